@@ -1,0 +1,34 @@
+/** Source → Source: what every source gets for free. */
+import type { Source } from "./source.ts";
+
+/** A layer can neither lose an ability nor invent one. */
+export type Layer = (inner: Source, mount: { readonly name: string }) => Source;
+
+/** The questions a source can be asked that give a promise. */
+export type Operation = "list" | "read" | "stat" | "children" | "complete" | "search" | "watch";
+
+export type Asked = (...asked: never[]) => Promise<unknown>;
+
+/**
+ * A source that answers through `around`: for each operation that the inner source has, `around` is given its name and the
+ * bound method, and returns what stands in its place. What is no operation (`templates`, `close`) passes through.
+ */
+export function wrapSource(inner: Source, around: <T extends Asked>(operation: Operation, ask: T) => T): Source {
+  const { templates } = inner;
+  return {
+    list: around("list", inner.list.bind(inner)),
+    read: around("read", inner.read.bind(inner)),
+    ...(inner.stat && { stat: around("stat", inner.stat.bind(inner)) }),
+    ...(inner.children && { children: around("children", inner.children.bind(inner)) }),
+    ...(templates && { templates }),
+    ...(inner.complete && { complete: around("complete", inner.complete.bind(inner)) }),
+    ...(inner.search && { search: around("search", inner.search.bind(inner)) }),
+    ...(inner.watch && { watch: around("watch", inner.watch.bind(inner)) }),
+    ...(inner.close && { close: inner.close.bind(inner) }),
+  };
+}
+
+/** The first layer is the outermost. */
+export function stack(source: Source, mount: { readonly name: string }, layers: readonly Layer[]): Source {
+  return layers.reduceRight((inner, layer) => layer(inner, mount), source);
+}

@@ -1,0 +1,165 @@
+/** The words of the house: what it serves, who asks, and the one interface that all of it is asked through. */
+
+export interface Annotations {
+  readonly audience?: readonly ("user" | "assistant")[];
+  /** From 0 (may be left out) to 1 (must be read). */
+  readonly priority?: number;
+  /** ISO 8601. */
+  readonly lastModified?: string;
+}
+
+export interface Icon {
+  readonly src: string;
+  readonly mimeType?: string;
+  readonly sizes?: readonly string[];
+  readonly theme?: "light" | "dark";
+}
+
+/** What is said of a thing without opening it. */
+export interface Description {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+  readonly annotations?: Annotations;
+  readonly icons?: readonly Icon[];
+  readonly meta?: Readonly<Record<string, unknown>>;
+}
+
+export interface Resource extends Description {
+  readonly uri: string;
+  /** Bytes, as they are stored. */
+  readonly size?: number;
+}
+
+export interface Template extends Description {
+  /** RFC 6570. */
+  readonly uriTemplate: string;
+}
+
+/** The MIME type of what has children instead of content. */
+export const directoryType = "inode/directory";
+
+/**
+ * What a content holds. The same object stands for the same content from the source to the wire,
+ * so that an edge may remember how it spelled it.
+ */
+export type Body = { readonly text: string } | { readonly bytes: Uint8Array };
+
+export interface Content {
+  readonly uri: string;
+  readonly mimeType?: string;
+  readonly body: Body;
+  readonly meta?: Readonly<Record<string, unknown>>;
+}
+
+/** How long an answer may be kept, and whether other callers may be given it. */
+export interface Freshness {
+  readonly ttlMs: number;
+  readonly scope: "public" | "private";
+}
+
+export interface ReadAnswer extends Freshness {
+  readonly contents: readonly Content[];
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Present if and only if there may be more. Opaque: hand it back as it is. */
+  readonly next?: string;
+  /** Mounts that could not answer: what is theirs is missing from this page. */
+  readonly failures?: readonly Failure[];
+}
+
+export interface Failure {
+  readonly mount: string;
+  readonly message: string;
+}
+
+/** Who asks. Two callers with the same id see the same things. */
+export interface Caller {
+  readonly id: string;
+  readonly groups?: readonly string[];
+}
+
+export interface Call {
+  readonly caller: Caller;
+  /** The one way to stop anything. */
+  readonly signal: AbortSignal;
+  /** Present when the caller wants to hear how far a long answer has come. */
+  readonly progress?: (done: number, total?: number, message?: string) => void;
+}
+
+export interface PageAsk {
+  readonly cursor?: string;
+}
+
+export interface Completion {
+  /** The template as listed, or a URI. */
+  readonly template: string;
+  readonly variable: string;
+  /** What has been typed so far. */
+  readonly value: string;
+  /** Variables that are settled already. */
+  readonly given: Readonly<Record<string, string>>;
+}
+
+export interface Suggestions {
+  /** At most 100. */
+  readonly values: readonly string[];
+  readonly total?: number;
+  readonly more?: boolean;
+}
+
+export interface SearchAsk {
+  readonly text: string;
+  readonly limit: number;
+  /** Only what lies below this URI. */
+  readonly within?: string;
+}
+
+export interface Hit {
+  readonly resource: Resource;
+  readonly score: number;
+  readonly snippet?: string;
+  /** Counted from 1, both ends included. */
+  readonly lines?: readonly [first: number, last: number];
+}
+
+export interface SearchAnswer {
+  readonly hits: readonly Hit[];
+  /** How much of what could be searched was, from 0 to 1. */
+  readonly ready: number;
+}
+
+export interface WatchFilter {
+  readonly uris?: readonly string[];
+  /** Whether to hear that the list of resources changed. */
+  readonly list?: boolean;
+}
+
+export type Change = { readonly kind: "updated"; readonly uri: string } | { readonly kind: "list-changed" };
+
+export interface Watch extends AsyncIterable<Change> {
+  /** Those of the filter's URIs that are watched, as the caller spelled them. What cannot be read is left out. */
+  readonly uris: readonly string[];
+}
+
+/** Everything the house can be asked. The router answers it here, the client from afar. */
+export interface Resources {
+  /** Pages are disjoint and together complete; a mount that fails is named in its page, and the others are served. */
+  list(ask: PageAsk, call: Call): Promise<Page<Resource>>;
+  /** The direct children of one directory. What is missing, or no directory, throws "not-found". */
+  children(uri: string, ask: PageAsk, call: Call): Promise<Page<Resource>>;
+  /** Contents carry the caller's own spelling of the URI. A missing resource throws "not-found"; it never gives an empty array. */
+  read(uri: string, call: Call): Promise<ReadAnswer>;
+  templates(ask: PageAsk, call: Call): Promise<Page<Template>>;
+  /** An unknown template throws "invalid"; an unknown variable has no suggestions. */
+  complete(ask: Completion, call: Call): Promise<Suggestions>;
+  stat(uri: string, call: Call): Promise<Resource>;
+  search(ask: SearchAsk, call: Call): Promise<SearchAnswer>;
+  /** Resolves once armed: a change made after that is never missed. Ends when the call's signal does. */
+  watch(filter: WatchFilter, call: Call): Promise<Watch>;
+  /** How long lists stay fresh, and for whom. */
+  readonly listFreshness: Freshness;
+}

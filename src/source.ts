@@ -1,0 +1,150 @@
+/** All that the author of a source needs to read. */
+import type { z } from "zod";
+import type { Annotations, Body, Call, Freshness, Icon, Page } from "./resources.ts";
+
+/**
+ * Where a thing stands inside its mount. The house decodes a URI into an address once; a source never sees an escape,
+ * a `.` or `..` segment, or a second spelling.
+ */
+export interface Address {
+  /** Decoded segments joined by "/", without one in front. "" is the mount itself. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+}
+
+/** How a slash that belongs to a segment (`%2F` in the URI, as in a branch's name) stands in a path. No name contains NUL. */
+export const innerSlash = "\0";
+
+/** The segments of a path, each as it was meant. */
+export function segmentsOf(path: string): string[] {
+  return path === "" ? [] : path.split("/").map((segment) => segment.replaceAll(innerSlash, "/"));
+}
+
+/** The path whose segments these are. */
+export function pathOf(segments: readonly string[]): string {
+  return segments.map((segment) => segment.replaceAll("/", innerSlash)).join("/");
+}
+
+/** One thing in a list, said in the source's own addresses. */
+export interface Entry extends Address {
+  /** The last segment of the path, unless said. */
+  readonly name?: string;
+  readonly title?: string;
+  readonly description?: string;
+  /** `inode/directory` for what has children. */
+  readonly mimeType?: string;
+  readonly size?: number;
+  readonly annotations?: Annotations;
+  readonly icons?: readonly Icon[];
+  readonly meta?: Readonly<Record<string, unknown>>;
+  /** Equal versions mean equal content. Absent when that cannot be promised. */
+  readonly version?: string;
+}
+
+/** One piece of what a read gives. */
+export interface Part {
+  readonly body: Body;
+  readonly mimeType?: string;
+  readonly meta?: Readonly<Record<string, unknown>>;
+  /** Where the piece itself stands, when that is not where the question pointed (a file of a collection). */
+  readonly at?: Address;
+  /** How long the piece stays fresh; the mount's own hint unless said. */
+  readonly freshness?: Partial<Freshness>;
+}
+
+export interface SourceTemplate {
+  /** RFC 6570, relative to the mount: `{+path}{?lines}`. */
+  readonly template: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+  readonly annotations?: Annotations;
+  readonly icons?: readonly Icon[];
+  readonly meta?: Readonly<Record<string, unknown>>;
+}
+
+export interface ListAsk {
+  /** From the page before, as it was. */
+  readonly cursor?: string;
+  /** About how many entries are wanted. A source may give fewer or more. */
+  readonly limit: number;
+}
+
+export interface CompleteAsk {
+  readonly template: SourceTemplate;
+  readonly variable: string;
+  readonly value: string;
+  readonly given: Readonly<Record<string, string>>;
+}
+
+export interface Suggestion {
+  readonly value: string;
+  /** What the caller learns to exist from this value. A caller who may not see it is not told the value. */
+  readonly reveals?: Address;
+}
+
+export interface SourceHit {
+  readonly entry: Entry;
+  readonly score: number;
+  readonly snippet?: string;
+  readonly lines?: readonly [first: number, last: number];
+}
+
+export type SourceChange =
+  /** The content at this path is another than before. */
+  | { readonly kind: "changed"; readonly path: string }
+  /** Something is there that was not. */
+  | { readonly kind: "appeared"; readonly path: string }
+  /** Something is no longer there. */
+  | { readonly kind: "gone"; readonly path: string }
+  /** Changes may have been missed: anything may be another, gone or new. */
+  | { readonly kind: "lost" };
+
+/** A backend. `list` and `read` are required; of the rest, what is there is what it can do. */
+export interface Source {
+  /** Pages are disjoint, ordered by address and together complete. Directories are not listed. */
+  list(ask: ListAsk, call: Call): Promise<Page<Entry>>;
+  /** A missing address throws "not-found"; it never gives an empty array. A directory throws "directory". */
+  read(at: Address, call: Call): Promise<readonly Part[]>;
+  /** What `list` would say of this address, or of a directory. A missing address throws "not-found". */
+  stat?(at: Address, call: Call): Promise<Entry>;
+  /** The direct children of a directory, directories included. Pages as for `list`. Anything else throws "not-found". */
+  children?(at: Address, ask: ListAsk, call: Call): Promise<Page<Entry>>;
+  readonly templates?: readonly SourceTemplate[];
+  /** Best first. An unknown variable has no suggestions. */
+  complete?(ask: CompleteAsk, call: Call): Promise<readonly Suggestion[]>;
+  /** Best first. */
+  search?(ask: { readonly text: string; readonly limit: number; readonly within?: string }, call: Call): Promise<readonly SourceHit[]>;
+  /** Resolves once armed: a change made after that is never missed. Ends when the call's signal does; throws if it cannot go on. */
+  watch?(call: Call): Promise<AsyncIterable<SourceChange>>;
+  /** Afterwards nothing of the source runs or is held. */
+  close?(): Promise<void>;
+}
+
+/** The world, as a source may touch it. Tests hand in their own. */
+export interface Tools {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Resolves after this time, or rejects when the signal ends. */
+  wait(ms: number, signal: AbortSignal): Promise<void>;
+  /** Says something to the person who runs the house. Never a secret, never a caller's content. */
+  log(level: "info" | "warn" | "error", message: string, facts?: Readonly<Record<string, unknown>>): void;
+}
+
+export interface SourceDefinition<Options = unknown> {
+  readonly name: string;
+  readonly summary: string;
+  /** The URI scheme of a mount that names none. */
+  readonly scheme: string;
+  /** Declared once: validation, help, docs and the config's schema come from it. Called only where one of these is needed. */
+  readonly options: (zod: typeof z) => z.ZodType<Options>;
+  /** The URI prefix of a mount with these options, ending in "/"; `scheme://name/` unless said. */
+  base?(options: Options): string;
+  open(options: Options, tools: Tools): Promise<Source>;
+}
+
+/** Ties a definition's options to its `open`, so that both are checked. */
+export function defineSource<Options>(definition: SourceDefinition<Options>): SourceDefinition<Options> {
+  return definition;
+}
