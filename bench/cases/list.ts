@@ -1,0 +1,109 @@
+/** Pages out of 100,000 files, walked from the start by their cursors. */
+import { compare, cpuColumns, type Case, type Entrant, type Target } from "../case.ts";
+import { openLanes, type Lane } from "../lanes.ts";
+import { launch, type Running } from "../launch.ts";
+import { list } from "../questions.ts";
+
+interface Listing {
+  readonly name: string;
+  readonly title: string;
+  readonly shape: "tree" | "flat";
+  readonly pageSize: number;
+  /** Pages walked in a round. */
+  readonly pages: number;
+  readonly targets: readonly Target[];
+}
+
+const listings: readonly Listing[] = [
+  {
+    name: "list-tree-100",
+    title: "list a page of 100 of 100,000 files in 100 folders, HTTP",
+    shape: "tree",
+    pageSize: 100,
+    pages: 100,
+    targets: [],
+  },
+  {
+    name: "list-tree-1000",
+    title: "list a page of 1,000 of 100,000 files in 100 folders, HTTP",
+    shape: "tree",
+    pageSize: 1000,
+    pages: 30,
+    targets: [{ says: "a page of 1,000, in folders", column: "ratio", atMost: 1.2 }],
+  },
+  {
+    name: "list-flat-100",
+    title: "list a page of 100 of 100,000 files in one folder, HTTP",
+    shape: "flat",
+    pageSize: 100,
+    pages: 8,
+    targets: [],
+  },
+  {
+    name: "list-flat-1000",
+    title: "list a page of 1,000 of 100,000 files in one folder, HTTP",
+    shape: "flat",
+    pageSize: 1000,
+    pages: 8,
+    targets: [{ says: "a page of 1,000, in one folder", column: "ratio", atMost: 1.2 }],
+  },
+];
+
+export const listCases = listings.map(({ name, title, shape, pageSize, pages, targets }): Case => ({
+  name,
+  title,
+  needs: [shape],
+  columns: cpuColumns,
+  targets,
+  async run({ fixture, contestants, rounds }) {
+    const running: Running[] = [];
+    try {
+      const entrants: Entrant[] = [];
+      for (const contestant of contestants) {
+        const era = contestant.eras[0];
+        if (!contestant.pages || !era) continue;
+        const started = await launch(contestant, "http", { folder: fixture[shape], pageSize });
+        running.push(started);
+        const drive = async (lane: Lane, count: number) => {
+          const latencies: number[] = [];
+          const seen = new Set<string>();
+          let entries = 0;
+          let cursor: string | undefined;
+          for (let page = 0; page < count; page++) {
+            const from = performance.now();
+            const { body } = await lane.ask(list(cursor), true);
+            latencies.push(performance.now() - from);
+            const { result } = JSON.parse(body) as { result?: Listed };
+            if (!result) throw new Error(`${contestant.name} gave no page: ${body.slice(0, 500)}`);
+            for (const { uri } of result.resources) seen.add(uri);
+            entries += result.resources.length;
+            cursor = result.nextCursor;
+            if (cursor === undefined) break;
+          }
+          if (seen.size !== entries) throw new Error(`${contestant.name} listed something twice`);
+          // Whoever gives smaller or larger pages is measured by what they hold.
+          return { units: entries / pageSize, latencies };
+        };
+        const first = await openLanes(started, era, 1);
+        await drive(first.lanes[0]!, Math.ceil(pages / 2));
+        first.close();
+        entrants.push({
+          contestant,
+          pid: started.pid,
+          async prepare() {
+            const { lanes, close } = await openLanes(started, era, 1);
+            return { run: () => drive(lanes[0]!, pages), close };
+          },
+        });
+      }
+      return await compare(entrants, rounds);
+    } finally {
+      await Promise.all(running.map(({ stop }) => stop()));
+    }
+  },
+}));
+
+interface Listed {
+  readonly resources: readonly { readonly uri: string }[];
+  readonly nextCursor?: string;
+}

@@ -1,0 +1,35 @@
+/** What a process has used, read from /proc in the same way for every contestant. */
+import { readdirSync, readFileSync } from "node:fs";
+
+/** CPU time of a process, its threads and its children so far, in microseconds. */
+export function cpuMicros(pid: number): number {
+  return family(pid).reduce((sum, member) => sum + processMicros(member), 0);
+}
+
+/** Memory that a process and its children hold, in bytes. */
+export function residentBytes(pid: number): number {
+  return family(pid).reduce((sum, member) => {
+    const held = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${member}/status`, "utf8"));
+    return sum + Number(held?.[1] ?? 0) * 1024;
+  }, 0);
+}
+
+/** Threads are summed one by one because the scheduler counts them in nanoseconds; `/proc/<pid>/stat` counts in 10 ms. */
+function processMicros(pid: number): number {
+  let nanos = 0;
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    nanos += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ")[0]);
+  }
+  return nanos / 1000;
+}
+
+function family(pid: number): number[] {
+  const members = [pid];
+  for (const member of members) {
+    for (const thread of readdirSync(`/proc/${member}/task`)) {
+      const children = readFileSync(`/proc/${member}/task/${thread}/children`, "utf8").trim();
+      if (children !== "") members.push(...children.split(" ").map(Number));
+    }
+  }
+  return members;
+}

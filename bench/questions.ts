@@ -1,0 +1,64 @@
+/** What a client says, in both eras, as bytes that are cheap to make. */
+
+export type Era = "modern" | "legacy";
+
+export interface Question {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+const modernRevision = "2026-07-28";
+const legacyRevision = "2025-11-25";
+const client = { name: "bench", version: "1.0.0" };
+const envelope = {
+  "io.modelcontextprotocol/protocolVersion": modernRevision,
+  "io.modelcontextprotocol/clientInfo": client,
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+export const opening: Question = {
+  method: "initialize",
+  params: { protocolVersion: legacyRevision, capabilities: {}, clientInfo: client },
+};
+
+export const opened = JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" });
+
+export function read(uri: string): Question {
+  return { method: "resources/read", params: { uri } };
+}
+
+export function list(cursor?: string): Question {
+  return { method: "resources/list", params: cursor === undefined ? {} : { cursor } };
+}
+
+export function listen(uri: string): Question {
+  return { method: "subscriptions/listen", params: { notifications: { resourceSubscriptions: [uri] } } };
+}
+
+export function message(era: Era, id: number, { method, params }: Question): string {
+  return JSON.stringify({
+    jsonrpc: "2.0",
+    id,
+    method,
+    params: era === "modern" ? { ...params, _meta: envelope } : params,
+  });
+}
+
+/** Everything before the length of the body. */
+export function requestHead(era: Era, path: string, question: Question | undefined, session?: string): string {
+  const lines = [
+    `POST ${path} HTTP/1.1`,
+    "Host: 127.0.0.1",
+    "Content-Type: application/json",
+    "Accept: application/json, text/event-stream",
+  ];
+  if (question?.method !== "initialize") {
+    lines.push(`MCP-Protocol-Version: ${era === "modern" ? modernRevision : legacyRevision}`);
+  }
+  if (era === "modern" && question) {
+    lines.push(`Mcp-Method: ${question.method}`);
+    if (question.method === "resources/read") lines.push(`Mcp-Name: ${String(question.params["uri"])}`);
+  }
+  if (session !== undefined) lines.push(`Mcp-Session-Id: ${session}`);
+  return `${lines.join("\r\n")}\r\nContent-Length: `;
+}

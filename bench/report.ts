@@ -1,0 +1,38 @@
+/** What was measured, as a person reads it. */
+import type { Case, Row } from "./case.ts";
+
+export interface Measured {
+  readonly case: Case;
+  readonly rows: readonly Row[];
+}
+
+export function table({ case: { title, columns }, rows }: Measured): string {
+  const cells = [
+    ["", ...columns.map(({ label }) => label)],
+    ...rows.map(({ contestant, figures }) => [
+      contestant,
+      ...columns.map(({ key, digits }) => {
+        const figure = figures[key];
+        return figure === undefined || Number.isNaN(figure) ? "–" : figure.toFixed(digits);
+      }),
+    ]),
+  ];
+  const widths = cells[0]!.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
+  const lines = cells.map((row) =>
+    row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!))).join("  "),
+  );
+  return `${title}\n${lines.map((line) => `  ${line}`).join("\n")}\n`;
+}
+
+export function verdicts(measured: readonly Measured[]): string {
+  const lines: string[] = [];
+  for (const { case: asked, rows } of measured) {
+    const ours = rows.find(({ contestant }) => contestant === "pressmark");
+    for (const { says, column, atMost } of asked.targets) {
+      const figure = ours?.figures[column];
+      const verdict = figure === undefined ? "not measured" : figure <= atMost ? "pass" : "miss";
+      lines.push(`  ${verdict.padEnd(12)}  ${says}: ${figure?.toFixed(2) ?? "–"}, at most ${atMost}`);
+    }
+  }
+  return lines.length === 0 ? "" : `targets\n${lines.join("\n")}\n`;
+}

@@ -1,0 +1,88 @@
+/** Measures Pressmark beside its peers and beside a bare server, all in one go. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import type { Case } from "./case.ts";
+import { holdCase, tellCase } from "./cases/listen.ts";
+import { listCases } from "./cases/list.ts";
+import { readCases } from "./cases/read.ts";
+import { startCases } from "./cases/start.ts";
+import { buildContestants, contestants } from "./contestants.ts";
+import { prepareFixture } from "./fixture.ts";
+import { table, verdicts, type Measured } from "./report.ts";
+
+const cases: readonly Case[] = [...readCases, ...listCases, tellCase, ...startCases, holdCase];
+
+const { values } = parseArgs({
+  options: {
+    only: { type: "string", multiple: true, default: [] },
+    who: { type: "string", multiple: true, default: [] },
+    rounds: { type: "string", default: "5" },
+    "in-flight": { type: "string", default: "8" },
+    json: { type: "string" },
+    help: { type: "boolean", default: false },
+  },
+});
+
+if (values.help) {
+  console.log(`node bench/run.ts [--only CASE]… [--who CONTESTANT]… [--rounds N] [--in-flight N] [--json FILE]
+
+--only       a case, or the beginning of its name: ${cases.map(({ name }) => name).join(", ")}
+--who        who takes part beside bare (all unless said): ${contestants.map(({ name }) => name).join(", ")}
+--rounds     how often everyone takes a turn (5)
+--in-flight  how many reads are under way at once (8)
+--json       where to write the figures (bench/results/latest.json)`);
+  process.exit(0);
+}
+
+const chosen = cases.filter(
+  ({ name }) => values.only.length === 0 || values.only.some((only) => name.startsWith(only)),
+);
+const entered = contestants.filter(
+  ({ name }) => values.who.length === 0 || name === "bare" || values.who.includes(name),
+);
+const rounds = Number(values.rounds);
+const inFlight = Number(values["in-flight"]);
+if (chosen.length === 0) throw new Error(`no case begins with ${JSON.stringify(values.only.join(" "))}; see --help`);
+if (!(rounds >= 1 && inFlight >= 1)) throw new Error("rounds and questions in flight are numbers from 1");
+
+await buildContestants();
+const fixture = prepareFixture(new Set(chosen.flatMap(({ needs }) => needs)));
+const measured: Measured[] = [];
+const failed: string[] = [];
+const began = performance.now();
+for (const asked of chosen) {
+  try {
+    const rows = await asked.run({ fixture, contestants: entered, rounds, inFlight });
+    measured.push({ case: asked, rows });
+    console.log(table(measured.at(-1)!));
+  } catch (error) {
+    failed.push(asked.name);
+    console.log(`${asked.title}\n  failed: ${error instanceof Error ? error.message : String(error)}\n`);
+  }
+}
+console.log(verdicts(measured));
+const seconds = Math.round((performance.now() - began) / 1000);
+console.log(`${seconds} s, Node ${process.version}, ${availableParallelism()} cores, ${rounds} rounds`);
+
+const file = resolve(values.json ?? join(import.meta.dirname, "results", "latest.json"));
+mkdirSync(dirname(file), { recursive: true });
+writeFileSync(
+  file,
+  `${JSON.stringify(
+    {
+      date: new Date().toISOString(),
+      node: process.version,
+      cores: availableParallelism(),
+      rounds,
+      inFlight,
+      seconds,
+      cases: measured.map(({ case: { name, title }, rows }) => ({ name, title, rows })),
+      failed,
+    },
+    undefined,
+    2,
+  )}\n`,
+);
+if (failed.length > 0) process.exitCode = 1;

@@ -1,0 +1,308 @@
+/**
+ * No door reveals what read refuses: a house with hidden things answers every question exactly like a house in which those
+ * things do not exist.
+ */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { notFound, ResourceError, toResourceError } from "../errors.ts";
+import { compareAddresses } from "../lib/address-order.ts";
+import { directoryType } from "../resources.ts";
+import type { Call, Caller, Change, Page, Resources, WatchFilter } from "../resources.ts";
+import { createResources } from "../router/create-resources.ts";
+import type { Entry, ListAsk, Part, Source, SourceChange } from "../source.ts";
+import { createClock } from "../testing/clock.ts";
+import type { Policy } from "./policy.ts";
+
+/** A text, a directory, or a collection: its parts stand at other paths. */
+type Node = { kind: "text"; text: string } | { kind: "directory" } | { kind: "collection"; of: readonly string[] };
+
+interface MountPlan {
+  readonly name: string;
+  readonly nodes: Readonly<Record<string, Node>>;
+  readonly sourcePage: number;
+  readonly lists: boolean;
+  readonly tellsReveals: boolean;
+  readonly statless: boolean;
+}
+
+/** What is hidden from a caller: whole mounts, their roots alone, or paths with or without what is below. */
+interface Hidden {
+  readonly mounts: readonly string[];
+  readonly roots: readonly string[];
+  readonly paths: readonly { readonly mount: string; readonly path: string; readonly below: boolean }[];
+}
+
+interface Plan {
+  readonly mounts: readonly MountPlan[];
+  readonly hidden: readonly Hidden[];
+  readonly pageSize: number;
+  readonly steps: readonly Step[];
+}
+
+type Step = { readonly mount: number; readonly act: "write" | "remove" | "lose"; readonly path: string };
+
+const segment = fc.constantFrom("a", "b", "c d", "é", "a-b", "x%y", "q?");
+const path = fc.array(segment, { minLength: 1, maxLength: 3 }).map((segments) => segments.join("/"));
+const words = fc.array(fc.constantFrom("tea", "cup", "milk"), { maxLength: 4 }).map((texts) => texts.join(" "));
+const node: fc.Arbitrary<Node> = fc.oneof(
+  { weight: 5, arbitrary: words.map((text) => ({ kind: "text" as const, text })) },
+  { weight: 2, arbitrary: fc.constant({ kind: "directory" as const }) },
+  { weight: 1, arbitrary: fc.array(path, { maxLength: 3 }).map((of) => ({ kind: "collection" as const, of })) },
+);
+const names = ["one", "two", "six"];
+const mountPlan = fc.record({
+  nodes: fc.dictionary(path, node, { maxKeys: 14, noNullPrototype: true }),
+  sourcePage: fc.integer({ min: 1, max: 6 }),
+  /** Now and then a mount cannot be listed. */
+  lists: fc.integer({ min: 0, max: 5 }).map((luck) => luck > 0),
+  tellsReveals: fc.boolean(),
+  statless: fc.boolean(),
+});
+const hidden: fc.Arbitrary<Hidden> = fc.record({
+  mounts: fc.subarray(names, { maxLength: 1 }),
+  roots: fc.subarray(names, { maxLength: 1 }),
+  paths: fc.array(fc.record({ mount: fc.constantFrom(...names), path, below: fc.boolean() }), { maxLength: 12 }),
+});
+const plan: fc.Arbitrary<Plan> = fc.record({
+  mounts: fc
+    .array(mountPlan, { minLength: 1, maxLength: 3 })
+    .map((plans) => plans.map((one, at) => ({ ...one, name: names[at] as string }))),
+  hidden: fc.array(hidden, { minLength: 2, maxLength: 2 }),
+  pageSize: fc.integer({ min: 1, max: 4 }),
+  steps: fc.array(
+    fc.record({ mount: fc.nat(2), act: fc.constantFrom("write", "write", "remove", "remove", "lose"), path }) as fc.Arbitrary<Step>,
+    { maxLength: 6 },
+  ),
+});
+
+function isHidden({ mounts, roots, paths }: Hidden, mount: string, at: string): boolean {
+  if (mounts.includes(mount) || (at === "" && roots.includes(mount))) return true;
+  return paths.some((rule) => rule.mount === mount && (rule.path === at || (rule.below && at.startsWith(`${rule.path}/`))));
+}
+
+/** A source of these nodes alone, which says what it is told to say when they change. */
+function createTree({ nodes: initial, sourcePage, lists, tellsReveals, statless }: MountPlan, exists: (path: string) => boolean) {
+  const nodes = new Map(Object.entries(initial).filter(([at]) => exists(at)));
+  if (exists("")) nodes.set("", { kind: "directory" });
+  const listeners = new Set<(change: SourceChange) => void>();
+  const sorted = () => [...nodes.keys()].sort(compareAddresses);
+
+  function toEntry(at: string): Entry {
+    const found = nodes.get(at);
+    if (found === undefined) throw notFound(at);
+    if (found.kind === "directory") return { path: at, mimeType: directoryType };
+    return found.kind === "text" ? { path: at, mimeType: "text/plain", size: found.text.length } : { path: at };
+  }
+
+  /** Pages as the source likes them: never more than its own size. */
+  function toPage(paths: readonly string[], { cursor, limit }: ListAsk): Page<Entry> {
+    const rest = paths.filter((at) => cursor === undefined || compareAddresses(at, cursor) > 0);
+    const given = rest.slice(0, Math.min(limit, sourcePage));
+    const last = given.at(-1);
+    return { items: given.map(toEntry), ...(last !== undefined && given.length < rest.length && { next: last }) };
+  }
+
+  const source: Source = {
+    async list(ask) {
+      if (!lists) throw new ResourceError("unavailable", "away");
+      const files = sorted().filter((at) => nodes.get(at)?.kind !== "directory");
+      return toPage(files, ask);
+    },
+    async read({ path: at, query }): Promise<readonly Part[]> {
+      const found = query ? undefined : nodes.get(at);
+      if (found === undefined) throw notFound(at);
+      if (found.kind === "directory") throw new ResourceError("directory", "a directory");
+      if (found.kind === "text") return [{ body: { text: found.text } }];
+      return found.of.flatMap((other) => (nodes.has(other) ? [{ at: { path: other }, body: { text: other } }] : []));
+    },
+    ...(!statless && {
+      async stat({ path: at, query }) {
+        if (query) throw notFound(at);
+        return toEntry(at);
+      },
+    }),
+    async children({ path: at, query }, ask) {
+      if (query || nodes.get(at)?.kind !== "directory") throw notFound(at);
+      return toPage(
+        sorted().filter((other) => other !== "" && other.slice(0, Math.max(0, other.lastIndexOf("/"))) === at),
+        ask,
+      );
+    },
+    templates: [{ template: "{+path}", name: "any" }],
+    async complete({ value }) {
+      return sorted()
+        .filter((at) => at !== "" && at.startsWith(value))
+        .map((at) => (tellsReveals ? { value: at, reveals: { path: at } } : { value: at.replace(/[%?]/g, encodeURIComponent) }));
+    },
+    async search({ text, limit, within = "" }) {
+      const hits = sorted().flatMap((at) => {
+        const found = nodes.get(at);
+        const isWithin = within === "" || at === within || at.startsWith(`${within}/`);
+        const count = found?.kind === "text" && isWithin ? found.text.split(text).length - 1 : 0;
+        return count > 0 ? [{ entry: toEntry(at), score: count, snippet: text }] : [];
+      });
+      return hits.sort((left, right) => right.score - left.score).slice(0, limit);
+    },
+    async watch({ signal }) {
+      const queue: SourceChange[] = [];
+      let wake = () => {};
+      const hear = (change: SourceChange) => {
+        queue.push(change);
+        wake();
+      };
+      listeners.add(hear);
+      signal.addEventListener("abort", () => {
+        listeners.delete(hear);
+        wake();
+      });
+      return {
+        async *[Symbol.asyncIterator]() {
+          while (listeners.has(hear)) {
+            const change = queue.shift();
+            if (change) yield change;
+            else
+              await new Promise<void>((resolve) => {
+                wake = resolve;
+              });
+          }
+        },
+      };
+    },
+  };
+
+  function tell(change: SourceChange): void {
+    for (const hear of listeners) hear(change);
+  }
+
+  return {
+    source,
+    take({ act, path: at }: Step): void {
+      if (act === "lose") return tell({ kind: "lost" });
+      if (act === "write") {
+        if (!exists(at) || nodes.get(at)?.kind === "directory") return;
+        const kind = nodes.has(at) ? "changed" : "appeared";
+        nodes.set(at, { kind: "text", text: "tea tea" });
+        return tell({ kind, path: at });
+      }
+      for (const gone of sorted().reverse()) {
+        if (gone === "" || (gone !== at && !gone.startsWith(`${at}/`))) continue;
+        nodes.delete(gone);
+        tell({ kind: "gone", path: gone });
+      }
+    },
+  };
+}
+
+function createHouse(plans: readonly MountPlan[], policy: Policy, pageSize: number, exists: (mount: string, path: string) => boolean) {
+  const clock = createClock();
+  const trees = plans.map((one) => ({ ...createTree(one, (at) => exists(one.name, at)), name: one.name }));
+  const house = createResources({
+    mounts: trees.map(({ name, source }) => ({ name, base: `${name}://`, source, freshness: { ttlMs: 7, scope: "public" } })),
+    policy,
+    tools: clock.tools,
+    cursorKey: new Uint8Array(32),
+    pageSize,
+  });
+  return { house, clock, trees };
+}
+
+/** An answer, or an error to the letter. */
+async function outcome(asked: Promise<unknown>): Promise<unknown> {
+  try {
+    return await asked;
+  } catch (cause) {
+    const { kind, message, details, passing } = toResourceError(cause);
+    return { kind, message, details, passing };
+  }
+}
+
+/** Every page as it is, with whether there is another in place of the cursor. */
+async function pages(ask: (cursor: { cursor?: string }) => Promise<Page<unknown>>) {
+  const all: unknown[] = [];
+  for (let cursor: { cursor?: string } | undefined = {}; cursor !== undefined; ) {
+    const { next, ...page }: Page<unknown> = await ask(cursor);
+    all.push({ ...page, more: next !== undefined });
+    cursor = next === undefined ? undefined : { cursor: next };
+  }
+  return all;
+}
+
+/** The answers of a house at every door, by question. */
+async function ask(house: Resources, uris: readonly string[], mounts: readonly string[], call: Call) {
+  const answers = new Map<string, unknown>();
+  const note = async (question: string, asked: Promise<unknown>) => answers.set(question, await outcome(asked));
+  await note("list", pages((cursor) => house.list(cursor, call)));
+  await note("templates", house.templates({}, call));
+  for (const uri of uris) {
+    await note(`read ${uri}`, house.read(uri, call));
+    await note(`stat ${uri}`, house.stat(uri, call));
+    await note(`children ${uri}`, pages((cursor) => house.children(uri, cursor, call)));
+    await note(`search within ${uri}`, house.search({ text: "tea", limit: 3, within: uri }, call));
+    await note(`complete ${uri}`, house.complete({ template: uri, variable: "path", value: "", given: {} }, call));
+  }
+  for (const limit of [1, 2, 5, 100]) await note(`search ${limit}`, house.search({ text: "tea", limit }, call));
+  for (const mount of mounts)
+    for (const value of ["", "a", "c"])
+      await note(`complete ${mount} ${value}`, house.complete({ template: `${mount}://{+path}`, variable: "path", value, given: {} }, call));
+  return answers;
+}
+
+/** What a watch acknowledges, and what it says after each step, in any order. */
+async function watch({ house, clock, trees }: ReturnType<typeof createHouse>, filter: WatchFilter, steps: readonly Step[], mounts: readonly string[], caller: Caller) {
+  const asking = new AbortController();
+  const watched = await house.watch(filter, { caller, signal: asking.signal });
+  const heard: string[][] = [];
+  let now: string[] = [];
+  const reading = (async () => {
+    for await (const change of watched as AsyncIterable<Change>) now.push(change.kind === "updated" ? change.uri : change.kind);
+  })();
+  for (const step of steps) {
+    const name = mounts[step.mount % mounts.length];
+    trees.find((tree) => tree.name === name)?.take(step);
+    await clock.advance(5000);
+    heard.push(now.sort());
+    now = [];
+  }
+  asking.abort();
+  await reading;
+  return { uris: watched.uris, heard };
+}
+
+const encode = (at: string) => at.split("/").map(encodeURIComponent).join("/");
+const overEncode = (at: string) => at.replace(/[a-z]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
+
+describe("no door reveals what read refuses", () => {
+  it("whatever is there, whoever asks, and whatever is hidden from them", async () => {
+    await fc.assert(
+      fc.asyncProperty(plan, async ({ mounts: plans, hidden, pageSize, steps }) => {
+        const mounts = plans.map(({ name }) => name);
+        const callers: Caller[] = hidden.map((_, at) => ({ id: String(at) }));
+        const hiddenFrom = ({ id }: Caller) => hidden[Number(id)] as Hidden;
+        const policy: Policy = { maySee: (caller, mount, at) => !isHidden(hiddenFrom(caller), mount, at.path) };
+        const paths = new Set(["", "nowhere", "a/b", ...plans.flatMap(({ nodes }) => Object.keys(nodes)), ...steps.map((step) => step.path)]);
+        const plain = mounts.flatMap((mount) => [...paths].map((at) => `${mount}://${encode(at)}`));
+        const uris = [...plain, ...mounts.flatMap((mount) => [...paths].slice(0, 9).map((at) => `${mount}://${overEncode(encode(at))}`))];
+
+        for (const caller of callers) {
+          const rules = hiddenFrom(caller);
+          const call: Call = { caller, signal: new AbortController().signal };
+          const real = createHouse(plans, policy, pageSize, () => true);
+          // What is hidden does not exist here. A root that is hidden while things below it are not stays hidden.
+          const bare = createHouse(
+            plans.filter(({ name }) => !rules.mounts.includes(name)),
+            { maySee: (_, mount, at) => at.path !== "" || !isHidden(rules, mount, "") },
+            pageSize,
+            (mount, at) => !isHidden(rules, mount, at),
+          );
+          expect(await ask(real.house, uris, mounts, call)).toEqual(await ask(bare.house, uris, mounts, call));
+          for (const filter of [{ uris, list: true }, { uris: plain }, { list: true }]) {
+            const [ours, theirs] = [real, bare].map((each) => watch(each, filter, steps, mounts, caller));
+            expect(await ours).toEqual(await theirs);
+          }
+          expect(await ask(real.house, uris, mounts, call)).toEqual(await ask(bare.house, uris, mounts, call));
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

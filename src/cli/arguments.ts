@@ -1,0 +1,88 @@
+/** From the words after a command's name to what its `run` is given. */
+import { quote } from "../errors.ts";
+import { type Command, type Flag, type Flags, type Given, positionals, type Takes, UsageError } from "./command.ts";
+import { nearest } from "./nearest.ts";
+
+export type Parsed = { readonly help: true } | { readonly help: false; readonly given: Given<Takes, Flags> };
+
+/** `--help` anywhere before `--` wins over whatever else is wrong. */
+export function parseArguments(command: Command, words: readonly string[]): Parsed {
+  const end = words.includes("--") ? words.indexOf("--") : words.length;
+  if (words.slice(0, end).some((word) => word === "--help" || word === "-h")) return { help: true };
+
+  const flags: Record<string, unknown> = {};
+  for (const [name, { initial }] of Object.entries(command.flags)) flags[name] = initial;
+  const placed: string[] = [];
+
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index]!;
+    if (index === end) continue;
+    if (index > end || word === "-" || !word.startsWith("-")) {
+      placed.push(word);
+      continue;
+    }
+    const { name, flag, spelled, attached } = findFlag(command, word);
+    if (flag.value === undefined) {
+      if (attached !== undefined) throw new UsageError(`${spelled} is a switch and takes no value; write it alone`);
+      flags[name] = flag.take("", flags[name]);
+      continue;
+    }
+    const text = attached ?? (index + 1 < end ? words[++index] : undefined);
+    if (text === undefined) throw new UsageError(`${spelled} needs a value: ${spelled} ${flag.value}`);
+    try {
+      flags[name] = flag.take(text, flags[name]);
+    } catch (cause) {
+      if (cause instanceof UsageError) throw new UsageError(`${spelled} ${cause.message}`, { cause });
+      throw cause;
+    }
+  }
+  // Built from declarations alone: every declared name is present, with a value of its declared type.
+  return { help: false, given: { ...place(command, placed), flags } as Given<Takes, Flags> };
+}
+
+function findFlag(
+  command: Command,
+  word: string,
+): { name: string; flag: Flag; spelled: string; attached: string | undefined } {
+  const long = word.startsWith("--");
+  const cut = long ? word.indexOf("=") : 2;
+  const spelled = cut < 0 ? word : word.slice(0, cut);
+  const rest = cut < 0 ? "" : word.slice(cut);
+  const attached = rest === "" ? undefined : rest.startsWith("=") ? rest.slice(1) : rest;
+  for (const [name, flag] of Object.entries(command.flags))
+    if (long ? spelled === `--${name}` : spelled === `-${flag.short}`) return { name, flag, spelled, attached };
+
+  const known = ["--help", ...Object.keys(command.flags).map((name) => `--${name}`)];
+  const meant = long ? nearest(spelled, known) : undefined;
+  const lookUp = `"pressmark help ${command.name}" names them all`;
+  throw new UsageError(
+    `${command.name} has no flag ${quote(spelled, 40)}; ${meant ? `did you mean ${meant}? (${lookUp})` : lookUp}`,
+  );
+}
+
+function place(command: Command, words: readonly string[]): Record<string, string | readonly string[] | undefined> {
+  const given: Record<string, string | readonly string[] | undefined> = {};
+  let next = 0;
+  for (const { name, summary, count, offer } of positionals(command)) {
+    if (count === "many") {
+      given[name] = words.slice(next);
+      next = words.length;
+      continue;
+    }
+    const word = words[next++];
+    if (word === undefined && count === "one")
+      throw new UsageError(`${command.name} needs a ${name}: ${summary}; try "pressmark help ${command.name}"`);
+    if (word !== undefined && Array.isArray(offer) && !offer.includes(word)) {
+      const meant = nearest(word, offer);
+      throw new UsageError(
+        `${quote(word, 40)} is no ${name} of ${command.name}; ${meant ? `did you mean ${meant}?` : `it is one of ${offer.join(", ")}`}`,
+      );
+    }
+    given[name] = word;
+  }
+  if (next < words.length)
+    throw new UsageError(
+      `${command.name} does not know what to do with ${quote(words[next]!, 40)}; "pressmark help ${command.name}" says what it takes`,
+    );
+  return given;
+}

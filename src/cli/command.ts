@@ -1,0 +1,129 @@
+/** What a command says of itself. Parsing, help, docs and completions all come from this one declaration. */
+import type { Readable, Writable } from "node:stream";
+
+/** What a shell may offer in place of a value. */
+export type Offer = "files" | "folders" | readonly string[];
+
+export interface Positional<Value = unknown> {
+  readonly summary: string;
+  readonly count: "one" | "optional" | "many";
+  readonly offer?: Offer;
+  /** Never set: it carries the type of what `run` is given. */
+  readonly gives?: Value;
+}
+
+export interface Flag<Value = unknown> {
+  readonly summary: string;
+  /** What stands for the value in the help. Absent for a switch, which takes none. */
+  readonly value?: string;
+  readonly short?: string;
+  readonly offer?: Offer;
+  /** What `run` is given when the flag is absent. */
+  readonly initial: Value;
+  /** The initial value as the help says it, where that is worth saying. */
+  readonly initially?: string;
+  /** Takes one occurrence. Throws a UsageError whose message completes the sentence `--flag …`. */
+  take(text: string, before: Value): Value;
+}
+
+export type Takes = Readonly<Record<string, string | Positional>>;
+export type Flags = Readonly<Record<string, Flag>>;
+
+export type Given<T extends Takes, F extends Flags> = {
+  readonly [Name in keyof T]: T[Name] extends Positional<infer Value> ? Value : string;
+} & { readonly flags: { readonly [Name in keyof F]: F[Name] extends Flag<infer Value> ? Value : never } };
+
+/** The process, as a command may touch it. Tests hand in their own. */
+export interface World {
+  readonly version: string;
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly input: Readable;
+  readonly out: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly err: Writable;
+  /** Ends when the person asks to stop. */
+  readonly signal: AbortSignal;
+}
+
+export interface Command {
+  readonly name: string;
+  readonly summary: string;
+  /** What the help says beyond the summary; one paragraph. */
+  readonly more?: string;
+  readonly examples?: readonly string[];
+  readonly takes: Takes;
+  readonly flags: Flags;
+  run(given: Given<Takes, Flags>, world: World): Promise<void>;
+}
+
+export interface CommandDeclaration<T extends Takes, F extends Flags> extends Omit<Command, "run" | "takes" | "flags"> {
+  readonly takes?: T;
+  readonly flags?: F;
+  run(given: Given<T, F>, world: World): Promise<void>;
+}
+
+/** Ties what a command takes to what its `run` is given, so that both are checked. */
+export function defineCommand<const T extends Takes = {}, const F extends Flags = {}>(
+  declaration: CommandDeclaration<T, F>,
+): Command {
+  const { run, takes, flags, ...rest } = declaration;
+  return {
+    ...rest,
+    takes: takes ?? {},
+    flags: flags ?? {},
+    // The parser fills exactly what `takes` and `flags` declare, which is what the declaration's `run` asks for.
+    run: (given, world) => run(given as Given<T, F>, world),
+  };
+}
+
+export function optional(summary: string, offer?: Offer): Positional<string | undefined> {
+  return { summary, count: "optional", ...(offer && { offer }) };
+}
+
+export function many(summary: string, offer?: Offer): Positional<readonly string[]> {
+  return { summary, count: "many", ...(offer && { offer }) };
+}
+
+export function one(summary: string, offer?: Offer): Positional<string> {
+  return { summary, count: "one", ...(offer && { offer }) };
+}
+
+/** A switch: there or not. */
+export function flag(summary: string, { short }: { readonly short?: string } = {}): Flag<boolean> {
+  return { summary, initial: false, take: () => true, ...(short && { short }) };
+}
+
+interface ValueFlagOptions<Value> {
+  readonly initial: Value;
+  readonly initially?: string;
+  readonly short?: string;
+  readonly offer?: Offer;
+  readonly parse: (text: string) => Value;
+}
+
+/** A flag with a value; the last one given counts. */
+export function valueFlag<Value>(
+  value: string,
+  summary: string,
+  { parse, ...rest }: ValueFlagOptions<Value>,
+): Flag<Value> {
+  return { summary, value, ...rest, take: (text) => parse(text) };
+}
+
+/** A flag with a value that may be given again and again. */
+export function listFlag(value: string, summary: string, offer?: Offer): Flag<readonly string[]> {
+  return { summary, value, initial: [], take: (text, before) => [...before, text], ...(offer && { offer }) };
+}
+
+/** The command was asked for in a way it cannot be: exit code 2. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+/** Every place of a command in order, each in its long form. */
+export function positionals(command: Command): readonly (Positional & { readonly name: string })[] {
+  return Object.entries(command.takes).map(([name, said]) => ({
+    name,
+    ...(typeof said === "string" ? { summary: said, count: "one" as const } : said),
+  }));
+}

@@ -1,0 +1,20 @@
+/** All commands by name, each loaded when it is asked for. */
+import type { Command } from "../command.ts";
+
+export const commands: Readonly<Record<string, () => Promise<{ readonly default: Command }>>> = {
+  serve: () => import("./serve.ts"),
+  stdio: () => import("./stdio.ts"),
+  ls: () => import("./ls.ts"),
+  read: () => import("./read.ts"),
+  completions: () => import("./completions.ts"),
+  help: () => import("./help.ts"),
+};
+
+export async function loadCommand(name: string): Promise<Command | undefined> {
+  return Object.hasOwn(commands, name) ? (await commands[name]!()).default : undefined;
+}
+
+export async function allCommands(): Promise<readonly Command[]> {
+  const loaded = await Promise.all(Object.values(commands).map((load) => load()));
+  return loaded.map((module) => module.default);
+}

@@ -1,0 +1,47 @@
+import { execFileSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { allCommands } from "./commands/index.ts";
+import { positionals } from "./command.ts";
+import { completionScript, shells } from "./completions.ts";
+
+const commands = await allCommands();
+
+/** What bash itself offers after these words. */
+function offered(...words: string[]): string[] {
+  const line = `${completionScript("bash", commands)}
+    COMP_WORDS=("$@"); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _pressmark 2>/dev/null; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  return execFileSync("bash", ["--norc", "-c", line, "bash", "pressmark", ...words], { encoding: "utf8", cwd: import.meta.dirname })
+    .split("\n")
+    .filter((word) => word !== "");
+}
+
+describe("completion", () => {
+  it("offers the commands first", () => {
+    expect(offered("")).toEqual([...commands.map(({ name }) => name), "--help", "--version"]);
+    expect(offered("se")).toEqual(["serve"]);
+  });
+
+  it("offers a command's flags after a dash", () => {
+    expect(offered("serve", "--")).toEqual(["--port", "--host", "--help"]);
+    expect(offered("ls", "--j")).toEqual(["--json"]);
+  });
+
+  it("offers what a place takes", () => {
+    expect(offered("completions", "")).toEqual([...shells]);
+    expect(offered("serve", "comm")).toEqual(["commands"]);
+    expect(offered("read", "nearest.")).toEqual(expect.arrayContaining(["nearest.ts", "nearest.test.ts"]));
+    expect(offered("ls", "--folder", "comm")).toEqual(["commands"]);
+  });
+
+  it.each(shells)("for %s names every command and every flag", (shell) => {
+    const script = completionScript(shell, commands);
+    for (const command of commands) {
+      expect(script).toContain(command.name);
+      for (const name of Object.keys(command.flags)) expect(script).toMatch(new RegExp(`(--|-l )${name}`));
+    }
+  });
+
+  it("is offered for every place that has choices", () => {
+    expect(commands.flatMap(positionals).filter(({ offer }) => Array.isArray(offer)).length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,118 @@
+/** Completion scripts for the shells, from the declarations. */
+import { type Command, type Offer, positionals } from "./command.ts";
+
+export const shells = ["bash", "zsh", "fish"] as const;
+export type Shell = (typeof shells)[number];
+
+export function completionScript(shell: Shell, commands: readonly Command[]): string {
+  switch (shell) {
+    case "bash":
+      return bash(commands);
+    case "zsh":
+      return zsh(commands);
+    case "fish":
+      return fish(commands);
+  }
+}
+
+function bash(commands: readonly Command[]): string {
+  const reply = (action: string): string => `COMPREPLY=($(compgen ${action} -- "$word"))`;
+  const offered = (offer: Offer | undefined): string =>
+    offer === "folders" ? reply("-d") : offer === "files" ? reply("-f") : reply(`-W ${single((offer ?? []).join(" "))}`);
+  const arms = commands.map((command) => {
+    const flags = Object.entries(command.flags);
+    const valued = flags.filter(([, { value }]) => value !== undefined);
+    return [
+      `    ${command.name})`,
+      ...(valued.length === 0
+        ? []
+        : [
+            `      case $previous in`,
+            ...valued.map(([name, { short, offer }]) => {
+              const spellings = short ? `--${name}|-${short}` : `--${name}`;
+              return `        ${spellings}) ${offered(offer)}; return ;;`;
+            }),
+            `      esac`,
+          ]),
+      `      if [[ $word == -* ]]; then ${reply(`-W ${single([...flags.map(([name]) => `--${name}`), "--help"].join(" "))}`)}`,
+      `      else ${offered(positionals(command)[0]?.offer)}; fi ;;`,
+    ].join("\n");
+  });
+  return `# pressmark completions for bash: eval "$(pressmark completions bash)"
+_pressmark() {
+  local word=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]}
+  compopt -o filenames 2>/dev/null
+  if ((COMP_CWORD == 1)); then
+    ${reply(`-W ${single([...commands.map(({ name }) => name), "--help", "--version"].join(" "))}`)}
+    return
+  fi
+  case \${COMP_WORDS[1]} in
+${arms.join("\n")}
+  esac
+}
+complete -F _pressmark pressmark
+`;
+}
+
+function zsh(commands: readonly Command[]): string {
+  const action = (offer: Offer | undefined): string =>
+    offer === "folders" ? "_files -/" : offer === "files" ? "_files" : offer ? `(${offer.join(" ")})` : " ";
+  const arms = commands.map((command) => {
+    const flags = Object.entries(command.flags).map(([name, { summary, value, offer }]) =>
+      single(`*--${name}[${bracketed(summary)}]${value ? `:${value}:${action(offer)}` : ""}`),
+    );
+    const places = positionals(command).map(({ name, count, offer }) =>
+      single(`${count === "many" ? "*:" : count === "optional" ? "::" : ":"}${name}:${action(offer)}`),
+    );
+    return `    ${command.name}) _arguments ${[...flags, single("--help[say what it takes]"), ...places].join(" ")} ;;`;
+  });
+  return `#compdef pressmark
+# pressmark completions for zsh: eval "$(pressmark completions zsh)"
+_pressmark() {
+  local -a commands=(${commands.map(({ name, summary }) => single(`${name}:${summary}`)).join(" ")})
+  if ((CURRENT == 2)); then
+    _describe command commands
+    return
+  fi
+  local command=$words[2]
+  shift words
+  ((CURRENT--))
+  case $command in
+${arms.join("\n")}
+  esac
+}
+compdef _pressmark pressmark
+`;
+}
+
+function fish(commands: readonly Command[]): string {
+  const lines = [
+    "# pressmark completions for fish: pressmark completions fish | source",
+    "complete -c pressmark -f",
+    "complete -c pressmark -n __fish_use_subcommand -l version -d 'say which version this is'",
+    "complete -c pressmark -l help -d 'say what it takes'",
+  ];
+  for (const command of commands) {
+    const within = `complete -c pressmark -n '__fish_seen_subcommand_from ${command.name}'`;
+    lines.push(`complete -c pressmark -n __fish_use_subcommand -a ${command.name} -d ${single(command.summary)}`);
+    for (const { offer } of positionals(command)) if (offer) lines.push(`${within}${fishOffer(offer)}`);
+    for (const [name, { summary, short, value, offer }] of Object.entries(command.flags))
+      lines.push(
+        `${within} -l ${name}${short ? ` -s ${short}` : ""}${value ? ` -r${offer ? fishOffer(offer) : ""}` : ""} -d ${single(summary)}`,
+      );
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function fishOffer(offer: Offer): string {
+  return offer === "folders" ? " -a '(__fish_complete_directories)'" : offer === "files" ? " -F" : ` -a ${single(offer.join(" "))}`;
+}
+
+/** One word to a POSIX shell, whatever it holds. */
+function single(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function bracketed(text: string): string {
+  return text.replaceAll(/[[\]:\\]/g, String.raw`\$&`);
+}

@@ -1,0 +1,74 @@
+/** What `--help` says, from the declarations. */
+import { type Command, positionals } from "./command.ts";
+
+/** `pressmark serve [folder…] [--port PORT]` */
+export function usage(command: Command): string {
+  const places = positionals(command).map(({ name, count }) =>
+    count === "one" ? name : count === "optional" ? `[${name}]` : `[${name}…]`,
+  );
+  const flags = Object.entries(command.flags).map(([name, { value }]) => `[--${name}${value ? ` ${value}` : ""}]`);
+  return ["pressmark", command.name, ...places, ...flags].join(" ");
+}
+
+export function helpFor(command: Command): string {
+  const places = positionals(command).map(({ name, summary, offer }): Row => [name, summary + choices(offer)]);
+  const flags = Object.entries(command.flags).map(
+    ([name, { summary, short, value, initially, offer }]): Row => [
+      `${short ? `-${short}, ` : "    "}--${name}${value ? ` ${value}` : ""}`,
+      summary + choices(offer) + (initially ? ` (${initially} unless said)` : ""),
+    ],
+  );
+  return sections(
+    `${command.summary}.${command.more ? `\n\n${wrap(command.more, 80)}` : ""}`,
+    `Usage: ${usage(command)}`,
+    table("Takes:", places),
+    table("Flags:", [...flags, ["-h, --help", "say this"]]),
+    list("Examples:", command.examples ?? []),
+  );
+}
+
+export function overview(commands: readonly Command[]): string {
+  return sections(
+    "Pressmark serves folders and other sources as MCP resources: listed, read, watched.",
+    "Usage: pressmark <command> [words and flags of the command]",
+    table(
+      "Commands:",
+      commands.map(({ name, summary }): Row => [name, summary]),
+    ),
+    table("Flags:", [
+      ["-h, --help", "say this, or what a command takes"],
+      ["-V, --version", "say which version this is"],
+    ]),
+    `"pressmark help <command>" says what a command takes.`,
+  );
+}
+
+type Row = readonly [term: string, summary: string];
+
+function sections(...parts: readonly string[]): string {
+  return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
+}
+
+function table(title: string, rows: readonly Row[]): string {
+  if (rows.length === 0) return "";
+  const width = Math.max(...rows.map(([term]) => term.length));
+  return [title, ...rows.map(([term, summary]) => `  ${term.padEnd(width)}  ${summary}`)].join("\n");
+}
+
+function list(title: string, lines: readonly string[]): string {
+  return lines.length === 0 ? "" : [title, ...lines.map((line) => `  ${line}`)].join("\n");
+}
+
+function choices(offer: Command["flags"][string]["offer"]): string {
+  return Array.isArray(offer) ? `: ${offer.join(", ")}` : "";
+}
+
+function wrap(text: string, width: number): string {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1)!;
+    if (line !== "" && line.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
+  }
+  return lines.join("\n");
+}

@@ -1,0 +1,94 @@
+/** bin/pressmark.js, in a package of its own with a command that says what it was given. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+let root: string;
+
+beforeEach(() => {
+  root = join(mkdtempSync(join(tmpdir(), "pressmark-launcher-")), "pressmark");
+  for (const folder of ["bin", "dist", "node_modules/.bin"]) mkdirSync(join(root, folder), { recursive: true });
+  copyFileSync(join(import.meta.dirname, "../../bin/pressmark.js"), join(root, "bin/pressmark.js"));
+  writeFileSync(
+    join(root, "package.json"),
+    JSON.stringify({ type: "module", version: "9.9.9", engines: { node: ">=22.18" } }),
+  );
+  writeFileSync(
+    join(root, "dist/cli.js"),
+    `export async function run({ version }) {
+       if (process.argv[2] === "wait") {
+         process.on("SIGTERM", () => process.exit(7));
+         setInterval(() => {}, 1000);
+       }
+       console.log(JSON.stringify({ version, words: process.argv.slice(2), node: process.versions.node }));
+       process.exitCode = 3;
+     }`,
+  );
+});
+
+afterEach(() => rmSync(join(root, ".."), { recursive: true, force: true }));
+
+/** The launcher under the Node that runs the tests, which may be told to call itself another. */
+function launch(words: readonly string[], { as = process.versions.node } = {}) {
+  const preload = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: ${JSON.stringify(as)} } })`;
+  return spawn(
+    process.execPath,
+    ["--import", `data:text/javascript,${encodeURIComponent(preload)}`, join(root, "bin/pressmark.js"), ...words],
+    { stdio: ["ignore", "pipe", "pipe"] },
+  );
+}
+
+async function outcome(child: ReturnType<typeof launch>): Promise<{ code: unknown; out: string; err: string }> {
+  const [[code], out, err] = await Promise.all([once(child, "exit"), text(child.stdout), text(child.stderr)]);
+  return { code: code as unknown, out, err };
+}
+
+describe("the launcher", () => {
+  it("runs the command with the package's version, and passes its exit code on", async () => {
+    expect(await outcome(launch(["ls", "a b"]))).toEqual({
+      code: 3,
+      out: `${JSON.stringify({ version: "9.9.9", words: ["ls", "a b"], node: process.versions.node })}\n`,
+      err: "",
+    });
+  });
+
+  it.each(["20.19.4", "22.17.1"])("hands over from Node %s to the one that the checkout brought", async (as) => {
+    symlinkSync(process.execPath, join(root, "node_modules/.bin/node"));
+    expect(await outcome(launch(["x", "--y=z"], { as }))).toEqual({
+      code: 3,
+      out: `${JSON.stringify({ version: "9.9.9", words: ["x", "--y=z"], node: process.versions.node })}\n`,
+      err: "",
+    });
+  });
+
+  it.each(["22.18.0", "24.0.0", "100.0.0"])("stays with Node %s, which is new enough", async (as) => {
+    const { out } = await outcome(launch([], { as }));
+    expect(JSON.parse(out)).toMatchObject({ node: as });
+  });
+
+  it("passes signals on to the Node that it handed over to", async () => {
+    symlinkSync(process.execPath, join(root, "node_modules/.bin/node"));
+    const child = launch(["wait"], { as: "20.0.0" });
+    const ended = outcome(child);
+    await once(child.stdout, "data");
+    child.kill("SIGTERM");
+    expect(await ended).toMatchObject({ code: 7, err: "" });
+  });
+
+  it("says which Node it needs and where to get it when there is none", async () => {
+    expect(await outcome(launch([], { as: "20.19.4" }))).toEqual({
+      code: 1,
+      out: "",
+      err: "pressmark: this needs Node 22.18 or newer, and runs under 20.19.4: get one from https://nodejs.org, or run npm ci in the checkout, which brings one\n",
+    });
+  });
+
+  it("says how to build what is not built", async () => {
+    rmSync(join(root, "dist"), { recursive: true });
+    expect(await outcome(launch([]))).toEqual({ code: 1, out: "", err: "pressmark: this checkout is not built yet; run npm run build\n" });
+  });
+});

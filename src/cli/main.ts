@@ -1,0 +1,59 @@
+/** From the words on the command line to an exit code: 0 done, 1 failed, 2 asked in a way it cannot be. */
+import { quote, ResourceError } from "../errors.ts";
+import { parseArguments } from "./arguments.ts";
+import { type Command, UsageError, type World } from "./command.ts";
+import { commands, loadCommand } from "./commands/index.ts";
+import { nearest } from "./nearest.ts";
+import { print } from "./print.ts";
+
+export async function main(words: readonly string[], world: World): Promise<number> {
+  try {
+    const [name, ...rest] = words;
+    if (name === "--version" || name === "-V") {
+      await print(world.out, `pressmark ${world.version}\n`);
+      return 0;
+    }
+    if (name === undefined || name === "--help" || name === "-h") {
+      const { overview } = await import("./help.ts");
+      const { allCommands } = await import("./commands/index.ts");
+      await print(name === undefined ? world.err : world.out, overview(await allCommands()));
+      return name === undefined ? 2 : 0;
+    }
+    const command = await find(name);
+    const parsed = parseArguments(command, rest);
+    if (parsed.help) {
+      const { helpFor } = await import("./help.ts");
+      await print(world.out, helpFor(command));
+      return 0;
+    }
+    await command.run(parsed.given, world);
+    return 0;
+  } catch (cause) {
+    return explain(cause, world);
+  }
+}
+
+async function find(name: string): Promise<Command> {
+  const command = await loadCommand(name);
+  if (command) return command;
+  const meant = nearest(name, Object.keys(commands));
+  const lookUp = `"pressmark help" names them all`;
+  throw new UsageError(
+    `there is no command ${quote(name, 40)}; ${meant ? `did you mean ${meant}? (${lookUp})` : lookUp}`,
+  );
+}
+
+function explain(cause: unknown, { err, env, signal }: World): number {
+  const known = cause instanceof UsageError || cause instanceof ResourceError;
+  if (signal.aborted && (!known || (cause instanceof ResourceError && cause.kind === "cancelled"))) return 130;
+  const message = cause instanceof Error ? cause.message : String(cause);
+  err.write(`pressmark: ${message}\n`);
+  if (env["PRESSMARK_DEBUG"] === "1") err.write(`${stackOf(cause)}\n`);
+  else if (!known) err.write(`pressmark: this was not foreseen; PRESSMARK_DEBUG=1 shows where it happened\n`);
+  return cause instanceof UsageError || (cause instanceof ResourceError && cause.kind === "invalid") ? 2 : 1;
+}
+
+function stackOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  return cause.cause === undefined ? String(cause.stack) : `${cause.stack}\ncaused by ${stackOf(cause.cause)}`;
+}

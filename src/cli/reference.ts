@@ -1,0 +1,43 @@
+/** `docs/cli.md`, from the declarations. */
+import { type Command, type Offer, positionals } from "./command.ts";
+import { usage } from "./help.ts";
+
+export function reference(commands: readonly Command[]): string {
+  const parts = [
+    "# The command",
+    "Written by `npm run docs` from the declarations in `src/cli/commands/`; change those, not this page.",
+    table(
+      ["Command", "What it does"],
+      commands.map(({ name, summary }) => [`[\`${name}\`](#pressmark-${name})`, summary]),
+    ),
+    "Every command takes `--help`. Exit codes: 0 done, 1 failed, 2 asked in a way it cannot be. `PRESSMARK_LOG` is the least that is logged to standard error (`info`, `warn` or `error`; `warn` unless said); `PRESSMARK_DEBUG=1` shows where an error came from.",
+    ...commands.flatMap(section),
+  ];
+  return `${parts.join("\n\n")}\n`;
+}
+
+function section(command: Command): string[] {
+  const places = positionals(command).map(({ name, summary, offer }) => [`\`${name}\``, summary + choices(offer)]);
+  const flags = Object.entries(command.flags).map(([name, { short, value, summary, initially, offer }]) => [
+    `\`--${name}${value ? ` ${value}` : ""}\`${short ? `, \`-${short}\`` : ""}`,
+    summary + choices(offer) + (initially ? ` (${initially} unless said)` : ""),
+  ]);
+  return [
+    `## pressmark ${command.name}`,
+    `${command.summary}.${command.more ? ` ${command.more}` : ""}`,
+    `\`\`\`\n${usage(command)}\n\`\`\``,
+    ...(places.length + flags.length === 0 ? [] : [table(["Word or flag", "What it is"], [...places, ...flags])]),
+    ...(command.examples ? [`\`\`\`sh\n${command.examples.join("\n")}\n\`\`\``] : []),
+  ];
+}
+
+/** Padded, as the formatter would have it. */
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((title, column) => Math.max(...[title, ...rows.map((row) => row[column]!)].map(({ length }) => length)));
+  const line = (cells: readonly string[]): string => `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(" | ")} |`;
+  return [line(head), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
+}
+
+function choices(offer: Offer | undefined): string {
+  return Array.isArray(offer) ? `: ${offer.join(", ")}` : "";
+}

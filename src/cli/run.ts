@@ -1,0 +1,34 @@
+/** The command as a process: its streams, its signals, its exit code. */
+import { constants } from "node:os";
+import { main } from "./main.ts";
+
+/** A terminal tells every process of a group to stop, and npm or our own launcher pass it on once more. */
+const echoMs = 300;
+
+/** Runs the words of this process's command line; called once, by `bin/pressmark.js`. */
+export async function run({ version }: { readonly version: string }): Promise<void> {
+  // The reader has seen enough (`| head`), which is no failure of ours.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+  // A server goes on when nobody reads its log any more.
+  process.stderr.on("error", () => {});
+
+  const stop = new AbortController();
+  let askedAt = 0;
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.on(name, () => {
+      if (!stop.signal.aborted) {
+        askedAt = performance.now();
+        stop.abort();
+      } else if (performance.now() - askedAt > echoMs) process.exit(128 + constants.signals[name]);
+    });
+
+  process.exitCode = await main(process.argv.slice(2), {
+    version,
+    folder: process.cwd(),
+    env: process.env,
+    input: process.stdin,
+    out: process.stdout,
+    err: process.stderr,
+    signal: stop.signal,
+  });
+}

@@ -1,0 +1,67 @@
+/** The front door: what programs that build on Pressmark may count on. */
+export { openPolicy, type Policy } from "./access/policy.ts";
+export {
+  type ErrorDetails,
+  type ErrorKind,
+  invalid,
+  notFound,
+  quote,
+  ResourceError,
+  toResourceError,
+} from "./errors.ts";
+export { type Asked, type Layer, type Operation, stack, wrapSource } from "./layer.ts";
+export { standardLayers } from "./layers/standard.ts";
+export { createEdge } from "./protocol/create-edge.ts";
+export type { Edge, Headers, Kind, Peer, Reply, Session, SessionPeer, Wire } from "./protocol/edge.ts";
+export {
+  type Annotations,
+  type Body,
+  type Call,
+  type Caller,
+  type Change,
+  type Completion,
+  type Content,
+  type Description,
+  directoryType,
+  type Failure,
+  type Freshness,
+  type Hit,
+  type Icon,
+  type Page,
+  type PageAsk,
+  type ReadAnswer,
+  type Resource,
+  type Resources,
+  type SearchAnswer,
+  type SearchAsk,
+  type Suggestions,
+  type Template,
+  type Watch,
+  type WatchFilter,
+} from "./resources.ts";
+export { createResources } from "./router/create-resources.ts";
+export type { Mount } from "./router/route.ts";
+export { type House, type HouseOptions, openHouse } from "./server/open-house.ts";
+export { createTools } from "./server/tools.ts";
+export {
+  type Address,
+  type CompleteAsk,
+  defineSource,
+  type Entry,
+  innerSlash,
+  type ListAsk,
+  type Part,
+  pathOf,
+  segmentsOf,
+  type Source,
+  type SourceChange,
+  type SourceDefinition,
+  type SourceHit,
+  type SourceTemplate,
+  type Suggestion,
+  type Tools,
+} from "./source.ts";
+export { sources } from "./sources/index.ts";
+export { createHttp, type Http, type HttpOptions } from "./transport/http.ts";
+export { type Listening, listen, type ListenOptions } from "./transport/listen.ts";
+export { serveStdio, type StdioOptions } from "./transport/stdio.ts";

@@ -1,0 +1,47 @@
+/** Many deadlines behind one coarse timer: a deadline that is met costs an entry in a set, not a timer. */
+
+export interface Deadline {
+  readonly dueMs: number;
+  missed(): void;
+}
+
+export interface Deadlines {
+  /** `missed` is called no earlier than `ms` from now, and at most about one tick later. */
+  add(ms: number, missed: () => void): Deadline;
+  met(deadline: Deadline): void;
+}
+
+/** No timer runs while there is no deadline, and none keeps the process alive. */
+export function createDeadlines(tickMs = 100): Deadlines {
+  const open = new Set<Deadline>();
+  let ticking = false;
+
+  function tick(): void {
+    ticking = false;
+    const nowMs = performance.now();
+    for (const deadline of open) {
+      if (deadline.dueMs > nowMs) continue;
+      open.delete(deadline);
+      deadline.missed();
+    }
+    if (open.size > 0) start();
+  }
+
+  function start(): void {
+    if (ticking) return;
+    ticking = true;
+    setTimeout(tick, tickMs).unref();
+  }
+
+  return {
+    add(ms, missed) {
+      const deadline = { dueMs: performance.now() + ms, missed };
+      open.add(deadline);
+      start();
+      return deadline;
+    },
+    met(deadline) {
+      open.delete(deadline);
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import { describe, expect, it } from "vitest";
+import { ResourceError } from "../errors.ts";
+import { stack } from "../layer.ts";
+import type { Layer } from "../layer.ts";
+import { createMemory } from "../sources/memory.ts";
+import type { Memory } from "../sources/memory.ts";
+import type { Source } from "../source.ts";
+import { createClock } from "../testing/clock.ts";
+import { sweepFaults } from "../testing/faults.ts";
+import { listen } from "../testing/listen.ts";
+import { sourceContract } from "../testing/source-contract.ts";
+import { cache } from "./cache.ts";
+import { explain } from "./explain.ts";
+import { limit } from "./limit.ts";
+import { observe } from "./observe.ts";
+import { retry } from "./retry.ts";
+import { standardLayers } from "./standard.ts";
+import { timeout } from "./timeout.ts";
+
+const call = { caller: { id: "test" }, signal: new AbortController().signal };
+const mount = { name: "m" };
+/** Waits do not take time. */
+const hasty = { ...createClock().tools, wait: async (_ms: number, signal: AbortSignal) => signal.throwIfAborted() };
+
+const layers: Readonly<Record<string, () => readonly Layer[]>> = {
+  explain: () => [explain()],
+  timeout: () => [timeout()],
+  retry: () => [retry(hasty)],
+  limit: () => [limit({ maxAtOnce: 2 })],
+  cache: () => [cache()],
+  observe: () => [observe(() => {})],
+  "the standard layers": () => standardLayers(hasty, { observe: () => {} }),
+};
+
+for (const [name, make] of Object.entries(layers)) {
+  let memory: Memory;
+  sourceContract(`memory behind ${name}`, {
+    abilities: ["stat", "children", "search", "watch"],
+    async open(content) {
+      memory = createMemory(content as Record<string, string>);
+      return stack(memory.source, mount, make());
+    },
+    write: (path, text) => memory.set(path, text),
+    remove: (path) => void memory.delete(path),
+  });
+
+  describe(name, () => {
+    it("neither loses an ability nor invents one", () => {
+      const { source } = createMemory(
+        {},
+        { templates: [{ template: "t/{x}", name: "t", read: () => [], complete: () => [] }] },
+      );
+      expect(abilitiesOf(stack(source, mount, make()))).toEqual(abilitiesOf(source));
+      const { list, read } = source;
+      expect(abilitiesOf(stack({ list, read }, mount, make()))).toEqual(["list", "read"]);
+    });
+
+    it("passes on what a source throws at once, or answers at once", async () => {
+      const rude = {
+        list() {
+          throw new Error("at once");
+        },
+        read: () => [{ body: { text: "at once" } }],
+      } as unknown as Source;
+      const layered = stack(rude, mount, [explain(), ...make()]);
+      await expect(layered.list({ limit: 1 }, call)).rejects.toMatchObject({ kind: "unexpected" });
+      expect(await layered.read({ path: "a" }, call)).toEqual([{ body: { text: "at once" } }]);
+    });
+  });
+}
+
+describe("the standard layers", () => {
+  it("let nothing but a ResourceError out, never hang and recover, whichever call of the source fails", async () => {
+    let layered: Source;
+    const swept = await sweepFaults<Source>({
+      open: () => createMemory({ "a.txt": "alpha", "d/b.txt": "beta" }).source,
+      async run(faulty) {
+        layered = stack(faulty, mount, standardLayers(hasty, { attempts: 1 }));
+        await useAll(layered);
+      },
+      recovered: async () => await useAll(layered),
+    });
+    // list, read, stat and read, stat, stat, stat, children, search, watch
+    expect(swept).toBe(10);
+  });
+
+  it("answer all the same when a single call of the source fails in passing", async () => {
+    const { source } = createMemory({ "a.txt": "alpha", "d/b.txt": "beta" });
+    const { watch: _watch, ...unwatched } = source;
+    await sweepFaults<Source>({
+      open: () => unwatched,
+      run: async (faulty) => await useAll(stack(faulty, mount, standardLayers(hasty))),
+      faults: [() => new ResourceError("unavailable", "gone for a moment")],
+      refused(error) {
+        throw error;
+      },
+    });
+  });
+});
+
+async function useAll(source: Source): Promise<void> {
+  const { items } = await source.list({ limit: 10 }, call);
+  expect(items.map(({ path }) => path)).toEqual(["a.txt", "d/b.txt"]);
+  for (let round = 0; round < 3; round += 1)
+    expect(await source.read({ path: "a.txt" }, call)).toMatchObject([{ body: { text: "alpha" } }]);
+  expect(await source.stat?.({ path: "d/b.txt" }, call)).toMatchObject({ size: 4 });
+  expect((await source.children?.({ path: "d" }, { limit: 10 }, call))?.items).toHaveLength(1);
+  expect(await source.search?.({ text: "alp", limit: 10 }, call)).toHaveLength(1);
+  if (!source.watch) return;
+  const stop = new AbortController();
+  const { ended } = listen(await source.watch({ ...call, signal: stop.signal }));
+  stop.abort();
+  await ended;
+}
+
+function abilitiesOf(source: Source): string[] {
+  return Object.keys(source)
+    .filter((key) => source[key as keyof Source] !== undefined)
+    .sort();
+}

@@ -1,0 +1,112 @@
+import { describe, expect, it } from "vitest";
+import type { Source } from "../source.ts";
+import { createClock } from "../testing/clock.ts";
+import { limit } from "./limit.ts";
+import type { LimitOptions } from "./limit.ts";
+
+const call = { caller: { id: "test" }, signal: new AbortController().signal };
+
+/** A source that answers a read when the test says so. */
+function held(options: LimitOptions) {
+  const clock = createClock();
+  const begun: string[] = [];
+  const answers = new Map<string, () => void>();
+  const inner: Source = {
+    list: async () => ({ items: [] }),
+    read: ({ path }) =>
+      new Promise((resolve) => {
+        begun.push(path);
+        answers.set(path, () => resolve([{ body: { text: path } }]));
+      }),
+  };
+  const source = limit({ now: clock.tools.now, ...options })(inner, { name: "m" });
+  const read = (path: string, signal = call.signal) => {
+    const answer = source.read({ path }, { ...call, signal });
+    answer.catch(() => undefined);
+    return answer;
+  };
+  return { clock, begun, answer: (path: string) => answers.get(path)?.(), read, source };
+}
+
+describe("limit", () => {
+  it("asks at most so much at once, and lets the others wait in order", async () => {
+    const { clock, begun, answer, read } = held({ maxAtOnce: 2 });
+    const all = ["a", "b", "c", "d"].map((path) => read(path));
+    expect(begun).toEqual(["a", "b"]);
+    answer("b");
+    await clock.settle();
+    expect(begun).toEqual(["a", "b", "c"]);
+    answer("a");
+    await clock.settle();
+    expect(begun).toEqual(["a", "b", "c", "d"]);
+    answer("c");
+    answer("d");
+    expect((await Promise.all(all)).flat()).toHaveLength(4);
+  });
+
+  it("sends away with busy, and when to come back, whoever finds the queue full", async () => {
+    const { answer, read } = held({ maxAtOnce: 1, maxWaiting: 1 });
+    const first = read("a");
+    void read("b");
+    await expect(read("c")).rejects.toMatchObject({ kind: "busy", details: { retryAfterMs: expect.any(Number) } });
+    answer("a");
+    await first;
+    void read("d");
+    await expect(read("e")).rejects.toMatchObject({ kind: "busy" });
+  });
+
+  it("takes out of the queue whoever leaves, and does not ask for them", async () => {
+    const { clock, begun, answer, read } = held({ maxAtOnce: 1, maxWaiting: 2 });
+    const leaving = new AbortController();
+    void read("a");
+    const left = read("b", leaving.signal);
+    void read("c");
+    leaving.abort();
+    await expect(left).rejects.toMatchObject({ kind: "cancelled" });
+    void read("d");
+    answer("a");
+    await clock.settle();
+    expect(begun).toEqual(["a", "c"]);
+    await expect(read("x", AbortSignal.abort())).rejects.toMatchObject({ kind: "cancelled" });
+  });
+
+  it("makes room when a question fails", async () => {
+    let asked = 0;
+    const inner: Source = {
+      list: async () => ({ items: [] }),
+      async read() {
+        asked += 1;
+        throw new Error("no");
+      },
+    };
+    const source = limit({ maxAtOnce: 1, maxWaiting: 9 })(inner, { name: "m" });
+    await Promise.allSettled([1, 2, 3].map(() => source.read({ path: "a" }, call)));
+    expect(asked).toBe(3);
+  });
+
+  it("is not filled for ever by questions that the source never settles", async () => {
+    const { clock, begun, read } = held({ maxAtOnce: 2, abandonedMs: 1000 });
+    void read("a");
+    void read("b");
+    void read("waited");
+    await clock.advance(999);
+    void read("waited too");
+    expect(begun).toEqual(["a", "b"]);
+    await clock.advance(1);
+    void read("c");
+    expect(begun).toEqual(["a", "b", "waited", "waited too"]);
+  });
+
+  it("counts all operations of a mount together", async () => {
+    const { begun, read, source, answer } = held({ maxAtOnce: 1 });
+    void read("a");
+    let listed = false;
+    const list = source.list({ limit: 1 }, call).then(() => {
+      listed = true;
+    });
+    expect(listed).toBe(false);
+    answer("a");
+    await list;
+    expect(begun).toEqual(["a"]);
+  });
+});

@@ -1,0 +1,62 @@
+/** Asks again what failed in passing. */
+import { ResourceError } from "../errors.ts";
+import { wrapSource } from "../layer.ts";
+import type { Asked, Layer, Operation } from "../layer.ts";
+import type { Tools } from "../source.ts";
+import { attempt, callOf, withdrawn } from "./asked.ts";
+
+export interface RetryOptions {
+  /** How often a question is asked at most, the first time included. */
+  readonly attempts?: number;
+  /** The longest wait before the second attempt; it doubles from there. */
+  readonly firstDelayMs?: number;
+  /** No attempt begins later than this after the first. */
+  readonly withinMs?: number;
+}
+
+/**
+ * Only passing faults, and of these not "busy": that one says when to come back, and the caller is told. Every operation of a
+ * source may be asked twice without harm; a watch is left to those who keep it. Gives up when the signal ends.
+ */
+export function retry(
+  tools: Pick<Tools, "now" | "wait">,
+  { attempts = 3, firstDelayMs = 100, withinMs = 10_000 }: RetryOptions = {},
+): Layer {
+  async function again(ask: Asked, asked: readonly never[], startMs: number, first: ResourceError): Promise<unknown> {
+    const { signal } = callOf(asked);
+    let failure = first;
+    for (let delayMs = firstDelayMs, attempted = 1; attempted < attempts; delayMs *= 2, attempted += 1) {
+      const waitMs = delayMs * (0.5 + Math.random() / 2);
+      if (tools.now() + waitMs - startMs > withinMs) break;
+      try {
+        await tools.wait(waitMs, signal);
+      } catch {
+        throw withdrawn(signal);
+      }
+      try {
+        return await attempt(ask, asked);
+      } catch (cause) {
+        if (!isPassing(cause)) throw cause;
+        failure = cause;
+      }
+    }
+    throw failure;
+  }
+
+  return (inner) =>
+    wrapSource(inner, <T extends Asked>(operation: Operation, ask: T): T => {
+      if (operation === "watch") return ask;
+      const retrying = (...asked: never[]): Promise<unknown> => {
+        const startMs = tools.now();
+        return attempt(ask, asked).catch((cause: unknown) => {
+          if (!isPassing(cause)) throw cause;
+          return again(ask, asked, startMs, cause);
+        });
+      };
+      return retrying as T;
+    });
+}
+
+function isPassing(cause: unknown): cause is ResourceError {
+  return cause instanceof ResourceError && cause.passing && cause.kind !== "busy";
+}

@@ -1,0 +1,44 @@
+/** The stack that every mount gets. */
+import { stack } from "../layer.ts";
+import type { Layer } from "../layer.ts";
+import type { Source, Tools } from "../source.ts";
+import { cache } from "./cache.ts";
+import type { CacheOptions } from "./cache.ts";
+import { explain } from "./explain.ts";
+import { limit } from "./limit.ts";
+import type { LimitOptions } from "./limit.ts";
+import { observe } from "./observe.ts";
+import type { Observation } from "./observe.ts";
+import { retry } from "./retry.ts";
+import type { RetryOptions } from "./retry.ts";
+import { timeout } from "./timeout.ts";
+import type { TimeoutOptions } from "./timeout.ts";
+
+export interface StandardOptions extends CacheOptions, RetryOptions, TimeoutOptions, LimitOptions {
+  readonly observe?: (observation: Observation) => void;
+}
+
+/**
+ * From the outside in: what is observed is what the caller gets. Errors are explained after everything that may turn them into
+ * an answer has had its turn. What the cache answers is not limited. Each attempt has its own time, and waiting for a place counts as
+ * part of it, so that no one waits longer than that to hear that there is no place.
+ */
+export function standardLayers(tools: Tools, options: StandardOptions = {}): readonly Layer[] {
+  return [
+    ...(options.observe ? [observe(options.observe)] : []),
+    explain(),
+    cache(options),
+    retry(tools, options),
+    timeout(options),
+    limit(options),
+  ];
+}
+
+export function withStandardLayers(
+  source: Source,
+  mount: { readonly name: string },
+  tools: Tools,
+  options: StandardOptions = {},
+): Source {
+  return stack(source, mount, standardLayers(tools, options));
+}

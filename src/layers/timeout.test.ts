@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import type { Source } from "../source.ts";
+import { listen } from "../testing/listen.ts";
+import { createMemory } from "../sources/memory.ts";
+import { createDeadlines } from "./deadlines.ts";
+import { timeout } from "./timeout.ts";
+
+const call = { caller: { id: "test" }, signal: new AbortController().signal };
+const soon = { timeoutMs: 5, deadlines: createDeadlines(1) };
+
+/** A source that answers only when it is told to stop, and not even then if it is stubborn. */
+function silent(stubborn = false) {
+  const signals: AbortSignal[] = [];
+  const never = (signal: AbortSignal) =>
+    new Promise<never>((_resolve, reject) => {
+      signals.push(signal);
+      if (!stubborn) signal.addEventListener("abort", () => reject(signal.reason));
+    });
+  const source: Source = {
+    list: (_ask, { signal }) => never(signal),
+    read: (_at, { signal }) => never(signal),
+    watch: ({ signal }) => never(signal),
+  };
+  return { source, signals };
+}
+
+describe("timeout", () => {
+  it.each([false, true])(
+    "gives up what takes too long, and tells the source to stop (stubborn: %s)",
+    async (stubborn) => {
+      const { source, signals } = silent(stubborn);
+      const timed = timeout(soon)(source, { name: "m" });
+      await expect(timed.read({ path: "a" }, call)).rejects.toMatchObject({ kind: "unavailable", passing: true });
+      await expect(timed.list({ limit: 1 }, call)).rejects.toMatchObject({ kind: "unavailable" });
+      await expect(timed.watch?.(call)).rejects.toMatchObject({ kind: "unavailable" });
+      expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true]);
+    },
+  );
+
+  it("gives each operation its own time", async () => {
+    const { source } = silent();
+    const timed = timeout({ ...soon, timeoutMs: { read: 5 } })(source, { name: "m" });
+    const leaving = new AbortController();
+    const list = timed.list({ limit: 1 }, { ...call, signal: leaving.signal }).catch((cause: unknown) => cause);
+    await expect(timed.read({ path: "a" }, call)).rejects.toMatchObject({ kind: "unavailable" });
+    leaving.abort(new Error("the caller left first"));
+    expect(await list).toMatchObject({ message: "the caller left first" });
+  });
+
+  it("passes the end of the caller's signal on, and holds nothing of it afterwards", async () => {
+    const { source, signals } = silent();
+    const timed = timeout({ timeoutMs: 60_000 })(source, { name: "m" });
+    const leaving = new AbortController();
+    const answer = timed.read({ path: "a" }, { ...call, signal: leaving.signal }).catch((cause: unknown) => cause);
+    leaving.abort(new Error("left"));
+    expect(await answer).toMatchObject({ message: "left" });
+    expect(signals[0]?.aborted).toBe(true);
+  });
+
+  it("does not end the signal of what was answered in time", async () => {
+    let given: AbortSignal | undefined;
+    const quick: Source = {
+      list: async () => ({ items: [] }),
+      async read(_at, { signal }) {
+        given = signal;
+        return [{ body: { text: "quick" } }];
+      },
+    };
+    const leaving = new AbortController();
+    await timeout(soon)(quick, { name: "m" }).read({ path: "a" }, { ...call, signal: leaving.signal });
+    leaving.abort();
+    expect(given?.aborted).toBe(false);
+  });
+
+  it("lets an armed watch go on until its caller ends it", async () => {
+    const memory = createMemory({ a: "1" });
+    const timed = timeout(soon)(memory.source, { name: "m" });
+    const leaving = new AbortController();
+    const watch = await timed.watch?.({ ...call, signal: leaving.signal });
+    if (!watch) throw new Error("the watch was lost");
+    const { until, ended } = listen(watch);
+    // Something else, asked later, runs out of time first.
+    await expect(timeout(soon)(silent().source, { name: "m" }).read({ path: "a" }, call)).rejects.toThrow();
+    memory.set("a", "2");
+    await until(({ kind }) => kind === "changed", "that it changed");
+    leaving.abort();
+    await ended;
+  });
+});

@@ -1,0 +1,57 @@
+/** One question of a client, ready to be answered: what was asked, by whom, in which revision, and what there is to answer with. */
+import type { Call, Resources } from "../resources.ts";
+import type { Params, Result } from "./message.ts";
+import type { Prompt } from "./prompts.ts";
+import type { Quota } from "./quota.ts";
+import type { Revision } from "./revision.ts";
+import type { Subscriptions } from "./subscriptions.ts";
+import type { Tool } from "./tools.ts";
+
+export interface ServerInfo {
+  readonly name: string;
+  readonly version: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly websiteUrl?: string;
+  readonly icons?: readonly object[];
+}
+
+/** What this server has to answer with. The same for all questions. */
+export interface Offer {
+  readonly resources: Resources;
+  readonly server: ServerInfo;
+  readonly instructions: string | undefined;
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly prompts: ReadonlyMap<string, Prompt>;
+  /** All revisions served, newest first. */
+  readonly revisions: readonly string[];
+  /** How often one caller may begin to watch. */
+  readonly watchQuota: Quota;
+  /** Every listen that is going on; aborting one ends it with its result. */
+  readonly listens: Set<AbortController>;
+}
+
+export interface Question {
+  readonly offer: Offer;
+  readonly revision: Revision;
+  readonly params: Params | undefined;
+  readonly call: Call;
+  /** Says something on the way to the answer. A promise means: wait, the reader is slow. */
+  say(method: string, params: Params): void | Promise<void>;
+  /** The id that a modern listen is known by. */
+  readonly id: string | number;
+  /** What this client declared that it can do. */
+  readonly clientCapabilities: Params;
+  /** Present in a session. */
+  readonly subscriptions?: Subscriptions;
+}
+
+export interface Ask {
+  /** Absent from a server that has none of these. */
+  readonly needs?: "tools" | "prompts";
+  answer(question: Question): Result | Promise<Result>;
+}
+
+export function isOffered(ask: Ask | undefined, offer: Offer): ask is Ask {
+  return ask !== undefined && (ask.needs === undefined || offer[ask.needs].size > 0);
+}

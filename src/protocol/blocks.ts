@@ -1,0 +1,40 @@
+/** Content blocks: what tools and prompts say, in the house's words, and how each revision spells them. */
+import type { Annotations, Content, Resource } from "../resources.ts";
+import type { Vocabulary } from "./revision.ts";
+import { base64, wireAnnotations, wireContent, wireResource } from "./shape.ts";
+
+export type Block = (
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image" | "audio"; readonly bytes: Uint8Array; readonly mimeType: string }
+  /** A resource that can be read. */
+  | { readonly type: "link"; readonly resource: Resource }
+  /** A resource and its content in one. */
+  | { readonly type: "embedded"; readonly content: Content }
+) & { readonly annotations?: Annotations };
+
+export function wireBlock(block: Block, has: Vocabulary): Record<string, unknown> {
+  const wired = spell(block, has);
+  if (block.annotations && has.annotations && block.type !== "link") {
+    const annotations = wireAnnotations(block.annotations, has);
+    if (annotations) wired["annotations"] = annotations;
+  }
+  return wired;
+}
+
+function spell(block: Block, has: Vocabulary): Record<string, unknown> {
+  switch (block.type) {
+    case "text":
+      return { type: "text", text: block.text };
+    case "audio":
+      if (!has.audio) return { type: "text", text: `[audio, ${block.mimeType}]` };
+      return { type: "audio", data: base64(block.bytes), mimeType: block.mimeType };
+    case "image":
+      return { type: "image", data: base64(block.bytes), mimeType: block.mimeType };
+    case "link":
+      // Where links are unknown, the URI in words is what a model can still use.
+      if (!has.titles) return { type: "text", text: `${block.resource.title ?? block.resource.name}: ${block.resource.uri}` };
+      return { type: "resource_link", ...wireResource(block.resource, has) };
+    case "embedded":
+      return { type: "resource", resource: wireContent(block.content, has) };
+  }
+}

@@ -1,0 +1,40 @@
+/** Completion of the variables of templates and of the arguments of prompts. */
+import { invalid, quote } from "../errors.ts";
+import type { Suggestions } from "../resources.ts";
+import type { Ask } from "./ask.ts";
+import { member } from "./message.ts";
+import { nameOf, recordOf, stringsOf, uriOf, valueOf } from "./params.ts";
+
+/** The most that an answer may hold. */
+const maxValues = 100;
+
+export const completionComplete: Ask = {
+  async answer({ offer, revision, params, call }) {
+    const ref = recordOf(params, "ref");
+    const argument = recordOf(params, "argument");
+    const variable = nameOf(argument);
+    const value = valueOf(argument);
+    const context = revision.has.completionContext && member(params, "context") !== undefined ? recordOf(params, "context") : undefined;
+    const given = stringsOf(context, "arguments");
+
+    let suggestions: Suggestions;
+    if (ref["type"] === "ref/resource") {
+      suggestions = await offer.resources.complete({ template: uriOf(ref), variable, value, given }, call);
+    } else if (ref["type"] === "ref/prompt") {
+      const name = nameOf(ref);
+      const prompt = offer.prompts.get(name);
+      if (!prompt) throw invalid(`there is no prompt ${quote(name)}`);
+      suggestions = (await prompt.complete?.(variable, value, given)) ?? { values: [] };
+    } else {
+      throw invalid('"ref" is of type "ref/resource" or "ref/prompt"');
+    }
+
+    const { values, total, more } = suggestions;
+    const completion = {
+      values: values.slice(0, maxValues),
+      ...(total !== undefined && { total }),
+      hasMore: more ?? values.length > maxValues,
+    };
+    return revision.seal({ completion }, undefined, offer.server);
+  },
+};

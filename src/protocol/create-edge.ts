@@ -1,0 +1,96 @@
+/** Puts the revisions, the house and what else is offered together into an edge that transports can talk to. */
+import type { Call, Resources } from "../resources.ts";
+import { answerTo, askFor, failure, type Log, progressOf } from "./answer.ts";
+import type { Offer, Question, ServerInfo } from "./ask.ts";
+import type { Edge, Headers, Peer, Reply } from "./edge.ts";
+import { claimsModern, openEnvelope } from "./envelope.ts";
+import { codes, errorWire, isRecord, notificationWire, parseMessage } from "./message.ts";
+import type { Prompt } from "./prompts.ts";
+import { createQuota, type Quota } from "./quota.ts";
+import { allRevisions, modernRevisions } from "./revisions/index.ts";
+import { createSession } from "./session.ts";
+import type { Tool } from "./tools.ts";
+
+export interface EdgeOptions {
+  readonly resources: Resources;
+  readonly server: ServerInfo;
+  /** What a host should tell its model about this server. */
+  readonly instructions?: string;
+  readonly tools?: readonly Tool[];
+  readonly prompts?: readonly Prompt[];
+  readonly watchQuota?: Quota;
+  readonly log?: Log;
+}
+
+export function createEdge({ resources, server, instructions, tools = [], prompts = [], watchQuota, log = () => {} }: EdgeOptions): Edge {
+  const offer: Offer = {
+    resources,
+    server,
+    instructions,
+    tools: new Map(tools.map((tool) => [tool.name, tool])),
+    prompts: new Map(prompts.map((prompt) => [prompt.name, prompt])),
+    revisions: allRevisions.map(({ date }) => date),
+    watchQuota: watchQuota ?? createQuota(),
+    listens: new Set(),
+  };
+  const underWay = new Set<Promise<void>>();
+  let closed = false;
+
+  async function exchange(body: unknown, headers: Headers | undefined, peer: Peer, reply: Reply): Promise<void> {
+    const message = parseMessage(body);
+    if (message.kind === "wrong") return reply.end(errorWire(message.id, codes.request, message.why), 400);
+    if (message.kind === "response") return reply.end(errorWire(null, codes.request, "a client sends no responses"), 400);
+    // Over HTTP there is nothing that a client could announce: hanging up withdraws a question.
+    if (message.kind === "notification") return reply.end();
+    const { id, method, params } = message;
+    if (closed) return reply.end(errorWire(id, codes.internal, "the server is closing"), 503);
+
+    let revision = modernRevisions[0]!;
+    let ask, clientCapabilities;
+    try {
+      ({ revision, clientCapabilities } = openEnvelope(method, params, headers));
+      ask = askFor(method, revision, offer);
+    } catch (cause) {
+      const { wire, status } = failure(id, cause, revision, params, log);
+      return reply.end(wire, status);
+    }
+    const say: Question["say"] = (said, about) => {
+      if (!peer.signal.aborted) return reply.notify(notificationWire(said, about));
+    };
+    const progress = progressOf(params, revision, say);
+    const call: Call = progress ? { caller: peer.caller, signal: peer.signal, progress } : peer;
+    const answer = await answerTo(ask, { offer, revision, params, call, say, id, clientCapabilities }, log);
+    reply.end(answer?.wire, answer?.status);
+  }
+
+  function begin(body: unknown, headers: Headers | undefined, peer: Peer, reply: Reply): void {
+    const done = exchange(body, headers, peer, reply).finally(() => underWay.delete(done));
+    underWay.add(done);
+  }
+
+  return {
+    revisions: offer.revisions,
+
+    classify(body, { version }) {
+      if (claimsModern(body, version)) return "modern";
+      return isRecord(body) && body["method"] === "initialize" ? "opening" : "legacy";
+    },
+
+    exchange: begin,
+
+    session(peer, { modern }) {
+      const askModern = modern
+        ? (body: unknown, reply: Reply, signal: AbortSignal) => begin(body, undefined, { caller: peer.caller, signal }, reply)
+        : undefined;
+      return createSession(offer, peer, askModern, log);
+    },
+
+    error: errorWire,
+
+    async close() {
+      closed = true;
+      for (const stop of offer.listens) stop.abort();
+      await Promise.allSettled(underWay);
+    },
+  };
+}

@@ -1,0 +1,78 @@
+/** How a modern request describes itself, and how HTTP headers must agree with it. */
+import type { Headers } from "./edge.ts";
+import { codes, isRecord, member, type Params, ProtocolError } from "./message.ts";
+import type { Revision } from "./revision.ts";
+import { allRevisions, modernRevisions } from "./revisions/index.ts";
+
+const versionKey = "io.modelcontextprotocol/protocolVersion";
+const capabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
+
+const supported = allRevisions.map(({ date }) => date);
+
+/** Methods that only the modern era has: without an envelope they are malformed, not of the older one. */
+const modernOnly = new Set(["server/discover", "subscriptions/listen"]);
+
+/** Which parameter the header Mcp-Name repeats. */
+const namedBy = new Map([
+  ["resources/read", "uri"],
+  ["tools/call", "name"],
+  ["prompts/get", "name"],
+]);
+
+export function claimsModern(body: unknown, headerVersion: string | undefined): boolean {
+  if (!isRecord(body)) return false;
+  if (member(member(member(body, "params"), "_meta"), versionKey) !== undefined) return true;
+  if (typeof body["method"] === "string" && modernOnly.has(body["method"])) return true;
+  return headerVersion !== undefined && modernRevisions.some(({ date }) => date === headerVersion);
+}
+
+export interface Envelope {
+  readonly revision: Revision;
+  readonly clientCapabilities: Params;
+}
+
+const bad = (code: number, message: string, data?: unknown): ProtocolError => new ProtocolError(code, message, { data, status: 400 });
+
+export function openEnvelope(method: string, params: Params | undefined, headers: Headers | undefined): Envelope {
+  const meta = member(params, "_meta");
+  const version = member(meta, versionKey);
+  if (headers && headers.version !== undefined && typeof version === "string" && headers.version !== version) {
+    throw bad(codes.headerMismatch, "the header MCP-Protocol-Version and the version in _meta differ");
+  }
+  if (typeof version !== "string") throw bad(codes.params, `a request carries "${versionKey}" in params._meta`);
+  const revision = modernRevisions.find(({ date }) => date === version);
+  if (!revision) {
+    throw bad(codes.unsupportedVersion, "Unsupported protocol version", { supported, requested: version.slice(0, 64) });
+  }
+  const clientCapabilities = member(meta, capabilitiesKey);
+  if (!isRecord(clientCapabilities)) throw bad(codes.params, `a request carries "${capabilitiesKey}" in params._meta`);
+  if (headers) checkHeaders(method, params, headers);
+  return { revision, clientCapabilities };
+}
+
+function checkHeaders(method: string, params: Params | undefined, headers: Headers): void {
+  if (headers.version === undefined) throw bad(codes.headerMismatch, "the header MCP-Protocol-Version is missing");
+  if (headers.method === undefined) throw bad(codes.headerMismatch, "the header Mcp-Method is missing");
+  if (headers.method !== method) throw bad(codes.headerMismatch, "the header Mcp-Method and the method in the body differ");
+  const named = namedBy.get(method);
+  if (named === undefined) return;
+  const value = member(params, named);
+  // Wrong parameters are said to be wrong further in.
+  if (typeof value !== "string") return;
+  if (headers.name === undefined) throw bad(codes.headerMismatch, "the header Mcp-Name is missing");
+  if (headers.name !== value && decodeSentinel(headers.name) !== value) {
+    throw bad(codes.headerMismatch, `the header Mcp-Name and "${named}" in the body differ`);
+  }
+}
+
+const sentinelStart = "=?base64?";
+const sentinelEnd = "?=";
+
+/** What no header can carry as it is comes as base64 of UTF-8 between two marks. */
+function decodeSentinel(value: string): string | undefined {
+  if (!value.startsWith(sentinelStart) || !value.endsWith(sentinelEnd)) return undefined;
+  const encoded = value.slice(sentinelStart.length, -sentinelEnd.length);
+  const bytes = Buffer.from(encoded, "base64");
+  if (bytes.toString("base64").replaceAll("=", "") !== encoded.replaceAll("=", "")) return undefined;
+  return bytes.toString("utf8");
+}

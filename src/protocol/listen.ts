@@ -1,0 +1,47 @@
+/** `subscriptions/listen`: one stream of changes, acknowledged first, each message tagged with the id that asked for it. */
+import { ResourceError } from "../errors.ts";
+import type { WatchFilter } from "../resources.ts";
+import type { Ask } from "./ask.ts";
+import { flagOf, recordOf, urisOf } from "./params.ts";
+import { wireChange } from "./shape.ts";
+
+const maxUris = 10_000;
+
+export const subscriptionsListen: Ask = {
+  async answer({ offer, revision, params, call, say, id }) {
+    const wanted = recordOf(params, "notifications");
+    // Checked, although no such change is offered: what the acknowledgment leaves out is not sent.
+    flagOf(wanted, "toolsListChanged");
+    flagOf(wanted, "promptsListChanged");
+    const list = flagOf(wanted, "resourcesListChanged");
+    const asksUris = Object.hasOwn(wanted, "resourceSubscriptions");
+    const uris = [...new Set(urisOf(wanted, "resourceSubscriptions", maxUris))];
+    await offer.watchQuota.take(call.caller, call.signal);
+
+    const tag = { "io.modelcontextprotocol/subscriptionId": id };
+    const filter: WatchFilter = { ...(list && { list }), ...(uris.length > 0 && { uris }) };
+    // Ended by its caller, or with a result when the server closes.
+    const stop = new AbortController();
+    const leave = (): void => stop.abort();
+    if (call.signal.aborted) leave();
+    else call.signal.addEventListener("abort", leave, { once: true });
+    offer.listens.add(stop);
+    try {
+      const watch = await offer.resources.watch(filter, { caller: call.caller, signal: stop.signal });
+      await say("notifications/subscriptions/acknowledged", {
+        _meta: tag,
+        notifications: { ...(list && { resourcesListChanged: true }), ...(asksUris && { resourceSubscriptions: watch.uris }) },
+      });
+      for await (const change of watch) {
+        const { method, params: said } = wireChange(change);
+        await say(method, { _meta: tag, ...said });
+      }
+    } finally {
+      offer.listens.delete(stop);
+      call.signal.removeEventListener("abort", leave);
+    }
+    if (call.signal.aborted) throw new ResourceError("cancelled", "the listen was ended by its caller");
+    const sealed = revision.seal({}, undefined, offer.server);
+    return { ...sealed, _meta: { ...(sealed["_meta"] as object), ...tag } };
+  },
+};

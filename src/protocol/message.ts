@@ -1,0 +1,97 @@
+/** JSON-RPC 2.0: what a body is, and how ours are spelled. */
+import type { Wire } from "./edge.ts";
+
+export type Id = string | number;
+export type Params = Readonly<Record<string, unknown>>;
+
+export type Message =
+  | { readonly kind: "request"; readonly id: Id; readonly method: string; readonly params: Params | undefined }
+  | { readonly kind: "notification"; readonly method: string; readonly params: Params | undefined }
+  | { readonly kind: "response" }
+  /** No message at all; the id is kept where there is one to answer to. */
+  | { readonly kind: "wrong"; readonly id: Id | null; readonly why: string };
+
+export const codes = {
+  parse: -32700,
+  request: -32600,
+  method: -32601,
+  params: -32602,
+  internal: -32603,
+  headerMismatch: -32020,
+  missingCapability: -32021,
+  unsupportedVersion: -32022,
+} as const;
+
+/** A protocol fault that has a code of its own, unlike those of resources. */
+export class ProtocolError extends Error {
+  readonly code: number;
+  readonly data: unknown;
+  /** For HTTP in the modern era. */
+  readonly status: number;
+
+  constructor(code: number, message: string, { data, status = 200 }: { data?: unknown; status?: number } = {}) {
+    super(message);
+    this.code = code;
+    this.data = data;
+    this.status = status;
+  }
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A member of an object that came from JSON; what its prototype has does not count. */
+export function member(of: unknown, name: string): unknown {
+  return isRecord(of) && Object.hasOwn(of, name) ? of[name] : undefined;
+}
+
+export function isId(value: unknown): value is Id {
+  return typeof value === "string" ? value.length <= maxIdLength : Number.isSafeInteger(value);
+}
+
+const maxIdLength = 1024;
+
+export function parseMessage(body: unknown): Message {
+  if (!isRecord(body)) return { kind: "wrong", id: null, why: "a message is a JSON object" };
+  const { jsonrpc, id, method, params } = body;
+  const answerTo = isId(id) ? id : null;
+  if (jsonrpc !== "2.0") return { kind: "wrong", id: answerTo, why: 'a message has "jsonrpc": "2.0"' };
+  if (method === undefined) {
+    return ("result" in body || "error" in body) && "id" in body
+      ? { kind: "response" }
+      : { kind: "wrong", id: answerTo, why: 'a request has a "method"' };
+  }
+  if (typeof method !== "string") return { kind: "wrong", id: answerTo, why: '"method" is a string' };
+  if (params !== undefined && !isRecord(params)) {
+    return { kind: "wrong", id: answerTo, why: '"params" is an object' };
+  }
+  if (id === undefined) return { kind: "notification", method, params };
+  if (!isId(id)) return { kind: "wrong", id: null, why: '"id" is a string of at most 1,024 characters or an integer' };
+  return { kind: "request", id, method, params };
+}
+
+/** Strings are spelled by JSON.stringify; numbers are safe integers. */
+function spellId(id: Id | null): string {
+  return typeof id === "string" ? JSON.stringify(id) : String(id);
+}
+
+/** A result is an object, or is spelled already. */
+export type Result = Readonly<Record<string, unknown>> | Wire;
+
+export function resultWire(id: Id, result: Result): Wire {
+  const head = `{"jsonrpc":"2.0","id":${spellId(id)},"result":`;
+  if (!Array.isArray(result)) return [`${head}${JSON.stringify(result)}}`];
+  const pieces = result as Wire;
+  if (pieces.length === 1 && typeof pieces[0] === "string") return [`${head}${pieces[0]}}`];
+  return [head, ...pieces, "}"];
+}
+
+export function errorWire(id: Id | null, code: number, message: string, data?: unknown): Wire {
+  const error = data === undefined ? { code, message } : { code, message, data };
+  return [`{"jsonrpc":"2.0","id":${spellId(id)},"error":${JSON.stringify(error)}}`];
+}
+
+export function notificationWire(method: string, params?: Params): Wire {
+  return [JSON.stringify(params ? { jsonrpc: "2.0", method, params } : { jsonrpc: "2.0", method })];
+}

@@ -1,0 +1,85 @@
+/** What a client sent, turned into something that can be trusted, without a validation library on the hot path. */
+import { invalid, quote } from "../errors.ts";
+import { isRecord, member, type Params } from "./message.ts";
+
+const maxUriLength = 64 * 1024;
+const maxCursorLength = 16 * 1024;
+const maxNameLength = 1024;
+const maxValueLength = 16 * 1024;
+
+function text(params: Params | undefined, name: string, maxLength: number): string {
+  const value = member(params, name);
+  if (typeof value !== "string") throw invalid(`"${name}" is missing or is no string`);
+  if (value.length > maxLength) throw invalid(`"${name}" is longer than ${maxLength} characters`);
+  return value;
+}
+
+/** A URI has a scheme; whether anything stands there is for the house to say. */
+export function uriOf(params: Params | undefined, name = "uri"): string {
+  const uri = text(params, name, maxUriLength);
+  if (!hasScheme(uri)) throw invalid(`${quote(uri)} is no URI: it has no scheme`, { uri: shown(uri), reason: "invalid-uri" });
+  return uri;
+}
+
+function hasScheme(uri: string): boolean {
+  for (let i = 0; i < uri.length; i++) {
+    const c = uri.charCodeAt(i);
+    if (c === 58) return i > 0;
+    const isLetter = (c | 32) >= 97 && (c | 32) <= 122;
+    const isOther = (c >= 48 && c <= 57) || c === 43 || c === 45 || c === 46;
+    if (!isLetter && (i === 0 || !isOther)) return false;
+  }
+  return false;
+}
+
+/** A URI as an error may repeat it: never a huge one. */
+export function shown(uri: string): string | undefined {
+  return uri.length <= 2048 ? uri : undefined;
+}
+
+export function cursorOf(params: Params | undefined): { cursor?: string } {
+  if (member(params, "cursor") === undefined) return {};
+  return { cursor: text(params, "cursor", maxCursorLength) };
+}
+
+export function nameOf(params: Params | undefined): string {
+  return text(params, "name", maxNameLength);
+}
+
+export function valueOf(params: Params | undefined): string {
+  return text(params, "value", maxValueLength);
+}
+
+export function recordOf(params: Params | undefined, name: string): Params {
+  const value = member(params, name);
+  if (!isRecord(value)) throw invalid(`"${name}" is missing or is no object`);
+  return value;
+}
+
+/** An object of strings, or nothing. */
+export function stringsOf(params: Params | undefined, name: string): Record<string, string> {
+  const strings: Record<string, string> = Object.create(null) as Record<string, string>;
+  if (member(params, name) === undefined) return strings;
+  for (const [key, value] of Object.entries(recordOf(params, name))) {
+    if (typeof value !== "string") throw invalid(`"${name}" holds strings only`);
+    strings[key] = value;
+  }
+  return strings;
+}
+
+export function flagOf(params: Params | undefined, name: string): boolean {
+  const value = member(params, name);
+  if (value !== undefined && typeof value !== "boolean") throw invalid(`"${name}" is true or false`);
+  return value === true;
+}
+
+export function urisOf(params: Params | undefined, name: string, most: number): string[] {
+  const value = member(params, name);
+  if (value === undefined) return [];
+  if (!Array.isArray(value)) throw invalid(`"${name}" is a list of URIs`);
+  if (value.length > most) throw invalid(`"${name}" holds more than ${most} URIs: open several listens`);
+  return value.map((uri: unknown) => {
+    if (typeof uri !== "string" || uri.length > maxUriLength) throw invalid(`"${name}" holds URIs only`);
+    return uri;
+  });
+}

@@ -1,0 +1,79 @@
+/** How often one caller may do a thing: short bursts freely, a flood slowly, and it is told so. */
+import { ResourceError } from "../errors.ts";
+import type { Caller } from "../resources.ts";
+
+export interface QuotaOptions {
+  /** What a caller may do at once after a rest. */
+  readonly burst?: number;
+  readonly perSecond?: number;
+  /** How long a question beyond that is held back before it is refused. */
+  readonly maxWaitMs?: number;
+  readonly now?: () => number;
+}
+
+export interface Quota {
+  /** Resolves when the caller may go on; throws "busy" with the time to wait when that would take too long. */
+  take(caller: Caller, signal: AbortSignal): Promise<void> | undefined;
+}
+
+/** Callers whose allowance is full again are forgotten, at the latest when there are this many. */
+const maxCallers = 10_000;
+
+export function createQuota({
+  burst = 20_000,
+  perSecond = 50,
+  maxWaitMs = 1000,
+  now = () => performance.now(),
+}: QuotaOptions = {}): Quota {
+  const buckets = new Map<string, { left: number; at: number }>();
+
+  function refill(bucket: { left: number; at: number }, time: number): void {
+    bucket.left = Math.min(burst, bucket.left + ((time - bucket.at) / 1000) * perSecond);
+    bucket.at = time;
+  }
+
+  function bucketOf(id: string, time: number): { left: number; at: number } {
+    let bucket = buckets.get(id);
+    if (!bucket) {
+      if (buckets.size >= maxCallers) {
+        for (const [other, theirs] of buckets) {
+          refill(theirs, time);
+          if (theirs.left >= burst) buckets.delete(other);
+        }
+      }
+      bucket = { left: burst, at: time };
+      buckets.set(id, bucket);
+    }
+    refill(bucket, time);
+    return bucket;
+  }
+
+  return {
+    take(caller, signal) {
+      const bucket = bucketOf(caller.id, now());
+      if (bucket.left >= 1) {
+        bucket.left -= 1;
+        return undefined;
+      }
+      const waitMs = Math.ceil(((1 - bucket.left) / perSecond) * 1000);
+      if (waitMs > maxWaitMs) {
+        throw new ResourceError("busy", `too many watches begun: at most ${perSecond} a second, try again in ${waitMs} ms`, {
+          details: { reason: "busy", retryAfterMs: waitMs },
+        });
+      }
+      // Owed, so that those who wait do not all go at once.
+      bucket.left -= 1;
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => {
+          signal.removeEventListener("abort", leave);
+          resolve();
+        }, waitMs);
+        function leave(): void {
+          clearTimeout(timer);
+          reject(new ResourceError("cancelled", "the question was withdrawn"));
+        }
+        signal.addEventListener("abort", leave, { once: true });
+      });
+    },
+  };
+}

@@ -1,0 +1,88 @@
+/** The questions about resources. */
+import { notFound } from "../errors.ts";
+import type { Freshness, Page, Resource, Template } from "../resources.ts";
+import type { Ask, Question } from "./ask.ts";
+import type { Wire } from "./edge.ts";
+import { cursorOf, uriOf } from "./params.ts";
+import { wireResource, wireTemplate } from "./shape.ts";
+import { spellContents } from "./spell-contents.ts";
+
+/** What of a page is no item: where to go on, and which mounts are missing from it. */
+function pageRest({ next, failures }: Page<unknown>, { revision }: Question): Record<string, unknown> {
+  return {
+    ...(next !== undefined && { nextCursor: next }),
+    ...(failures?.length && revision.has.annotations && { _meta: { "pressmark/failures": failures } }),
+  };
+}
+
+export const resourcesList: Ask = {
+  async answer(question) {
+    const { offer, revision, params, call, subscriptions } = question;
+    const ask = cursorOf(params);
+    await subscriptions?.listFollowed();
+    const page = await offer.resources.list(ask, call);
+    const resources = page.items.map((resource) => wireResource(resource, revision.has));
+    const result: Record<string, unknown> = { resources, ...pageRest(page, question) };
+    if (revision.listsTemplates && ask.cursor === undefined) result["resourceTemplates"] = await allTemplates(question);
+    return revision.seal(result, offer.resources.listFreshness, offer.server);
+  },
+};
+
+async function allTemplates({ offer, revision, call }: Question): Promise<object[]> {
+  const templates: Template[] = [];
+  let cursor: string | undefined;
+  do {
+    const page: Page<Template> = await offer.resources.templates(cursor === undefined ? {} : { cursor }, call);
+    templates.push(...page.items);
+    cursor = page.next;
+  } while (cursor !== undefined);
+  return templates.map((template) => wireTemplate(template, revision.has));
+}
+
+export const resourcesTemplatesList: Ask = {
+  async answer(question) {
+    const { offer, revision, params, call } = question;
+    const page = await offer.resources.templates(cursorOf(params), call);
+    const resourceTemplates = page.items.map((template) => wireTemplate(template, revision.has));
+    return revision.seal({ resourceTemplates, ...pageRest(page, question) }, offer.resources.listFreshness, offer.server);
+  },
+};
+
+/** `resources/directory/read`, of the skills extension: the direct children of any directory of any source. */
+export const resourcesDirectoryRead: Ask = {
+  async answer(question) {
+    const { offer, revision, params, call } = question;
+    const page: Page<Resource> = await offer.resources.children(uriOf(params), cursorOf(params), call);
+    const resources = page.items.map((resource) => wireResource(resource, revision.has));
+    return revision.seal({ resources, ...pageRest(page, question) }, undefined, offer.server);
+  },
+};
+
+export const resourcesRead: Ask = {
+  async answer({ offer, revision, params, call }): Promise<Wire> {
+    const { contents, ttlMs, scope } = await offer.resources.read(uriOf(params), call);
+    const freshness: Freshness = { ttlMs, scope };
+    const rest = JSON.stringify(revision.seal({}, freshness, offer.server));
+    const pieces = spellContents(contents, revision.has);
+    const tail = rest === "{}" ? rest.slice(1) : `,${rest.slice(1)}`;
+    if (pieces.length === 1) return [`{"contents":${pieces[0] as string}${tail}`];
+    return [`{"contents":`, ...pieces, tail];
+  },
+};
+
+export const resourcesSubscribe: Ask = {
+  async answer({ params, subscriptions }) {
+    const uri = uriOf(params);
+    if (!subscriptions) throw notFound(uri);
+    await subscriptions.subscribe(uri);
+    return {};
+  },
+};
+
+export const resourcesUnsubscribe: Ask = {
+  answer({ params, subscriptions }) {
+    subscriptions?.unsubscribe(uriOf(params));
+    return {};
+  },
+};
+

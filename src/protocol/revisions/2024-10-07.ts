@@ -1,0 +1,22 @@
+/** The early draft: templates also stand in the list of resources, and what is not found is −32001. */
+import type { Revision } from "../revision.ts";
+import { ping } from "../discovery.ts";
+import { resourcesList, resourcesRead, resourcesSubscribe, resourcesTemplatesList, resourcesUnsubscribe } from "../resources.ts";
+import { errorCodes, sealNothing } from "./legacy.ts";
+
+export const revision20241007: Revision = {
+  date: "2024-10-07",
+  asks: new Map([
+    ["ping", ping],
+    ["resources/list", resourcesList],
+    ["resources/templates/list", resourcesTemplatesList],
+    ["resources/read", resourcesRead],
+    ["resources/subscribe", resourcesSubscribe],
+    ["resources/unsubscribe", resourcesUnsubscribe],
+  ]),
+  has: { annotations: false, titles: false, icons: false, audio: false, completionContext: false },
+  batches: false,
+  listsTemplates: true,
+  seal: sealNothing,
+  errorCode: errorCodes(-32001),
+};

@@ -1,0 +1,11 @@
+/** Batches, for this revision alone; audio; the `completions` capability; words beside progress. */
+import type { Revision } from "../revision.ts";
+import { revision20241105 } from "./2024-11-05.ts";
+
+export const revision20250326: Revision = {
+  ...revision20241105,
+  date: "2025-03-26",
+  has: { ...revision20241105.has, audio: true },
+  // https://modelcontextprotocol.io/specification/2025-03-26/basic#batching
+  batches: true,
+};

@@ -1,0 +1,10 @@
+/** Titles, `_meta`, `lastModified`, links to resources, and what is settled already when a template is completed. */
+import type { Revision } from "../revision.ts";
+import { revision20250326 } from "./2025-03-26.ts";
+
+export const revision20250618: Revision = {
+  ...revision20250326,
+  date: "2025-06-18",
+  has: { ...revision20250326.has, titles: true, completionContext: true },
+  batches: false,
+};

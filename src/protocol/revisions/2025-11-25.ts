@@ -1,0 +1,9 @@
+/** Icons, and a server that describes itself. */
+import type { Revision } from "../revision.ts";
+import { revision20250618 } from "./2025-06-18.ts";
+
+export const revision20251125: Revision = {
+  ...revision20250618,
+  date: "2025-11-25",
+  has: { ...revision20250618.has, icons: true },
+};

@@ -1,0 +1,181 @@
+/** One conversation of the older revisions: what was agreed on, what is under way, what is subscribed to. */
+import { quote } from "../errors.ts";
+import { answerTo, askFor, failure, type Log, progressOf } from "./answer.ts";
+import type { Offer, Question } from "./ask.ts";
+import { capabilities, wireServer } from "./discovery.ts";
+import type { Reply, Session, SessionPeer, Wire } from "./edge.ts";
+import { claimsModern } from "./envelope.ts";
+import {
+  codes,
+  errorWire,
+  type Id,
+  isId,
+  isRecord,
+  member,
+  type Message,
+  notificationWire,
+  type Params,
+  parseMessage,
+  resultWire,
+} from "./message.ts";
+import type { Revision } from "./revision.ts";
+import { legacyRevisions } from "./revisions/index.ts";
+import { wireChange } from "./shape.ts";
+import { createSubscriptions } from "./subscriptions.ts";
+
+/** How many messages one batch may hold. */
+const maxBatch = 1000;
+
+/** How many questions of one session may be under way at once. */
+const maxUnderWay = 10_000;
+
+type Request = Extract<Message, { kind: "request" }>;
+
+/** Puts a modern question that came through this session; its id is registered here, so that it can be withdrawn. */
+export type AskModern = (body: unknown, reply: Reply, signal: AbortSignal) => void;
+
+export function createSession(offer: Offer, peer: SessionPeer, askModern: AskModern | undefined, log: Log): Session {
+  const { caller } = peer;
+  const underWay = new Map<Id, AbortController>();
+  const subscriptions = createSubscriptions(offer, caller, (change) => {
+    const { method, params } = wireChange(change);
+    return peer.send(notificationWire(method, params));
+  });
+  let revision: Revision | undefined;
+  let clientCapabilities: Params = {};
+  let closed = false;
+
+  function close(): void {
+    if (closed) return;
+    closed = true;
+    subscriptions.close();
+    for (const controller of underWay.values()) controller.abort();
+    underWay.clear();
+    peer.signal.removeEventListener("abort", close);
+  }
+  peer.signal.addEventListener("abort", close, { once: true });
+
+  function refuse(reply: Reply, id: Id | null, why: string, code: number = codes.request): void {
+    reply.end(errorWire(id, code, why), 400);
+  }
+
+  /** The id is free again when its answer has been given. */
+  function begin(id: Id, reply: Reply): { signal: AbortSignal; reply: Reply } | undefined {
+    if (underWay.has(id)) {
+      refuse(reply, id, "a request with this id is under way");
+      return undefined;
+    }
+    if (underWay.size >= maxUnderWay) {
+      refuse(reply, id, `at most ${maxUnderWay} requests may be under way at once`, codes.internal);
+      return undefined;
+    }
+    const controller = new AbortController();
+    underWay.set(id, controller);
+    return {
+      signal: controller.signal,
+      reply: {
+        notify: (wire) => reply.notify(wire),
+        end(wire, status) {
+          if (underWay.get(id) === controller) underWay.delete(id);
+          reply.end(wire, status);
+        },
+      },
+    };
+  }
+
+  function initialize({ id, params }: Request, reply: Reply): void {
+    if (revision) return refuse(reply, id, "this session is initialized already");
+    const wanted = member(params, "protocolVersion");
+    if (typeof wanted !== "string") return refuse(reply, id, '"protocolVersion" is missing or is no string', codes.params);
+    const declared = member(params, "capabilities");
+    revision = legacyRevisions.find(({ date }) => date === wanted) ?? legacyRevisions[0];
+    clientCapabilities = isRecord(declared) ? declared : {};
+    reply.end(
+      resultWire(id, {
+        protocolVersion: revision.date,
+        capabilities: capabilities(offer, revision.has, false),
+        serverInfo: wireServer(offer.server, revision.has),
+        ...(offer.instructions !== undefined && { instructions: offer.instructions }),
+      }),
+    );
+  }
+
+  function notified(method: string, params: Params | undefined): void {
+    if (method === "notifications/initialized" && revision) void subscriptions.followList();
+    if (method === "notifications/cancelled") {
+      const id = member(params, "requestId");
+      if (isId(id)) underWay.get(id)?.abort();
+    }
+  }
+
+  function request(message: Request, reply: Reply): void {
+    const { id, method, params } = message;
+    if (method === "initialize") return initialize(message, reply);
+    const agreed = revision;
+    if (!agreed) {
+      if (method === "ping") return reply.end(resultWire(id, {}));
+      return refuse(reply, id, `${quote(method)} came before "initialize"`);
+    }
+    const begun = begin(id, reply);
+    if (!begun) return;
+    let ask;
+    try {
+      ask = askFor(method, agreed, offer);
+    } catch (cause) {
+      return begun.reply.end(failure(id, cause, agreed, params, log).wire);
+    }
+    const { signal } = begun;
+    const say: Question["say"] = (said, about) => {
+      if (!signal.aborted) return begun.reply.notify(notificationWire(said, about));
+    };
+    const progress = progressOf(params, agreed, say);
+    const call = progress ? { caller, signal, progress } : { caller, signal };
+    const question = { offer, revision: agreed, params, call, say, id, clientCapabilities, subscriptions };
+    void answerTo(ask, question, log).then((answer) => begun.reply.end(answer?.wire));
+  }
+
+  function receiveOne(body: unknown, reply: Reply): void {
+    const message = parseMessage(body);
+    if (message.kind === "wrong") return refuse(reply, message.id, message.why);
+    if (askModern && claimsModern(body, undefined) && message.kind === "request") {
+      const begun = begin(message.id, reply);
+      if (begun) askModern(body, begun.reply, begun.signal);
+      return;
+    }
+    if (message.kind === "request") return request(message, reply);
+    if (message.kind === "notification") notified(message.method, message.params);
+    reply.end();
+  }
+
+  function receiveBatch(batch: readonly unknown[], reply: Reply): void {
+    if (!revision?.batches) return refuse(reply, null, "several messages in one body are for revision 2025-03-26 alone");
+    if (batch.length === 0) return refuse(reply, null, "an empty batch asks nothing");
+    if (batch.length > maxBatch) return refuse(reply, null, `a batch holds at most ${maxBatch} messages`);
+    const answers: Wire[] = [];
+    let left = batch.length;
+    const part: Reply = {
+      notify: (wire) => reply.notify(wire),
+      end(wire) {
+        if (wire) answers.push(wire);
+        left -= 1;
+        if (left > 0) return;
+        if (answers.length === 0) return reply.end();
+        reply.end(answers.flatMap((answer, index) => [index ? "," : "[", ...answer]).concat("]"));
+      },
+    };
+    for (const body of batch) receiveOne(body, part);
+  }
+
+  return {
+    get revision() {
+      return revision?.date;
+    },
+    receive(body, reply) {
+      if (closed) return reply.end();
+      if (Array.isArray(body)) receiveBatch(body, reply);
+      else receiveOne(body, reply);
+    },
+    close,
+  };
+}
+

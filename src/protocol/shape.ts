@@ -1,0 +1,63 @@
+/** The house's words in the wire's: each revision's own fields and no others. */
+import type { Annotations, Change, Content, Description, Resource, Template } from "../resources.ts";
+import type { Params } from "./message.ts";
+import type { Vocabulary } from "./revision.ts";
+
+type Wired = Record<string, unknown>;
+
+export function wireAnnotations(annotations: Annotations, has: Vocabulary): Wired | undefined {
+  const { audience, priority, lastModified } = annotations;
+  const wired: Wired = {};
+  if (audience) wired["audience"] = audience;
+  if (priority !== undefined) wired["priority"] = Math.min(1, Math.max(0, priority));
+  if (lastModified !== undefined && has.titles) wired["lastModified"] = lastModified;
+  for (const _ in wired) return wired;
+  return undefined;
+}
+
+function describe(wired: Wired, of: Description, has: Vocabulary): void {
+  wired["name"] = of.name;
+  if (has.titles && of.title !== undefined) wired["title"] = of.title;
+  if (of.description !== undefined) wired["description"] = of.description;
+  if (of.mimeType !== undefined) wired["mimeType"] = of.mimeType;
+  if (has.annotations && of.annotations) {
+    const annotations = wireAnnotations(of.annotations, has);
+    if (annotations) wired["annotations"] = annotations;
+  }
+  if (has.icons && of.icons) wired["icons"] = of.icons;
+  if (has.titles && of.meta) wired["_meta"] = of.meta;
+}
+
+export function wireResource(resource: Resource, has: Vocabulary): Wired {
+  const wired: Wired = { uri: resource.uri };
+  describe(wired, resource, has);
+  if (has.annotations && resource.size !== undefined) wired["size"] = resource.size;
+  return wired;
+}
+
+export function wireTemplate(template: Template, has: Vocabulary): Wired {
+  const wired: Wired = { uriTemplate: template.uriTemplate };
+  describe(wired, template, has);
+  return wired;
+}
+
+/** A content as an object, for where it stands inside another (an embedded resource). */
+export function wireContent(content: Content, has: Vocabulary): Wired {
+  const wired: Wired = { uri: content.uri };
+  if (content.mimeType !== undefined) wired["mimeType"] = content.mimeType;
+  if ("text" in content.body) wired["text"] = content.body.text;
+  else wired["blob"] = base64(content.body.bytes);
+  if (has.titles && content.meta) wired["_meta"] = content.meta;
+  return wired;
+}
+
+export function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+}
+
+/** A change as a notification's method and parameters. */
+export function wireChange(change: Change): { method: string; params: Params | undefined } {
+  return change.kind === "updated"
+    ? { method: "notifications/resources/updated", params: { uri: change.uri } }
+    : { method: "notifications/resources/list_changed", params: undefined };
+}

@@ -1,0 +1,106 @@
+/** What one session of the older revisions has subscribed to. */
+import { notFound, ResourceError, toResourceError } from "../errors.ts";
+import type { Caller, Change, Resources, Watch } from "../resources.ts";
+import type { Quota } from "./quota.ts";
+
+export interface Subscriptions {
+  /** Begins to announce that the list changed. Resolves once armed, or after a while if that takes long. */
+  followList(): Promise<void>;
+  /** Resolves when a list answered now is followed by word of every later change. */
+  listFollowed(): Promise<void> | undefined;
+  /** Throws "not-found" for what cannot be read. Twice is once. */
+  subscribe(uri: string): Promise<void>;
+  unsubscribe(uri: string): void;
+  close(): void;
+}
+
+/** A session may not hold more than this at once: each costs memory. */
+const maxSubscriptions = 50_000;
+
+/** A list is not held back longer than this for a watch that is slow to arm. */
+const maxArmMs = 1000;
+
+export function createSubscriptions(
+  { resources, watchQuota }: { resources: Resources; watchQuota: Quota },
+  caller: Caller,
+  announce: (change: Change) => void | Promise<void>,
+): Subscriptions {
+  const held = new Map<string, { stop: AbortController; armed: Promise<void> }>();
+  const listening = new AbortController();
+  let listArmed: Promise<void> | undefined;
+  let closed = false;
+
+  async function pump(watch: Watch): Promise<void> {
+    for await (const change of watch) await announce(change);
+  }
+
+  function begin(changes: Watch): void {
+    // Ends with its signal; a reader that is gone has closed the session already.
+    pump(changes).catch(() => undefined);
+  }
+
+  async function arm(uri: string, stop: AbortController): Promise<void> {
+    await watchQuota.take(caller, stop.signal);
+    const watch = await resources.watch({ uris: [uri] }, { caller, signal: stop.signal });
+    if (watch.uris.length === 0) throw notFound(uri);
+    begin(watch);
+  }
+
+  async function followListNow(): Promise<void> {
+    let late = false;
+    const armed = resources.watch({ list: true }, { caller, signal: listening.signal }).then(async (watch) => {
+      // Lists were answered before the watch stood: what changed meanwhile is not known, so they are to look again.
+      if (late) await announce({ kind: "list-changed" });
+      begin(watch);
+    });
+    armed.catch(() => undefined);
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise<void>((resolve) => {
+      timer = setTimeout(() => {
+        late = true;
+        resolve();
+      }, maxArmMs);
+    });
+    await Promise.race([armed, patience]).catch(() => undefined);
+    clearTimeout(timer);
+  }
+
+  return {
+    followList() {
+      listArmed ??= closed ? Promise.resolve() : followListNow();
+      return listArmed;
+    },
+    listFollowed: () => listArmed,
+
+    async subscribe(uri) {
+      if (closed) throw new ResourceError("cancelled", "the session is closed");
+      const already = held.get(uri);
+      if (already) return already.armed;
+      if (held.size >= maxSubscriptions) {
+        throw new ResourceError("busy", `a session holds at most ${maxSubscriptions} subscriptions: end some first`);
+      }
+      const stop = new AbortController();
+      const armed = arm(uri, stop);
+      held.set(uri, { stop, armed });
+      try {
+        await armed;
+      } catch (cause) {
+        stop.abort();
+        if (held.get(uri)?.stop === stop) held.delete(uri);
+        throw toResourceError(cause);
+      }
+    },
+
+    unsubscribe(uri) {
+      held.get(uri)?.stop.abort();
+      held.delete(uri);
+    },
+
+    close() {
+      closed = true;
+      listening.abort();
+      for (const { stop } of held.values()) stop.abort();
+      held.clear();
+    },
+  };
+}

@@ -1,0 +1,101 @@
+/** What every question goes through: where a URI leads, whether the caller may know of it, and what is said when not. */
+import { openPolicy } from "../access/policy.ts";
+import type { Policy } from "../access/policy.ts";
+import { notFound, ResourceError, toResourceError } from "../errors.ts";
+import type { Call, Resource } from "../resources.ts";
+import { innerSlash } from "../source.ts";
+import type { Address, Entry, Tools } from "../source.ts";
+import type { Mounted, Place, Routes } from "./route.ts";
+
+export interface Doors {
+  readonly routes: Routes;
+  readonly tools: Tools;
+  /** Whether every caller sees the same. Where not, no answer may be handed on to another caller. */
+  readonly isOpen: boolean;
+  maySee(who: Pick<Call, "caller">, mount: Mounted, at: Address): boolean;
+  /** Whether the caller may know of the mount itself. */
+  mayEnter(who: Pick<Call, "caller">, mount: Mounted): boolean;
+  /** Throws "not-found" for what leads nowhere and for what the caller may not see, in the same words. */
+  place(uri: string, call: Call): Place;
+  /** The entry as the caller is shown it; undefined for what they may not see and for what no URI can spell. */
+  show(entry: Entry, mount: Mounted, call: Call): Resource | undefined;
+  /** What the caller is told when the source failed at this URI. Says to the log what the caller is not told. */
+  refusal(cause: unknown, what: { uri: string; mount: Mounted; asked: string }, call: Call): ResourceError;
+}
+
+const root: Address = { path: "" };
+
+export function createDoors(routes: Routes, policy: Policy, tools: Tools): Doors {
+  const withUnspellable = new Set<Mounted>();
+
+  const maySee: Doors["maySee"] = ({ caller }, mount, at) => policy.maySee(caller, mount.name, at);
+
+  return {
+    routes,
+    tools,
+    isOpen: policy === openPolicy,
+    maySee,
+    mayEnter: (who, mount) => maySee(who, mount, root),
+
+    place(uri, call) {
+      const place = routes.find(uri);
+      if (place === undefined || !maySee(call, place.mount, place.at)) throw notFound(uri);
+      return place;
+    },
+
+    show(entry, mount, call) {
+      if (!maySee(call, mount, entry)) return undefined;
+      const uri = routes.spell(mount, entry);
+      if (uri !== undefined) return describe(uri, entry, mount);
+      if (!withUnspellable.has(mount)) {
+        withUnspellable.add(mount);
+        tools.log("warn", "left out of lists: a name that no URI can spell", { mount: mount.name, path: entry.path });
+      }
+      return undefined;
+    },
+
+    refusal(cause, { uri, mount, asked }, { signal }) {
+      if (signal.aborted) return withdrawn(cause);
+      const error = toResourceError(cause);
+      switch (error.kind) {
+        case "denied":
+          tools.log("warn", "the backend refuses; answered as not found", { mount: mount.name, asked, uri, cause });
+          return notFound(uri);
+        case "not-found":
+        case "directory":
+          return notFound(uri);
+        case "unexpected":
+          tools.log("error", "the source failed", { mount: mount.name, asked, uri, cause });
+          return error;
+        default:
+          return error;
+      }
+    },
+  };
+}
+
+export function withdrawn(cause?: unknown): ResourceError {
+  return new ResourceError("cancelled", "the question was withdrawn", { cause });
+}
+
+/** The entry under this URI. */
+export function describe(uri: string, entry: Entry, mount: Mounted): Resource {
+  const resource: { -readonly [K in keyof Resource]: Resource[K] } = { uri, name: entry.name ?? nameOf(entry.path, mount) };
+  if (entry.title !== undefined) resource.title = entry.title;
+  if (entry.description !== undefined) resource.description = entry.description;
+  if (entry.mimeType !== undefined) resource.mimeType = entry.mimeType;
+  if (entry.size !== undefined) resource.size = entry.size;
+  if (entry.annotations !== undefined) resource.annotations = entry.annotations;
+  if (entry.icons !== undefined) resource.icons = entry.icons;
+  if (entry.meta !== undefined) resource.meta = entry.meta;
+  return resource;
+}
+
+/** The last segment that says anything; the mount's own name for the mount. */
+function nameOf(path: string, mount: Mounted): string {
+  let end = path.length;
+  while (end > 0 && path.charCodeAt(end - 1) === 0x2f) end -= 1;
+  if (end === 0) return path === "" ? mount.name : path;
+  const name = path.slice(path.lastIndexOf("/", end - 1) + 1);
+  return name.includes(innerSlash) ? name.replaceAll(innerSlash, "/") : name;
+}

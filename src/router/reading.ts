@@ -1,0 +1,119 @@
+/** One resource: what it holds, or what is said of it. */
+import { notFound, ResourceError } from "../errors.ts";
+import { directoryType } from "../resources.ts";
+import type { Call, Content, Freshness, ReadAnswer, Resource, Resources } from "../resources.ts";
+import type { Address, Part } from "../source.ts";
+import { describe } from "./doors.ts";
+import type { Doors } from "./doors.ts";
+import type { Mounted, Place } from "./route.ts";
+import { queryKey, walk } from "./walk.ts";
+
+/** A directory that is read shows so many of its children, and counts so many. */
+const shownChildren = 100;
+const countedChildren = 10_000;
+
+export interface Reading extends Pick<Resources, "read" | "stat"> {
+  /** What is said of a place that the caller may see. */
+  statPlace(place: Place, uri: string, call: Call): Promise<Resource>;
+}
+
+export function createReading(doors: Doors): Reading {
+  async function read(uri: string, call: Call): Promise<ReadAnswer> {
+    const { mount, at } = doors.place(uri, call);
+    let parts: readonly Part[];
+    try {
+      parts = await mount.source.read(at, call);
+    } catch (cause) {
+      if (isDirectory(cause)) return readDirectory({ mount, at }, uri, call);
+      throw doors.refusal(cause, { uri, mount, asked: "read" }, call);
+    }
+    const answer = toAnswer(parts, { mount, at }, uri, call);
+    if (answer.contents.length === 0) throw notFound(uri);
+    return answer;
+  }
+
+  function toAnswer(parts: readonly Part[], { mount, at }: Place, uri: string, call: Call): ReadAnswer {
+    const contents: Content[] = [];
+    let ttlMs = Infinity;
+    let scope: Freshness["scope"] = "public";
+    for (const part of parts) {
+      const own = part.at === undefined || isSame(part.at, at) ? uri : spellVisible(part.at, mount, call);
+      if (own === undefined) continue;
+      contents.push(toContent(own, part));
+      ttlMs = Math.min(ttlMs, part.freshness?.ttlMs ?? mount.freshness?.ttlMs ?? 0);
+      if ((part.freshness?.scope ?? mount.freshness?.scope) !== "public") scope = "private";
+    }
+    return { contents, ttlMs, scope: doors.isOpen ? scope : "private" };
+  }
+
+  function spellVisible(at: Address, mount: Mounted, call: Call): string | undefined {
+    return doors.maySee(call, mount, at) ? doors.routes.spell(mount, at) : undefined;
+  }
+
+  async function readDirectory({ mount, at }: Place, uri: string, call: Call): Promise<ReadAnswer> {
+    const { source } = mount;
+    if (source.children === undefined) throw notFound(uri);
+    try {
+      const run = { mount, ask: async (ask: { limit: number }) => (await source.children?.(at, ask, call)) ?? { items: [] } };
+      const { items, next } = await walk(doors, [run], call, { size: countedChildren, strict: true });
+      const body = { text: JSON.stringify(toDirectory(uri, items, next !== undefined)) };
+      return {
+        contents: [{ uri, mimeType: "application/json", body }],
+        ttlMs: mount.freshness?.ttlMs ?? 0,
+        scope: doors.isOpen ? (mount.freshness?.scope ?? "private") : "private",
+      };
+    } catch (cause) {
+      throw doors.refusal(cause, { uri, mount, asked: "children" }, call);
+    }
+  }
+
+  async function statPlace({ mount, at }: Place, uri: string, call: Call): Promise<Resource> {
+    const { source } = mount;
+    try {
+      if (source.stat) return describe(uri, await source.stat(at, call), mount);
+      const [part] = await source.read(at, call);
+      if (part === undefined) throw notFound(uri);
+      return describe(uri, { path: at.path, ...(part.mimeType !== undefined && { mimeType: part.mimeType }) }, mount);
+    } catch (cause) {
+      if (isDirectory(cause) && source.children) return describe(uri, { path: at.path, mimeType: directoryType }, mount);
+      throw doors.refusal(cause, { uri, mount, asked: "stat" }, call);
+    }
+  }
+
+  return {
+    read,
+    statPlace,
+    async stat(uri, call) {
+      return statPlace(doors.place(uri, call), uri, call);
+    },
+  };
+}
+
+function isDirectory(cause: unknown): boolean {
+  return cause instanceof ResourceError && cause.kind === "directory";
+}
+
+function isSame(left: Address, right: Address): boolean {
+  return left.path === right.path && queryKey(left) === queryKey(right);
+}
+
+/** The body passes as it is: an edge may remember how it spelled it. */
+function toContent(uri: string, { mimeType, body, meta }: Part): Content {
+  if (meta === undefined) return mimeType === undefined ? { uri, body } : { uri, mimeType, body };
+  return mimeType === undefined ? { uri, body, meta } : { uri, mimeType, body, meta };
+}
+
+function toDirectory(uri: string, items: readonly Resource[], uncounted: boolean) {
+  return {
+    uri,
+    count: items.length,
+    ...(uncounted && { countIsAtLeast: true }),
+    children: items.slice(0, shownChildren).map((item) => ({
+      uri: item.uri,
+      name: item.name,
+      ...(item.mimeType !== undefined && { mimeType: item.mimeType }),
+      ...(item.size !== undefined && { size: item.size }),
+    })),
+    more: uncounted || items.length > shownChildren,
+  };
+}

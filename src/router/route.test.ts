@@ -1,0 +1,299 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Source } from "../source.ts";
+import { innerSlash } from "../source.ts";
+import { createRoutes } from "./route.ts";
+import type { Mount } from "./route.ts";
+
+const source: Source = { list: async () => ({ items: [] }), read: async () => [] };
+const mountAt = (base: string, name = base): Mount => ({ name, base, source });
+const bases = ["file:///home/me/project/", "test://", "git://repo/", "postgres://host:5432/db/", "calendar:", "disk:///"];
+const routes = createRoutes(bases.map((base) => mountAt(base)));
+
+/** Where a URI leads, as "base path", with its query behind. */
+function lead(uri: string, through = routes): string | undefined {
+  const place = through.find(uri);
+  if (place === undefined) return undefined;
+  const query = place.at.query === undefined ? "" : ` ${JSON.stringify(place.at.query)}`;
+  return `${place.mount.name} ${place.at.path}${query}`;
+}
+
+describe("a URI leads to a mount and an address", () => {
+  it.each([
+    ["file:///home/me/project", "file:///home/me/project/ "],
+    ["file:///home/me/project/a/b.txt", "file:///home/me/project/ a/b.txt"],
+    ["FILE:///home/me/project/a", "file:///home/me/project/ a"],
+    ["file://localhost/home/me/project/a", "file:///home/me/project/ a"],
+    ["file://LocalHost/home/me/project/a", "file:///home/me/project/ a"],
+    ["file:///home/me/pro%6Aect/a%20b", "file:///home/me/project/ a b"],
+    ["file:///home/me/pro%6aect/日本", "file:///home/me/project/ 日本"],
+    ["file:///home/me/project/a+b", "file:///home/me/project/ a+b"],
+    ["file:///home/me/project/..a/.b/...", "file:///home/me/project/ ..a/.b/..."],
+    ["file:///home/me/project/a%0Ab", "file:///home/me/project/ a\nb"],
+    ["file:///home/me/project/a/", "file:///home/me/project/ a/"],
+    ["test://", "test:// "],
+    ["test://static-text", "test:// static-text"],
+    ["test://a/b", "test:// a/b"],
+    ["test:///a", "test:// /a"],
+    ["git://repo/tree/feature%2Fx/src", `git://repo/ tree/feature${innerSlash}x/src`],
+    ["postgres://host:5432/db/public/t/schema", "postgres://host:5432/db/ public/t/schema"],
+    ["postgres://host%3A5432/db", "postgres://host:5432/db/ "],
+    ["calendar:", "calendar: "],
+    ["calendar:events/2024", "calendar: events/2024"],
+    ["calendar:/events", "calendar: /events"],
+    ["disk:///", "disk:/// "],
+    ["disk:///etc", "disk:/// etc"],
+    ["test://a?lines=1-2&as=text", 'test:// a {"lines":"1-2","as":"text"}'],
+    ["test://a?q=1+1%26%3D&flag", 'test:// a {"q":"1+1&=","flag":""}'],
+    ["test://a?", "test:// a"],
+    ["test://?q=%E6%97%A5", 'test://  {"q":"日"}'],
+    ["git://repo?x=a/b?c", 'git://repo/  {"x":"a/b?c"}'],
+  ])("%s", (uri, expected) => expect(lead(uri)).toBe(expected));
+
+  it.each([
+    ["a sibling that begins alike", "file:///home/me/project2/a"],
+    ["a directory above", "file:///home/me"],
+    ["a slash with nothing after it", "file:///home/me/project/"],
+    ["the same behind a query", "git://repo/?x=1"],
+    ["an authority of its own", "file://elsewhere/home/me/project/a"],
+    ["a mount without its slash", "disk://"],
+    ["another scheme", "http://repo/a"],
+    ["no scheme", "home/me/project/a"],
+    ["an empty scheme", "://a"],
+    ["a scheme that begins with a digit", "1test://a"],
+    ["an opaque spelling of a hierarchical scheme", "test:a"],
+    ["a hierarchical spelling of an opaque scheme", "calendar://events"],
+    ["nothing at all", ""],
+    ["a dot segment", "test://a/./b"],
+    ["two dots", "test://a/../b"],
+    ["two dots at the end", "test://a/.."],
+    ["two dots in front", "test://../a"],
+    ["encoded dots", "test://a/%2e%2E/b"],
+    ["half-encoded dots", "test://a/.%2e"],
+    ["dots on the way to the mount", "file:///home/x/../me/project/a"],
+    ["NUL", "test://a%00b"],
+    ["a lone percent sign", "test://a%"],
+    ["an escape that is none", "test://a%zz"],
+    ["a cut escape", "test://a%4"],
+    ["bytes that are no UTF-8", "test://a%ff"],
+    ["an overlong escape of a slash", "test://a%c0%af"],
+    ["an encoded surrogate", "test://a%ed%a0%80"],
+    ["half a surrogate pair", "test://a\ud800"],
+    ["a raw line break", "test://a\nb"],
+    ["a raw NUL", "test://a\0b"],
+    ["a raw DEL", "test://a\x7fb"],
+    ["a raw C1 control", "test://a\x85b"],
+    ["a fragment", "test://a#b"],
+    ["an empty fragment", "test://a#"],
+    ["a repeated name", "test://a?x=1&x=2"],
+    ["a repeated name in disguise", "test://a?x=1&%78=2"],
+    ["a value without a name", "test://a?=1"],
+    ["an empty pair", "test://a?x=1&"],
+    ["a bad escape in the query", "test://a?x=%"],
+    ["NUL in the query", "test://a?x=%00"],
+  ])("but not with %s", (_, uri) => expect(lead(uri)).toBeUndefined());
+
+  it("keeps a name like __proto__ as a name", () => {
+    const place = routes.find("test://a?__proto__=1&toString=2");
+    expect(Object.getPrototypeOf(place?.at.query)).toBeNull();
+    expect(Object.keys(place?.at.query ?? {})).toEqual(["__proto__", "toString"]);
+  });
+
+  it("unless it is too long, which is said without repeating it", () => {
+    const long = `test://${"x".repeat(70_000)}`;
+    expect(() => routes.find(long)).toThrow(expect.objectContaining({ kind: "invalid" }));
+    expect(() => routes.find(long)).toThrow(/^the URI has 70007 characters, and 65536 are allowed; ask with a shorter one$/);
+    expect(lead(`test://${"x".repeat(65_536 - 7)}`)).toMatch(/^test:\/\/ x+$/);
+  });
+
+  it.each(["/", "%2F", "?", ".a", "%", "/..", "/%2e"])("or not, soon, when it is as long as it may be and full of %s", (unit) => {
+    const long = unit.repeat(Math.floor(65_000 / unit.length));
+    const leads = !["%", "/..", "/%2e"].includes(unit);
+    expect(routes.find(`test://${long}`) !== undefined).toBe(leads);
+  });
+});
+
+describe("an address has a URI", () => {
+  const spell = (base: string, path: string, query?: Record<string, string>) => {
+    const mount = routes.mounts.find(({ name }) => name === base);
+    return mount && routes.spell(mount, query ? { path, query } : { path });
+  };
+
+  it.each([
+    ["file:///home/me/project/", "", "file:///home/me/project"],
+    ["file:///home/me/project/", "a b/ü.txt", "file:///home/me/project/a%20b/%C3%BC.txt"],
+    ["file:///home/me/project/", "100%/#1?", "file:///home/me/project/100%25/%231%3F"],
+    ["file:///home/me/project/", "-._~!$&'()*+,;=:@", "file:///home/me/project/-._~!$&'()*+,;=:@"],
+    ["file:///home/me/project/", "{a}[b]^`|\\", "file:///home/me/project/%7Ba%7D%5Bb%5D%5E%60%7C%5C"],
+    ["file:///home/me/project/", ".a/..b/...", "file:///home/me/project/.a/..b/..."],
+    ["git://repo/", `tree/feature${innerSlash}x`, "git://repo/tree/feature%2Fx"],
+    ["test://", "", "test://"],
+    ["test://", "static-text", "test://static-text"],
+    ["test://", "a:b@c/d:e@f", "test://a%3Ab%40c/d:e@f"],
+    ["test://", "ä:b/c:d", "test://%C3%A4%3Ab/c:d"],
+    ["calendar:", "", "calendar:"],
+    ["calendar:", "events:all", "calendar:events:all"],
+    ["disk:///", "", "disk:///"],
+    ["disk:///", "etc", "disk:///etc"],
+  ])("%s %j", (base, path, uri) => expect(spell(base, path)).toBe(uri));
+
+  it("with its query behind", () => {
+    expect(spell("test://", "a", { q: "1+1 &=#日", x: "" })).toBe("test://a?q=1%2B1%20%26%3D%23%E6%97%A5&x=");
+    expect(spell("test://", "", { q: "x" })).toBe("test://?q=x");
+    expect(spell("test://", "a", {})).toBe("test://a");
+  });
+
+  it.each([
+    ["test://", "."],
+    ["test://", "a/.."],
+    ["test://", "a/../b"],
+    ["test://", "日/./b"],
+    ["test://", "half \ud800"],
+    ["calendar:", "//x"],
+  ])("unless no URI can spell it: %s %j", (base, path) => expect(spell(base, path)).toBeUndefined());
+
+  it("unless no query can spell it", () => {
+    expect(spell("test://", "a", { "": "1" })).toBeUndefined();
+    expect(spell("test://", "a", { x: "\udc00" })).toBeUndefined();
+    expect(spell("test://", "a", { x: "a\0b" })).toBeUndefined();
+  });
+});
+
+describe("for any address", () => {
+  const character = fc.oneof(
+    fc.constantFrom(" ", "%", "#", "?", "日", "本", "e\u0301", "é", "😀", innerSlash, ".", ":", "@", "&", "+", "\n", "%2F", "{", "["),
+    fc.string({ unit: "binary", minLength: 1, maxLength: 1 }).filter((text) => !text.includes("/")),
+  );
+  const segment = fc
+    .array(character, { maxLength: 6 })
+    .map((characters) => characters.join(""))
+    .filter((text) => text !== "." && text !== "..");
+  const path = fc.array(segment, { maxLength: 5 }).map((segments) => segments.join("/"));
+  const text = fc.string({ unit: "grapheme" }).filter((value) => !value.includes("\0") && value.isWellFormed());
+  const query = fc.option(
+    fc
+      .array(fc.tuple(text.filter((name) => name !== ""), text), { minLength: 1, maxLength: 3 })
+      .map((pairs) => Object.assign(Object.create(null), Object.fromEntries(pairs)) as Record<string, string>),
+    { nil: undefined },
+  );
+  const address = fc.record({ path, query }).map(({ path, query }) => (query ? { path, query } : { path }));
+  const mount = fc.constantFrom(...routes.mounts);
+
+  it("its URI leads back to it", () => {
+    fc.assert(
+      fc.property(mount, address, (mount, at) => {
+        const uri = routes.spell(mount, at);
+        if (mount.base === "calendar:" && at.path.startsWith("//")) {
+          expect(uri).toBeUndefined();
+        } else {
+          expect(uri).toMatch(/^[\x21-\x7e]+$/);
+          expect(routes.find(uri ?? "")).toEqual({ mount, at });
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("every other spelling of its URI leads to it too", () => {
+    fc.assert(
+      fc.property(mount, address, fc.infiniteStream(fc.nat(3)), (mount, at, dice) => {
+        const uri = routes.spell(mount, at);
+        if (uri === undefined) return;
+        const start = mount.root.length;
+        const respelled = uri.slice(0, start) + respell(uri.slice(start), dice);
+        expect(routes.find(respelled)).toEqual({ mount, at });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("no other address has its URI", () => {
+    fc.assert(
+      fc.property(mount, path, path, (mount, one, other) => {
+        fc.pre(one !== other);
+        const uri = routes.spell(mount, { path: one });
+        if (uri !== undefined) expect(routes.spell(mount, { path: other })).not.toBe(uri);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("what leads anywhere is spelled so that it leads there again", () => {
+    const piece = fc.constantFrom("/", "//", ".", "..", "%2F", "%2e", "%", "a", "?", "&", "=", "x", "日", "%E6%97%A5", "%00", "#", "@", ":");
+    fc.assert(
+      fc.property(mount, fc.array(piece, { maxLength: 12 }), (mount, pieces) => {
+        const place = routes.find(mount.base + pieces.join(""));
+        if (place === undefined) return;
+        const uri = routes.spell(place.mount, place.at);
+        expect(routes.find(uri ?? "")).toEqual(place);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe("mounts", () => {
+  it.each([
+    ["the same base", "a://x/", "a://x/"],
+    ["the same base, spelled otherwise", "a://x/b/", "A://x/%62/"],
+    ["one below another", "a://x/", "a://x/y/z/"],
+    ["one above another", "a://x/y/", "a://"],
+    ["this machine by name", "file:///x/", "file://localhost/x/"],
+  ])("with %s are refused, and both are named", (_, one, other) => {
+    const make = () => createRoutes([mountAt(one, "first"), mountAt(other, "second")]);
+    expect(make).toThrow(expect.objectContaining({ kind: "invalid" }));
+    expect(make).toThrow(/"first" \(.*"second" \(.*share URIs/);
+  });
+
+  it("of one name are refused", () => {
+    expect(() => createRoutes([mountAt("a://", "x"), mountAt("b://", "x")])).toThrow('two mounts are named "x"');
+  });
+
+  it.each([
+    ["docs", "must begin with a scheme"],
+    ["docs://a", 'must end in "/"'],
+    ["docs://a/../", 'holds "..", which no path can'],
+    ["docs://a//", "holds an empty segment"],
+    ["docs:/a/", "holds an empty segment"],
+    ["docs://a?x=/", "must be a URI without query"],
+    ["docs://a#b/", "must be a URI without query"],
+    ["docs://%ff/", 'holds "%ff", which no path can'],
+    ["file://", "must name a folder"],
+  ])("cannot have the base %s", (base, why) => {
+    expect(() => createRoutes([mountAt(base, "m")])).toThrow(`the base ${JSON.stringify(base)} of the mount "m" ${why}`);
+  });
+
+  it("stand side by side under one scheme", () => {
+    const side = createRoutes([mountAt("a://x/y/"), mountAt("a://x/z/"), mountAt("a://xy/"), mountAt("a:")]);
+    expect(lead("a://x/y/1", side)).toBe("a://x/y/ 1");
+    expect(lead("a://x/z/1", side)).toBe("a://x/z/ 1");
+    expect(lead("a://xy", side)).toBe("a://xy/ ");
+    expect(lead("a:x", side)).toBe("a: x");
+    expect(lead("a://x", side)).toBeUndefined();
+  });
+
+  it("are in order of their base, each spelled in one way", () => {
+    const mounts = createRoutes([mountAt("C://b{1}/", "z"), mountAt("c://[::1]:80/", "y"), mountAt("b:", "x")]).mounts;
+    expect(mounts.map(({ name, base, root }) => [name, base, root])).toEqual([
+      ["x", "b:", "b:"],
+      ["y", "c://[::1]:80/", "c://[::1]:80"],
+      ["z", "c://b%7B1%7D/", "c://b%7B1%7D"],
+    ]);
+  });
+});
+
+/** Encodes some of the plain characters and decodes some of the others, without changing what is meant. */
+function respell(spelled: string, dice: Iterator<number>): string {
+  const [path = "", query] = spelled.split("?", 2);
+  const over = (part: string, keep: string) =>
+    [...part.matchAll(/(?:%[0-9A-F]{2})+|[^%]/g)]
+      .map(([piece]) => {
+        const roll = dice.next().value ?? 0;
+        if (keep.includes(piece)) return piece;
+        if (roll === 0 && piece.length === 1) return `%${piece.charCodeAt(0).toString(16).padStart(2, "0")}`;
+        if (roll === 1 && piece.length > 3) return decodeURIComponent(piece).replace(/[^\u00a0-\u{10ffff}]/gu, encodeURIComponent);
+        return roll === 2 ? piece.toLowerCase().replace(/^[^%]$/, piece) : piece;
+      })
+      .join("");
+  return over(path, "/") + (query === undefined ? "" : `?${over(query, "&=")}`);
+}

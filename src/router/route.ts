@@ -1,0 +1,317 @@
+/** From a URI to a mount and an address, once and without loss, and back. */
+import { invalid, quote } from "../errors.ts";
+import type { Freshness } from "../resources.ts";
+import { innerSlash } from "../source.ts";
+import type { Address, Source } from "../source.ts";
+
+/** A source and the URIs that are its own. */
+export interface Mount {
+  readonly name: string;
+  /** A URI prefix that ends in "/" (`file:///home/me/project/`, `test://`), or a scheme alone (`calendar:`). */
+  readonly base: string;
+  readonly source: Source;
+  /** How long what is read stays fresh, and for whom, unless the source says so itself. */
+  readonly freshness?: Partial<Freshness>;
+}
+
+/** A mount whose base is spelled in the one way that all its URIs begin with. */
+export interface Mounted extends Mount {
+  /** The URI of the mount itself. */
+  readonly root: string;
+}
+
+/** Where a URI leads. */
+export interface Place {
+  readonly mount: Mounted;
+  readonly at: Address;
+}
+
+export interface Routes {
+  /** In order of their base. */
+  readonly mounts: readonly Mounted[];
+  /** Every spelling of a URI gives the same place; what no mount can hold gives none. Too long a URI throws "invalid". */
+  find(uri: string): Place | undefined;
+  /** The URI that leads to this address; undefined where no URI can. */
+  spell(mount: Mounted, at: Address): string | undefined;
+}
+
+export interface RouteOptions {
+  /** In UTF-16 code units. */
+  readonly maxUriLength?: number;
+}
+
+/** One more segment of some base, until the mount is reached. */
+interface Step {
+  mount: Mounted | undefined;
+  readonly below: Map<string, Step>;
+}
+
+interface Base {
+  readonly scheme: string;
+  /** What follows the scheme: ":" or "://". */
+  readonly mark: ":" | "://";
+  readonly segments: readonly string[];
+}
+
+/** Two mounts that would share a URI are refused, and so are two of one name. */
+export function createRoutes(mounts: readonly Mount[], { maxUriLength = 65_536 }: RouteOptions = {}): Routes {
+  const starts = new Map<string, Step>();
+  const names = new Set<string>();
+  const mounted = mounts.map((mount) => {
+    if (names.has(mount.name)) throw invalid(`two mounts are named ${quote(mount.name)}; give one another name`);
+    names.add(mount.name);
+    const base = parseBase(mount);
+    const spelled = `${base.scheme}${base.mark}${base.segments.map((segment, at) => spellBase(segment, at, base)).join("")}`;
+    const bare = base.segments.every((segment) => segment === "");
+    const held: Mounted = { ...mount, base: spelled, root: bare ? spelled : spelled.slice(0, -1) };
+    settle(held, base, starts);
+    return held;
+  });
+  mounted.sort((left, right) => (left.base < right.base ? -1 : 1));
+
+  return {
+    mounts: mounted,
+    find(uri) {
+      if (uri.length > maxUriLength) {
+        throw invalid(`the URI has ${uri.length} characters, and ${maxUriLength} are allowed; ask with a shorter one`);
+      }
+      return find(uri, starts);
+    },
+    spell,
+  };
+}
+
+function parseBase({ name, base: given }: Mount): Base {
+  const refuse = (why: string) => invalid(`the base ${quote(given)} of the mount ${quote(name)} ${why}`);
+  const colon = schemeEnd(given);
+  if (colon < 0) throw refuse('must begin with a scheme, as in "docs://"');
+  const scheme = given.slice(0, colon).toLowerCase();
+  const mark = given.startsWith("//", colon + 1) ? "://" : ":";
+  const rest = given.slice(colon + mark.length);
+  if (rest !== "" && !rest.endsWith("/")) throw refuse('must end in "/"');
+  if (scheme === "file" && mark === "://" && rest === "") throw refuse('must name a folder; "file:///" is all of them');
+  if (rest.includes("?") || !isClean(rest)) throw refuse("must be a URI without query, fragment or control characters");
+  const raw = rest === "" ? [] : rest.slice(0, -1).split("/");
+  const segments = raw.map((segment, at) => {
+    const decoded = decodeSegment(segment);
+    if (decoded === undefined) throw refuse(`holds ${quote(segment)}, which no path can`);
+    if (decoded === "" && (at > 0 || mark === ":")) throw refuse("holds an empty segment");
+    return at === 0 && isLocal(scheme, mark, decoded) ? "" : decoded;
+  });
+  return { scheme, mark, segments };
+}
+
+function spellBase(segment: string, at: number, { mark }: Base): string {
+  const spelled = encodeSegment(segment);
+  // An address of the network's own may stand in brackets, in this place alone.
+  return `${at === 0 && mark === "://" ? spelled.replaceAll("%5B", "[").replaceAll("%5D", "]") : spelled}/`;
+}
+
+/** Takes its place among the bases; a base on the way to another would own the other's URIs. */
+function settle(mount: Mounted, { scheme, mark, segments }: Base, starts: Map<string, Step>): void {
+  const start = scheme + mark;
+  let step = starts.get(start);
+  if (step === undefined) starts.set(start, (step = { mount: undefined, below: new Map() }));
+  for (const segment of segments) {
+    if (step.mount) throw overlap(step.mount, mount);
+    let next = step.below.get(segment);
+    if (next === undefined) step.below.set(segment, (next = { mount: undefined, below: new Map() }));
+    step = next;
+  }
+  const other = anyMount(step);
+  if (other) throw overlap(other, mount);
+  step.mount = mount;
+}
+
+function anyMount(step: Step): Mounted | undefined {
+  if (step.mount) return step.mount;
+  for (const next of step.below.values()) {
+    const mount = anyMount(next);
+    if (mount) return mount;
+  }
+  return undefined;
+}
+
+function overlap(one: Mounted, other: Mounted) {
+  const which = (mount: Mounted) => `${quote(mount.name)} (${quote(mount.base)})`;
+  return invalid(`the mounts ${which(one)} and ${which(other)} share URIs; give one another base or scheme`);
+}
+
+function find(uri: string, starts: Map<string, Step>): Place | undefined {
+  const colon = schemeEnd(uri);
+  if (colon < 0) return undefined;
+  const scheme = uri.slice(0, colon).toLowerCase();
+  const mark = uri.startsWith("//", colon + 1) ? "://" : ":";
+  let step = starts.get(scheme + mark);
+  if (step === undefined || !isClean(uri)) return undefined;
+
+  const mind = uri.indexOf("?", colon);
+  const end = mind < 0 ? uri.length : mind;
+  const begin = colon + mark.length;
+  // Where the next segment begins; past the end when there is none.
+  let from = begin === end ? end + 1 : begin;
+  while (step.mount === undefined) {
+    if (from > end) return undefined;
+    const slash = uri.indexOf("/", from);
+    const to = slash < 0 || slash > end ? end : slash;
+    const segment = decodeSegment(uri.slice(from, to));
+    if (segment === undefined) return undefined;
+    step = step.below.get(from === begin && isLocal(scheme, mark, segment) ? "" : segment);
+    if (step === undefined) return undefined;
+    from = to + 1;
+  }
+
+  const { mount } = step;
+  const path = from > end ? "" : decodePath(uri.slice(from, end));
+  if (path === undefined) return undefined;
+  // A slash and nothing after it is no second spelling of the mount; where the mount itself is spelled so, it is the only one.
+  if (path === "" && begin !== end && (from === end) !== mount.root.endsWith("/")) return undefined;
+  if (mind < 0 || mind === uri.length - 1) return { mount, at: { path } };
+  const query = decodeQuery(uri.slice(mind + 1));
+  return query && { mount, at: { path, query } };
+}
+
+/** Where the scheme ends, or -1. */
+function schemeEnd(uri: string): number {
+  for (let at = 0; at < uri.length; at += 1) {
+    const code = uri.charCodeAt(at);
+    if (code === 0x3a) return at === 0 ? -1 : at;
+    const letter = (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a;
+    const later = (code >= 0x30 && code <= 0x39) || code === 0x2b || code === 0x2d || code === 0x2e;
+    if (!letter && !(at > 0 && later)) return -1;
+  }
+  return -1;
+}
+
+/** No fragment, no raw control character, no half of a surrogate pair. */
+function isClean(text: string): boolean {
+  let wide = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code < 0x20 || code === 0x23 || (code >= 0x7f && code < 0xa0)) return false;
+    if (code >= 0xd800) wide = true;
+  }
+  return !wide || text.isWellFormed();
+}
+
+/** This machine may be named in a file's URI; it is the same file. */
+function isLocal(scheme: string, mark: string, authority: string): boolean {
+  return scheme === "file" && mark === "://" && authority.length === 9 && authority.toLowerCase() === "localhost";
+}
+
+function decodePath(raw: string): string | undefined {
+  if (!raw.includes("%")) return hasDotSegment(raw) ? undefined : raw;
+  const segments = raw.split("/");
+  for (let at = 0; at < segments.length; at += 1) {
+    const segment = decodeSegment(segments[at] ?? "");
+    if (segment === undefined) return undefined;
+    segments[at] = segment;
+  }
+  return segments.join("/");
+}
+
+function decodeSegment(raw: string): string | undefined {
+  const decoded = unescape(raw);
+  if (decoded === undefined || decoded === "." || decoded === "..") return undefined;
+  return decoded.includes("/") ? decoded.replaceAll("/", innerSlash) : decoded;
+}
+
+function decodeQuery(raw: string): Record<string, string> | undefined {
+  const query: Record<string, string> = Object.create(null);
+  for (const pair of raw.split("&")) {
+    const equals = pair.indexOf("=");
+    const name = unescape(equals < 0 ? pair : pair.slice(0, equals));
+    const value = equals < 0 ? "" : unescape(pair.slice(equals + 1));
+    if (!name || value === undefined || name in query) return undefined;
+    query[name] = value;
+  }
+  return query;
+}
+
+/** Strict: anything but the escapes of well-formed UTF-8 without NUL is undefined. */
+function unescape(raw: string): string | undefined {
+  if (!raw.includes("%")) return raw;
+  try {
+    const decoded = decodeURIComponent(raw);
+    return decoded.includes("\0") ? undefined : decoded;
+  } catch {
+    return undefined;
+  }
+}
+
+function spell({ base, root }: Mounted, { path, query }: Address): string | undefined {
+  const uri = path === "" ? root : spellPath(base, path);
+  if (uri === undefined || query === undefined) return uri;
+  return spellQuery(uri, query);
+}
+
+function spellPath(base: string, path: string): string | undefined {
+  const opaque = base.endsWith(":");
+  // Two slashes after the scheme would begin an authority.
+  if (opaque && path.startsWith("//")) return undefined;
+  const authority = base.endsWith("://");
+  if (isPlain(path, authority)) return hasDotSegment(path) ? undefined : base + path;
+  if (!path.isWellFormed() || hasDotSegment(path)) return undefined;
+  const segments = path.split("/").map(encodeSegment);
+  // In the authority's place a colon would begin a port, and an at sign end a user.
+  if (authority) segments[0] = segments[0]?.replaceAll(":", "%3A").replaceAll("@", "%40") ?? "";
+  return base + segments.join("/");
+}
+
+function spellQuery(uri: string, query: Readonly<Record<string, string>>): string | undefined {
+  let spelled = uri;
+  let sign = "?";
+  for (const name of Object.keys(query)) {
+    const value = query[name] ?? "";
+    if (name === "" || !name.isWellFormed() || !value.isWellFormed()) return undefined;
+    if (name.includes("\0") || value.includes("\0")) return undefined;
+    spelled += `${sign}${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
+    sign = "&";
+  }
+  return spelled;
+}
+
+/** One flag per ASCII character: whether it stands for itself in a path. The slash between segments does. */
+const plain = new Uint8Array(128);
+for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/") {
+  plain[character.charCodeAt(0)] = 1;
+}
+
+function isPlain(path: string, authority: boolean): boolean {
+  let first = authority;
+  for (let at = 0; at < path.length; at += 1) {
+    const code = path.charCodeAt(at);
+    if (code >= 128 || plain[code] === 0) return false;
+    if (!first) continue;
+    if (code === 0x3a || code === 0x40) return false;
+    if (code === 0x2f) first = false;
+  }
+  return true;
+}
+
+function hasDotSegment(path: string): boolean {
+  for (let dot = path.indexOf("."); dot >= 0; dot = path.indexOf(".", dot + 1)) {
+    if (dot > 0 && path.charCodeAt(dot - 1) !== 0x2f) continue;
+    const end = path.charCodeAt(dot + 1) === 0x2e ? dot + 2 : dot + 1;
+    if (end === path.length || path.charCodeAt(end) === 0x2f) return true;
+  }
+  return false;
+}
+
+const keptEscapes: Readonly<Record<string, string>> = {
+  "%24": "$",
+  "%26": "&",
+  "%2B": "+",
+  "%2C": ",",
+  "%3A": ":",
+  "%3B": ";",
+  "%3D": "=",
+  "%40": "@",
+};
+
+function encodeSegment(segment: string): string {
+  return encodeURIComponent(segment.replaceAll(innerSlash, "/")).replace(
+    /%(?:24|26|2B|2C|3A|3B|3D|40)/g,
+    (escape) => keptEscapes[escape] ?? escape,
+  );
+}

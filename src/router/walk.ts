@@ -1,0 +1,164 @@
+/** The pages of many sources as pages of one list, of which hidden entries change nothing but the time it takes. */
+import { ResourceError, toResourceError } from "../errors.ts";
+import { compareAddresses } from "../lib/address-order.ts";
+import type { Call, Failure, Page, Resource } from "../resources.ts";
+import type { Address, Entry, ListAsk } from "../source.ts";
+import type { Position } from "./cursor.ts";
+import { withdrawn } from "./doors.ts";
+import type { Doors } from "./doors.ts";
+import type { Mounted } from "./route.ts";
+
+/** One mount's share of a list. */
+export interface Run {
+  readonly mount: Mounted;
+  ask(ask: ListAsk): Promise<Page<Entry>>;
+}
+
+export type Where = Omit<Position, "page">;
+
+export interface Walked {
+  readonly items: Resource[];
+  /** Present if and only if the caller may see more, or if a mount that may have more cannot say. */
+  readonly next?: Where;
+  readonly failures: Failure[];
+}
+
+export interface WalkOptions {
+  /** How many entries the page holds; fewer only when there are no more. */
+  readonly size: number;
+  readonly from?: Where | undefined;
+  /** Whether a failing source ends the walk. Otherwise it is named, if the caller may know of it, and the walk goes on. */
+  readonly strict?: boolean;
+}
+
+/** How many to look through at once for something visible. */
+const firstLook = 32;
+const longestLook = 1024;
+/** A source with more empty pages in a row than this is taken to have no end. */
+const maxEmptyPages = 1000;
+const maxCursorLength = 16_384;
+/** After so many pages others get their turn, and a withdrawn question is noticed. */
+const pagesPerTurn = 16;
+
+/** Runs are walked in their order, from a position that an earlier walk gave. */
+export async function walk(doors: Doors, runs: readonly Run[], call: Call, options: WalkOptions): Promise<Walked> {
+  const { size, from, strict = false } = options;
+  const items: Resource[] = [];
+  const failures: Failure[] = [];
+  const start = from ? runs.findIndex((run) => run.mount.name === from.mount) : 0;
+  let pages = 0;
+
+  for (let index = start; index < runs.length; index += 1) {
+    const run = runs[index] as Run;
+    const { mount } = run;
+    let cursor = index === start ? from?.cursor : undefined;
+    /** Everything up to here was given before. */
+    let last = index === start ? from?.last : undefined;
+    const seen = new Set([cursor]);
+    let empty = 0;
+    let look = firstLook;
+
+    for (let first = true; ; first = false) {
+      if ((pages += 1) % pagesPerTurn === 0) await new Promise(setImmediate);
+      if (call.signal.aborted) throw withdrawn();
+      const missing = size - items.length;
+      if (missing === 0) look = Math.min(look * 2, longestLook);
+      const limit = missing === 0 ? look : first ? missing : Math.max(missing, longestLook);
+
+      let page: Page<Entry>;
+      try {
+        page = await run.ask(cursor === undefined ? { limit } : { cursor, limit });
+        empty = page.items.length === 0 ? empty + 1 : 0;
+        checkNext(page.next, seen, empty);
+      } catch (cause) {
+        if (call.signal.aborted) throw withdrawn(cause);
+        const shown = strict || doors.mayEnter(call, mount);
+        // A page that is full does without this mount; the next one will name it if it fails again.
+        if (shown && missing === 0) return { items, next: where(mount, cursor, last), failures };
+        if (strict) throw cause;
+        doors.tools.log("warn", "a mount could not be listed", { mount: mount.name, cause });
+        if (shown) failures.push({ mount: mount.name, message: shortly(cause) });
+        break;
+      }
+      if (page.failures?.length && doors.mayEnter(call, mount) && !failures.some((one) => one.mount === mount.name)) {
+        failures.push({ mount: mount.name, message: "a part of it could not be listed" });
+      }
+
+      const entries = page.items;
+      let at = 0;
+      if (last !== undefined && entries.length > 0) {
+        at = indexAfter(entries, last);
+        if (at < entries.length || sameAddress(entries[at - 1] as Entry, last)) last = undefined;
+      }
+      let given: Entry | undefined;
+      for (; at < entries.length; at += 1) {
+        const entry = entries[at] as Entry;
+        const resource = doors.show(entry, mount, call);
+        if (resource === undefined) continue;
+        if (items.length === size) return { items, next: where(mount, cursor, given), failures };
+        items.push(resource);
+        given = entry;
+      }
+
+      if (page.next === undefined) break;
+      cursor = page.next;
+      seen.add(cursor);
+    }
+  }
+  return { items, failures };
+}
+
+function where({ name }: Mounted, cursor: string | undefined, last: Address | undefined): Where {
+  return {
+    mount: name,
+    ...(cursor !== undefined && { cursor }),
+    ...(last && { last: { path: last.path, ...(last.query && { query: last.query }) } }),
+  };
+}
+
+function checkNext(next: string | undefined, seen: ReadonlySet<string | undefined>, empty: number): void {
+  if (next === undefined) return;
+  if (seen.has(next)) throw new ResourceError("unexpected", "the source gave a cursor a second time");
+  if (next.length > maxCursorLength) throw new ResourceError("unexpected", "the source gave an endless cursor");
+  if (empty > maxEmptyPages) throw new ResourceError("unexpected", "the source gives one empty page after another");
+}
+
+/** Where the entries go on after this address: behind it, or, when it is gone, at the first that comes later. */
+function indexAfter(entries: readonly Entry[], last: Address): number {
+  const found = entries.findIndex((entry) => sameAddress(entry, last));
+  if (found >= 0) return found + 1;
+  const later = entries.findIndex((entry) => compare(entry, last) > 0);
+  return later < 0 ? entries.length : later;
+}
+
+function sameAddress(left: Address, right: Address): boolean {
+  return left.path === right.path && queryKey(left) === queryKey(right);
+}
+
+function compare(left: Address, right: Address): number {
+  const order = compareAddresses(left.path, right.path);
+  if (order !== 0) return order;
+  const [one, other] = [queryKey(left), queryKey(right)];
+  return one === other ? 0 : one < other ? -1 : 1;
+}
+
+/** Equal for equal queries, in whatever order they are written. */
+export function queryKey({ query }: Address): string {
+  if (query === undefined) return "";
+  const names = Object.keys(query).sort();
+  return names.length === 0 ? "" : JSON.stringify(names.map((name) => [name, query[name]]));
+}
+
+/** What a caller may know of a mount that failed. */
+function shortly(cause: unknown): string {
+  switch (toResourceError(cause).kind) {
+    case "unavailable":
+      return "it cannot be reached at present; ask again later";
+    case "busy":
+      return "it is busy; ask again later";
+    case "denied":
+      return "its backend refuses to be listed";
+    default:
+      return "it could not be listed; the log of the server has the details";
+  }
+}

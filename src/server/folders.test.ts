@@ -1,0 +1,55 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findFolders, isWithin } from "./folders.ts";
+
+let root: string;
+
+beforeAll(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-folders-")));
+  for (const folder of ["docs/guide", "docs-2", "other/docs", "..hidden"]) mkdirSync(join(root, folder), { recursive: true });
+  writeFileSync(join(root, "note.txt"), "a note");
+  symlinkSync("docs", join(root, "link"));
+  symlinkSync("loop", join(root, "loop"));
+});
+
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+describe("the folders that a person names", () => {
+  it("are the current one when none is named", async () => {
+    expect(await findFolders([], join(root, "docs"))).toEqual([{ name: "docs", path: join(root, "docs") }]);
+  });
+
+  it("are real ones, found from where the person stands, each with a name of its own", async () => {
+    expect(await findFolders(["docs", join(root, "other/docs"), "docs-2"], root)).toEqual([
+      { name: "docs", path: join(root, "docs") },
+      { name: "docs-2", path: join(root, "other/docs") },
+      { name: "docs-2-2", path: join(root, "docs-2") },
+    ]);
+    expect(await findFolders(["link"], root)).toEqual([{ name: "docs", path: join(root, "docs") }]);
+  });
+
+  it.each([
+    [["nowhere"], 'there is no folder "nowhere"; check the spelling, or create it first'],
+    [["note.txt"], '"note.txt" is a file; name the folder that holds it'],
+    [["note.txt/x"], '"note.txt/x" leads through a file; check the spelling'],
+    [["loop"], '"loop" is a link that leads back to itself; name the folder it was meant to lead to'],
+    [[""], 'the name of a folder is empty; for the current one, write "."'],
+    [["docs", "./docs/"], '"./docs/" and "docs" are the same folder; name it once'],
+    [["docs", "link"], '"link" and "docs" are the same folder; name it once'],
+    [["docs", "docs/guide"], '"docs/guide" lies within "docs" and would be served twice; name only one of them'],
+    [["docs/guide", "."], '"docs/guide" lies within "." and would be served twice; name only one of them'],
+  ])("and cannot be served, %j, are answered by a sentence that says what to do", async (named, message) => {
+    await expect(findFolders(named, root)).rejects.toMatchObject({ kind: "invalid", message });
+  });
+
+  it("lie within each other only by whole segments", () => {
+    expect(isWithin("/a", "/a/b")).toBe(true);
+    expect(isWithin("/a", "/ab")).toBe(false);
+    expect(isWithin("/a", "/a")).toBe(false);
+    expect(isWithin("/a/b", "/a")).toBe(false);
+    expect(isWithin("/", "/a")).toBe(true);
+    expect(isWithin("/a", "/a/..hidden")).toBe(true);
+  });
+});

@@ -1,0 +1,13 @@
+import { expect, it } from "vitest";
+import { stateFolder } from "./state-folder.ts";
+
+it.each([
+  ["linux", {}, "/home/me/.local/state/pressmark"],
+  ["linux", { XDG_STATE_HOME: "/state" }, "/state/pressmark"],
+  ["linux", { XDG_STATE_HOME: "state" }, "/home/me/.local/state/pressmark"],
+  ["darwin", { XDG_STATE_HOME: "/state" }, "/home/me/Library/Application Support/pressmark"],
+  ["win32", { LOCALAPPDATA: "/local" }, "/local/pressmark"],
+  ["win32", {}, "/home/me/AppData/Local/pressmark"],
+] as const)("state on %s with %j is kept in %s", (platform, env, folder) => {
+  expect(stateFolder({ platform, home: "/home/me", env })).toBe(folder);
+});

@@ -1,0 +1,17 @@
+/** Where the house keeps what must outlive it, by the custom of each system. */
+import { isAbsolute, join } from "node:path";
+
+export interface Surroundings {
+  readonly platform: NodeJS.Platform;
+  readonly home: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export function stateFolder({ platform, home, env }: Surroundings): string {
+  if (platform === "darwin") return join(home, "Library", "Application Support", "pressmark");
+  if (platform === "win32") return join(env["LOCALAPPDATA"] || join(home, "AppData", "Local"), "pressmark");
+  const configured = env["XDG_STATE_HOME"];
+  // A relative path there is to be ignored, says the XDG base directory specification.
+  const base = configured && isAbsolute(configured) ? configured : join(home, ".local", "state");
+  return join(base, "pressmark");
+}

@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { createTools, logLevel, logLine } from "./tools.ts";
+
+describe("the log", () => {
+  it("is one readable line per event", () => {
+    expect(logLine("warn", "the mount cannot be listed", { mount: "docs", cause: new Error("no\nreply"), unknown: undefined })).toBe(
+      'pressmark warn: the mount cannot be listed (mount "docs", cause "no\\nreply")\n',
+    );
+    expect(logLine("info", "a name\u001b[2J\nwith more")).toBe("pressmark info: a name [2J with more\n");
+  });
+
+  it("is never long, and takes any fact", () => {
+    const circle: Record<string, unknown> = {};
+    circle["self"] = circle;
+    const line = logLine("error", "x".repeat(10_000), { long: "y".repeat(10_000), circle, big: 10n, none: null });
+    expect(line.length).toBeLessThan(1200);
+    expect(line).toContain("none null");
+    expect(line).toContain('big "10"');
+    expect(line.trimEnd()).not.toContain("\n");
+  });
+
+  it("leaves out what is below the level that was asked for", () => {
+    const lines: string[] = [];
+    const tools = createTools({ write: (line: string) => lines.push(line) > 0 }, logLevel({ PRESSMARK_LOG: "error" }));
+    tools.log("warn", "quiet");
+    tools.log("error", "loud");
+    expect(lines).toEqual(["pressmark error: loud\n"]);
+    expect(logLevel({})).toBe("warn");
+    expect(logLevel({ PRESSMARK_LOG: "nonsense" })).toBe("warn");
+  });
+});
+
+describe("waiting", () => {
+  const { wait } = createTools({ write: () => true });
+
+  it("ends when its time has come", async () => {
+    await expect(wait(1, new AbortController().signal)).resolves.toBeUndefined();
+  });
+
+  it("ends at once when the signal does, with the signal's reason", async () => {
+    const stop = new AbortController();
+    const waited = wait(1_000_000, stop.signal);
+    stop.abort(new Error("enough"));
+    await expect(waited).rejects.toThrow("enough");
+    await expect(wait(1_000_000, stop.signal)).rejects.toThrow("enough");
+  });
+});

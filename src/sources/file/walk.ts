@@ -1,0 +1,208 @@
+/** All files below a folder in address order, a page at a time: only the folders on the way to the current file are held. */
+import type { BigIntStats } from "node:fs";
+import { ResourceError } from "../../errors.ts";
+import type { Page } from "../../resources.ts";
+import type { Entry } from "../../source.ts";
+import type { Confine, Place } from "./confine.ts";
+import { isNothing, isRefusal, kindOf } from "./disk.ts";
+import type { Disk } from "./disk.ts";
+import { fileEntry, folderEntry } from "./entry.ts";
+import type { Names } from "./names.ts";
+import { createPause, settled } from "./steps.ts";
+import type { Steps } from "./steps.ts";
+
+export interface PageAsk {
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+  readonly signal: AbortSignal;
+}
+
+export interface Walk {
+  /** Files after the cursor's path. Folders that are links are not entered. Undefined if there is no root. */
+  files(ask: PageAsk): Steps<Page<Entry> | undefined>;
+  /** What is directly in a folder, after the cursor's name. Undefined if there is no such folder. */
+  children(path: string, ask: PageAsk): Steps<Page<Entry> | undefined>;
+  entry(path: string, place: Place): Entry;
+  /** What is at a path, through links; undefined where nothing is, or nothing that may be looked at. */
+  find(path: string): Steps<Entry | undefined>;
+}
+
+export interface WalkOptions {
+  readonly root: { readonly name: string };
+  readonly confine: Confine;
+  readonly disk: Disk;
+  readonly names: Names;
+  /** A folder that the system refuses to open: it is left out. */
+  refused(path: string): void;
+  /** A name that no text can spell: it is left out. */
+  unspeakable(path: string): void;
+}
+
+/** One folder on the way. */
+interface Frame {
+  readonly path: string;
+  readonly depth: number;
+  /** The segments of the cursor that are still ahead; none once the walk has passed it. */
+  readonly cursor: readonly string[];
+  names?: readonly string[];
+  /** The index of the next name. */
+  next: number;
+  /** What was found of the names from the index `aheadFrom` on. */
+  ahead: readonly (BigIntStats | undefined)[];
+  aheadFrom: number;
+}
+
+const maxLimit = 10_000;
+const lookAhead = 256;
+/** How long the folders above must have been left alone for their paths to be trusted. */
+const quietMs = 50;
+
+export function createWalk({ root, confine, disk, names, refused, unspeakable }: WalkOptions): Walk {
+  function isSettled(stats: BigIntStats, now: number): boolean {
+    // Whatever changes a file moves its ctime, and no program can set that.
+    return now - Number(stats.ctimeMs) >= disk.settleMs;
+  }
+
+  function nameOf(path: string): string {
+    return path === "" ? root.name : path.slice(path.lastIndexOf("/") + 1);
+  }
+
+  function entry(path: string, { kind, stats }: Place): Entry {
+    const name = nameOf(path);
+    return kind === "file"
+      ? fileEntry(path, name, stats, isSettled(stats, Date.now()))
+      : folderEntry(path, name, stats);
+  }
+
+  /** Changes when anything is moved or replaced on the way down to a folder. Undefined if something was, shortly before `began`. */
+  function* stampAbove(path: string, began: number): Steps<string | undefined> {
+    let stamp = "";
+    for (let above = path; above !== "";) {
+      above = above.slice(0, Math.max(0, above.lastIndexOf("/")));
+      const stats = yield* settled(disk.lstat(confine.locate(above)));
+      if (!stats || kindOf(stats) !== "folder" || began - Number(stats.ctimeMs) < quietMs) return undefined;
+      stamp += `${stats.dev}-${stats.ino}-${stats.ctimeNs} `;
+    }
+    return stamp;
+  }
+
+  /**
+   * What is at these names of a visited folder. A path through its handle is safe whatever happens, and costs twice as much
+   * as a plain one; a plain one is as safe while nothing above the folder moves.
+   */
+  function* lookAt(frame: Frame, place: Place, some: readonly string[], began: number): Steps<Frame["ahead"]> {
+    const isWorthIt = place.direct && disk.settleMs < quietMs && some.length > 3 * frame.depth;
+    const before = isWorthIt ? yield* stampAbove(frame.path, began) : undefined;
+    if (before !== undefined) {
+      const stats = yield* settled(disk.lstats(confine.locate(frame.path), some));
+      if ((yield* stampAbove(frame.path, began)) === before) return stats;
+    }
+    return yield* settled(disk.lstats(place.handle, some));
+  }
+
+  /** Looks at the next names of a frame; false when there are none. */
+  function* lookOn(frame: Frame, wanted: number, deep: boolean): Steps<boolean> {
+    const began = Date.now();
+    const found = yield* confine.visit(frame.path, function* (place) {
+      if (place.kind !== "folder" || (deep && !place.direct)) return false;
+      if (!frame.names) {
+        frame.names = yield* names.of(place, nameOf(frame.path));
+        frame.next = firstFrom(frame.names, frame.cursor[0]);
+      }
+      const some = frame.names.slice(frame.next, frame.next + Math.max(16, Math.min(lookAhead, wanted)));
+      frame.ahead = yield* lookAt(frame, place, some, began);
+      frame.aheadFrom = frame.next;
+      return some.length > 0;
+    });
+    return found === true;
+  }
+
+  function* find(path: string): Steps<Entry | undefined> {
+    try {
+      return yield* confine.visit(path, (place) => settled(entry(path, place)));
+    } catch (cause) {
+      if (isNothing(cause) || isRefusal(cause)) return undefined;
+      throw cause;
+    }
+  }
+
+  function* take(ask: PageAsk, first: Frame, deep: boolean): Steps<Page<Entry> | undefined> {
+    const limit = Math.max(1, Math.min(maxLimit, Math.trunc(ask.limit) || 1));
+    const pause = createPause();
+    const items: Entry[] = [];
+    const frames = [first];
+    let now = Date.now();
+    for (let frame = frames.at(-1); frame; frame = frames.at(-1)) {
+      if (frame.next >= frame.aheadFrom + frame.ahead.length) {
+        const waiting = pause();
+        if (waiting) yield waiting;
+        if (ask.signal.aborted) throw new ResourceError("cancelled", "the question was withdrawn");
+        let isMore = false;
+        try {
+          isMore = yield* lookOn(frame, limit - items.length, deep);
+        } catch (cause) {
+          if (frame === first || !(isNothing(cause) || isRefusal(cause))) throw cause;
+          if (isRefusal(cause)) refused(frame.path);
+        }
+        if (!isMore) {
+          if (frame === first && !frame.names) return undefined;
+          frames.pop();
+          continue;
+        }
+        now = Date.now();
+      }
+      const name = frame.names?.[frame.next] as string;
+      const stats = frame.ahead[frame.next - frame.aheadFrom];
+      frame.next += 1;
+      const path = frame.path === "" ? name : `${frame.path}/${name}`;
+      const atCursor = name === frame.cursor[0];
+      if (!stats) {
+        if (name.includes("\ufffd")) unspeakable(path);
+        continue;
+      }
+      const kind = kindOf(stats);
+      if (kind === "folder" && deep) {
+        frames.push(createFrame(path, frame.depth + 1, atCursor ? frame.cursor.slice(1) : []));
+        continue;
+      }
+      // The cursor itself was given before, and so was whatever stands where one of its folders was.
+      if (atCursor) continue;
+      let found: Entry | undefined;
+      if (kind === "file") found = fileEntry(path, name, stats, isSettled(stats, now));
+      else if (kind === "folder") found = folderEntry(path, name, stats);
+      else if (kind === "link") found = yield* find(path);
+      if (!found || (deep && found.size === undefined)) continue;
+      items.push(found);
+      if (items.length < limit) continue;
+      return frames.some(({ names: all, next }) => next < (all?.length ?? 0))
+        ? { items, next: deep ? path : name }
+        : { items };
+    }
+    return { items };
+  }
+
+  return {
+    files: (ask) => take(ask, createFrame("", 0, ask.cursor === undefined ? [] : ask.cursor.split("/")), true),
+    children: (path, ask) =>
+      take(ask, createFrame(path, path.split("/").length, ask.cursor === undefined ? [] : [ask.cursor]), false),
+    entry,
+    find,
+  };
+}
+
+function createFrame(path: string, depth: number, cursor: readonly string[]): Frame {
+  return { path, depth, cursor, next: 0, ahead: [], aheadFrom: 0 };
+}
+
+/** The index of the first name that is not before this one. */
+function firstFrom(names: readonly string[], name: string | undefined): number {
+  if (name === undefined) return 0;
+  let low = 0;
+  let high = names.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((names[middle] as string) < name) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,31 @@
+/** The thread that watches: it does nothing else, so that what the system announces is taken before its queue runs full. */
+import { parentPort, workerData } from "node:worker_threads";
+import type { SourceChange } from "../../source.ts";
+import { createConfine } from "./confine.ts";
+import { createLocalDisk } from "./disk.ts";
+import type { FromWorker, WorkerData } from "./watch.ts";
+import { createWatchTree } from "./watch-tree.ts";
+
+const { root, pollAll, pollMs } = workerData as WorkerData;
+// A thread of its own may wait for a slow server; only its own news would be late.
+const disk = createLocalDisk();
+
+const tree = createWatchTree({
+  confine: createConfine(root, disk),
+  disk,
+  pollAll,
+  ...(pollMs !== undefined && { pollMs }),
+  tell: (changes) => post({ changes: pack(changes) }),
+  polling: (folders) => post({ polling: folders }),
+});
+tree.arm();
+post({ armed: true });
+
+function post(message: FromWorker): void {
+  parentPort?.postMessage(message, []);
+}
+
+/** One string costs less to hand over than thousands. */
+function pack(changes: readonly SourceChange[]): string {
+  return changes.map((change) => (change.kind === "lost" ? "l" : `${change.kind[0]}${change.path}`)).join("\0");
+}

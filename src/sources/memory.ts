@@ -1,0 +1,440 @@
+/** Resources that live in this process: what examples, tests and small programs serve. */
+import { invalid, notFound, quote, ResourceError } from "../errors.ts";
+import { compareAddresses } from "../lib/address-order.ts";
+import { mimeOfName } from "../lib/mime.ts";
+import { parseTemplate } from "../lib/uri-template.ts";
+import type { Match } from "../lib/uri-template.ts";
+import { directoryType } from "../resources.ts";
+import type { Body, Call, Page } from "../resources.ts";
+import { defineSource, segmentsOf } from "../source.ts";
+import type {
+  Address,
+  Entry,
+  ListAsk,
+  Part,
+  Source,
+  SourceChange,
+  SourceHit,
+  SourceTemplate,
+  Suggestion,
+} from "../source.ts";
+
+/** What is at a path: a text, bytes, or either with what is said of it. */
+export type MemoryValue = string | Uint8Array | (Body & Omit<Entry, "path" | "query" | "version">);
+
+/** Decoded. What the URI leaves out is absent; the values of an exploded variable are joined by commas. */
+export type Variables = Readonly<Record<string, string>>;
+
+export interface MemoryTemplate extends SourceTemplate {
+  /** Throws "not-found", through `notFound`, for what it does not have. */
+  read(variables: Variables, call: Call): readonly Part[] | Promise<readonly Part[]>;
+  /** Best first. */
+  complete?(
+    variable: string,
+    value: string,
+    given: Variables,
+  ): readonly (string | Suggestion)[] | Promise<readonly (string | Suggestion)[]>;
+}
+
+export interface Memory {
+  readonly source: Source;
+  /** Creates or replaces what is at the path. Directories come and go with what is in them. */
+  set(path: string, value: MemoryValue): void;
+  /** Says whether anything was there. */
+  delete(path: string): boolean;
+  has(path: string): boolean;
+  readonly size: number;
+}
+
+export interface MemoryOptions {
+  readonly templates?: readonly MemoryTemplate[];
+}
+
+interface Stored {
+  readonly entry: Entry;
+  readonly parts: readonly Part[];
+  /** The text as it is searched; made when it is first needed. */
+  folded?: string;
+}
+
+interface Watch {
+  hear(change: SourceChange): void;
+  end(): void;
+}
+
+const maxQueuedChanges = 10_000;
+const snippetLength = 240;
+
+export function createMemory(
+  initial: Readonly<Record<string, MemoryValue>> = {},
+  { templates = [] }: MemoryOptions = {},
+): Memory {
+  const stored = new Map<string, Stored>();
+  /** How many things lie below a directory. */
+  const directories = new Map<string, number>([["", 0]]);
+  const watches = new Set<Watch>();
+  const matchers = templates.map((template) => ({ template, parsed: parseTemplate(template.template) }));
+  // Versions of another run of the program never equal those of this one.
+  const birth = crypto.randomUUID().slice(0, 8);
+  let versions = 0;
+
+  for (const [path, value] of Object.entries(initial)) put(path, value);
+  /** In address order. */
+  const paths = [...stored.keys()].sort(compareAddresses);
+
+  function tell(change: SourceChange): void {
+    for (const watch of watches) watch.hear(change);
+  }
+
+  /** Stores without a word to anyone. */
+  function put(path: string, value: MemoryValue): void {
+    if (path === "" || path.split("/").some((segment) => segment === "" || segment === "." || segment === ".."))
+      throw invalid(`${quote(path)} is no path: it needs segments that are neither empty nor dots`);
+    if (directories.has(path)) throw invalid(`${quote(path)} is a directory; remove what is in it first`);
+    for (const above of ancestorsOf(path))
+      if (stored.has(above)) throw invalid(`${quote(above)} is no directory, so nothing can be at ${quote(path)}`);
+    const isNew = !stored.has(path);
+    versions += 1;
+    stored.set(path, toStored(path, value, `${birth}-${versions}`));
+    if (isNew) for (const above of ancestorsOf(path)) directories.set(above, (directories.get(above) ?? 0) + 1);
+  }
+
+  /** The index of the first path that comes after this one. */
+  function after(path: string): number {
+    let low = 0;
+    let high = paths.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (compareAddresses(paths[middle] as string, path) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  function entryAt(path: string): Entry {
+    return stored.get(path)?.entry ?? { path, mimeType: directoryType };
+  }
+
+  /** The template that this address is an expansion of, with its variables. */
+  function matchTemplate(at: Address): { template: MemoryTemplate; variables: Variables } | undefined {
+    const uri = matchers.length === 0 ? undefined : toRelativeUri(at);
+    if (uri === undefined) return undefined;
+    for (const { template, parsed } of matchers) {
+      const match = parsed.match(uri);
+      if (match) return { template, variables: toVariables(match) };
+    }
+    return undefined;
+  }
+
+  const source: Source = {
+    async list({ cursor, limit }): Promise<Page<Entry>> {
+      const start = cursor === undefined ? 0 : after(cursor);
+      const end = start + Math.max(1, limit);
+      const items = paths.slice(start, end).map(entryAt);
+      const last = items.at(-1);
+      return last && end < paths.length ? { items, next: last.path } : { items };
+    },
+
+    async read(at, call) {
+      const found = hasQuery(at) ? undefined : stored.get(at.path);
+      if (found) return found.parts;
+      const match = matchTemplate(at);
+      if (match) {
+        const parts = await match.template.read(match.variables, call);
+        if (parts.length === 0) throw notFound(at.path);
+        return parts;
+      }
+      if (!hasQuery(at) && directories.has(at.path))
+        throw new ResourceError("directory", `${quote(at.path)} is a directory; list its children instead`);
+      throw notFound(at.path);
+    },
+
+    async stat(at, call) {
+      if (!hasQuery(at) && (stored.has(at.path) || directories.has(at.path))) return entryAt(at.path);
+      const match = matchTemplate(at);
+      if (!match) throw notFound(at.path);
+      const [part] = await match.template.read(match.variables, call);
+      if (!part) throw notFound(at.path);
+      const mimeType = part.mimeType ?? match.template.mimeType;
+      return {
+        path: at.path,
+        ...(at.query && { query: at.query }),
+        ...(mimeType !== undefined && { mimeType }),
+      };
+    },
+
+    async children(at, { cursor, limit }: ListAsk): Promise<Page<Entry>> {
+      if (hasQuery(at) || !directories.has(at.path)) throw notFound(at.path);
+      const inside = at.path === "" ? "" : `${at.path}/`;
+      const items: Entry[] = [];
+      let index = cursor === undefined ? after(at.path) : endOf(cursor);
+      for (;;) {
+        const path = paths[index];
+        if (path === undefined || !path.startsWith(inside)) return { items };
+        const last = items.at(-1);
+        if (last && items.length >= limit) return { items, next: last.path };
+        const slash = path.indexOf("/", inside.length);
+        const child = slash < 0 ? path : path.slice(0, slash);
+        items.push(entryAt(child));
+        index = slash < 0 ? index + 1 : endOf(child);
+      }
+    },
+
+    ...(templates.length > 0 && { templates: templates.map(withoutMethods) }),
+
+    ...(templates.some((template) => template.complete) && {
+      async complete({ template, variable, value, given }) {
+        const known = templates.find((other) => other.template === template.template);
+        const suggested = (await known?.complete?.(variable, value, given)) ?? [];
+        return suggested.map((each) => (typeof each === "string" ? { value: each } : each));
+      },
+    }),
+
+    async search({ text, limit, within = "" }, { signal }): Promise<readonly SourceHit[]> {
+      const wanted = fold(text);
+      if (wanted.trim() === "") return [];
+      const hits: SourceHit[] = [];
+      for (const path of paths) {
+        if (within !== "" && path !== within && !path.startsWith(`${within}/`)) continue;
+        signal.throwIfAborted();
+        const hit = searchIn(stored.get(path) as Stored, wanted);
+        if (hit) hits.push(hit);
+      }
+      // Sorting is stable: equal scores stay in address order.
+      return hits.sort((a, b) => b.score - a.score).slice(0, limit);
+    },
+
+    async watch({ signal }) {
+      return startWatch(watches, signal);
+    },
+
+    async close() {
+      for (const watch of watches) watch.end();
+    },
+  };
+
+  /** The index of the first path that is neither this one nor below it. */
+  function endOf(path: string): number {
+    // What is below a path follows it without a gap.
+    let low = after(path);
+    let high = paths.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((paths[middle] as string).startsWith(`${path}/`)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  return {
+    source,
+    get size() {
+      return stored.size;
+    },
+    has: (path) => stored.has(path),
+
+    set(path, value) {
+      const isNew = !stored.has(path);
+      const added = isNew ? ancestorsOf(path).filter((above) => !directories.has(above)) : [];
+      put(path, value);
+      if (isNew) paths.splice(after(path), 0, path);
+      for (const above of added.toReversed()) tell({ kind: "appeared", path: above });
+      tell({ kind: isNew ? "appeared" : "changed", path });
+    },
+
+    delete(path) {
+      if (!stored.delete(path)) return false;
+      paths.splice(after(path) - 1, 1);
+      tell({ kind: "gone", path });
+      for (const above of ancestorsOf(path)) {
+        const left = (directories.get(above) ?? 1) - 1;
+        directories.set(above, left);
+        if (left > 0 || above === "") continue;
+        directories.delete(above);
+        tell({ kind: "gone", path: above });
+      }
+      return true;
+    },
+  };
+}
+
+export default defineSource({
+  name: "memory",
+  summary: "Resources written into the configuration itself",
+  scheme: "memory",
+  options: (z) =>
+    z.object({
+      resources: z
+        .record(
+          z.string(),
+          z.union([
+            z.string(),
+            z
+              .object({
+                text: z.string().optional().describe("the content, as text"),
+                base64: z.base64().optional().describe("the content, as bytes in base64"),
+                name: z.string().optional(),
+                title: z.string().optional(),
+                description: z.string().optional(),
+                mimeType: z.string().optional(),
+                annotations: z
+                  .object({
+                    audience: z.array(z.enum(["user", "assistant"])).optional(),
+                    priority: z.number().min(0).max(1).optional(),
+                    lastModified: z.string().optional(),
+                  })
+                  .optional(),
+              })
+              .refine(({ text, base64 }) => (text === undefined) !== (base64 === undefined), {
+                message: "give either text or base64",
+              }),
+          ]),
+        )
+        .describe("path → text, or { text | base64, mimeType, title, … }"),
+    }),
+
+  async open({ resources }) {
+    const initial: Record<string, MemoryValue> = {};
+    for (const [path, value] of Object.entries(resources)) {
+      if (typeof value === "string") {
+        initial[path] = value;
+        continue;
+      }
+      const { text, base64, ...said } = value;
+      const body = base64 === undefined ? { text: text ?? "" } : { bytes: Buffer.from(base64, "base64") };
+      initial[path] = { ...body, ...withoutUndefined(said) } as MemoryValue;
+    }
+    return createMemory(initial).source;
+  },
+});
+
+function withoutUndefined(said: object): object {
+  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
+}
+
+function toStored(path: string, value: MemoryValue, version: string): Stored {
+  if (typeof value === "string") return toStored(path, { text: value }, version);
+  if (value instanceof Uint8Array) return toStored(path, { bytes: value }, version);
+  const isText = "text" in value;
+  const mimeType = value.mimeType ?? mimeOfName(path) ?? (isText ? "text/plain" : "application/octet-stream");
+  const size = isText ? Buffer.byteLength(value.text) : value.bytes.byteLength;
+  const body: Body = isText ? { text: value.text } : { bytes: value.bytes };
+  const { name, title, description, annotations, icons, meta } = value;
+  const entry: Entry = {
+    path,
+    ...(name !== undefined && { name }),
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    mimeType,
+    size: value.size ?? size,
+    ...(annotations && { annotations }),
+    ...(icons && { icons }),
+    ...(meta && { meta }),
+    version,
+  };
+  return { entry, parts: [{ body, mimeType }] };
+}
+
+/** What a template is, without what it does. */
+function withoutMethods({ read: _read, complete: _complete, ...template }: MemoryTemplate): SourceTemplate {
+  return template;
+}
+
+function hasQuery({ query }: Address): boolean {
+  return query !== undefined && Object.keys(query).length > 0;
+}
+
+/** From the nearest directory to the mount itself. */
+function ancestorsOf(path: string): string[] {
+  const above: string[] = [];
+  for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1))
+    above.push(path.slice(0, slash));
+  above.push("");
+  return above;
+}
+
+/** The address as a URI below the mount; undefined for a name that no URI can spell. */
+function toRelativeUri({ path, query = {} }: Address): string | undefined {
+  try {
+    const pairs = Object.entries(query).map((pair) => pair.map(encodeURIComponent).join("="));
+    const spelled = segmentsOf(path).map(encodeURIComponent).join("/");
+    return pairs.length > 0 ? `${spelled}?${pairs.join("&")}` : spelled;
+  } catch {
+    return undefined;
+  }
+}
+
+function toVariables(match: Match): Variables {
+  return Object.fromEntries(
+    Array.from(match, ([name, value]) => [name, typeof value === "string" ? value : value.join(",")]),
+  );
+}
+
+/** A text as it is compared: neither case nor the width or composition of a letter counts. Lines stay lines. */
+function fold(text: string): string {
+  // Through upper case, so that ß meets ss and ſ meets s.
+  return text.normalize("NFKC").toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFKC");
+}
+
+function searchIn(found: Stored, wanted: string): SourceHit | undefined {
+  const body = found.parts[0]?.body;
+  if (body === undefined || !("text" in body)) return undefined;
+  const folded = (found.folded ??= fold(body.text));
+  const first = folded.indexOf(wanted);
+  if (first < 0) return undefined;
+  let count = 0;
+  for (let at = first; at >= 0 && count < 100; at = folded.indexOf(wanted, at + wanted.length)) count += 1;
+  let line = 1;
+  for (let at = folded.indexOf("\n"); at >= 0 && at < first; at = folded.indexOf("\n", at + 1)) line += 1;
+  const whole = body.text.split("\n", line)[line - 1] ?? "";
+  const column = first - (folded.lastIndexOf("\n", first - 1) + 1);
+  const start = whole.length <= snippetLength ? 0 : Math.max(0, column - snippetLength / 2);
+  const snippet = whole
+    .slice(start, start + snippetLength)
+    .toWellFormed()
+    .trim();
+  return { entry: found.entry, score: count / (count + 1), snippet, lines: [line, line] };
+}
+
+/** Armed when it returns. A reader that falls far behind is told so instead of being kept everything for. */
+function startWatch(watches: Set<Watch>, signal: AbortSignal): AsyncIterable<SourceChange> {
+  let queue: SourceChange[] = [];
+  let wake: (() => void) | undefined;
+  const watch: Watch = {
+    hear(change) {
+      if (queue.length >= maxQueuedChanges) queue = [{ kind: "lost" }];
+      else if (queue[0]?.kind !== "lost") queue.push(change);
+      wake?.();
+    },
+    end() {
+      watches.delete(watch);
+      signal.removeEventListener("abort", watch.end);
+      queue = [];
+      wake?.();
+    },
+  };
+  if (!signal.aborted) {
+    watches.add(watch);
+    signal.addEventListener("abort", watch.end);
+  }
+  return {
+    async *[Symbol.asyncIterator]() {
+      try {
+        while (watches.has(watch)) {
+          const batch = queue;
+          queue = [];
+          for (const change of batch) {
+            if (!watches.has(watch)) return;
+            yield change;
+          }
+          if (queue.length > 0 || !watches.has(watch)) continue;
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        }
+      } finally {
+        watch.end();
+      }
+    },
+  };
+}

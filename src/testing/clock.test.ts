@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import { createClock } from "./clock.ts";
+
+const never = new AbortController().signal;
+
+describe("the clock", () => {
+  it("stands still until it is moved", async () => {
+    const { tools, advance } = createClock(1000);
+    expect(tools.now()).toBe(1000);
+    await advance(50);
+    expect(tools.now()).toBe(1050);
+  });
+
+  it("ends waits in the order in which they fall due, each at its own time", async () => {
+    const { tools, advance } = createClock(0);
+    const ended: [string, number][] = [];
+    const wait = async (name: string, ms: number) => {
+      await tools.wait(ms, never);
+      ended.push([name, tools.now()]);
+    };
+    void wait("late", 30);
+    void wait("soon", 10);
+    void wait("never", 31);
+    await advance(30);
+    expect(ended).toEqual([
+      ["soon", 10],
+      ["late", 30],
+    ]);
+  });
+
+  it("sees to waits that begin while time moves", async () => {
+    const { tools, advance } = createClock(0);
+    const atMs: number[] = [];
+    const work = async () => {
+      for (let round = 0; round < 3; round += 1) {
+        await tools.wait(10, never);
+        atMs.push(tools.now());
+      }
+    };
+    void work();
+    await advance(100);
+    expect(atMs).toEqual([10, 20, 30]);
+  });
+
+  it("rejects a wait whose signal ends, and forgets it", async () => {
+    const clock = createClock();
+    const leaving = new AbortController();
+    const wait = clock.tools.wait(10, leaving.signal);
+    expect(clock.waiting).toBe(1);
+    leaving.abort(new Error("left"));
+    await expect(wait).rejects.toThrow("left");
+    await expect(clock.tools.wait(10, leaving.signal)).rejects.toThrow("left");
+    expect(clock.waiting).toBe(0);
+  });
+
+  it("remembers what was logged", () => {
+    const { tools, logged } = createClock();
+    tools.log("warn", "careful", { mount: "m" });
+    expect(logged).toEqual([{ level: "warn", message: "careful", facts: { mount: "m" } }]);
+  });
+});

@@ -1,0 +1,93 @@
+/** Time that a test moves by hand. */
+import type { Tools } from "../source.ts";
+
+export interface Logged {
+  readonly level: "info" | "warn" | "error";
+  readonly message: string;
+  readonly facts?: Readonly<Record<string, unknown>>;
+}
+
+export interface Clock {
+  readonly tools: Tools;
+  /** What was said through `tools.log`, oldest first. */
+  readonly logged: readonly Logged[];
+  /** How many waits are under way. */
+  readonly waiting: number;
+  /**
+   * Moves time on. Waits that fall due end in order, each at its own time; what they set in motion has happened, and further
+   * waits it began are seen to, before this resolves.
+   */
+  advance(ms: number): Promise<void>;
+  /** Resolves when all that could happen without time passing has happened. */
+  settle(): Promise<void>;
+}
+
+interface Wait {
+  readonly dueMs: number;
+  end(): void;
+}
+
+export function createClock(startMs = 1_700_000_000_000): Clock {
+  const logged: Logged[] = [];
+  const waits = new Set<Wait>();
+  let nowMs = startMs;
+
+  function earliest(): Wait | undefined {
+    let first: Wait | undefined;
+    for (const wait of waits) if (first === undefined || wait.dueMs < first.dueMs) first = wait;
+    return first;
+  }
+
+  return {
+    logged,
+    get waiting() {
+      return waits.size;
+    },
+    tools: {
+      now: () => nowMs,
+      wait(ms, signal) {
+        return new Promise<void>((resolve, reject) => {
+          if (signal.aborted) {
+            reject(signal.reason);
+            return;
+          }
+          const wait: Wait = {
+            dueMs: nowMs + Math.max(0, ms),
+            end() {
+              waits.delete(wait);
+              signal.removeEventListener("abort", leave);
+              resolve();
+            },
+          };
+          function leave(): void {
+            waits.delete(wait);
+            reject(signal.reason);
+          }
+          waits.add(wait);
+          signal.addEventListener("abort", leave, { once: true });
+        });
+      },
+      log(level, message, facts) {
+        logged.push(facts ? { level, message, facts } : { level, message });
+      },
+    },
+    settle,
+    async advance(ms) {
+      const untilMs = nowMs + ms;
+      await settle();
+      for (let next = earliest(); next !== undefined && next.dueMs <= untilMs; next = earliest()) {
+        nowMs = next.dueMs;
+        next.end();
+        await settle();
+      }
+      nowMs = untilMs;
+    },
+  };
+}
+
+// A turn of the event loop ends after all microtasks, also those that microtasks begin.
+async function settle(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    setImmediate(resolve);
+  });
+}

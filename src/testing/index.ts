@@ -1,0 +1,13 @@
+/** For the test suites of sources and houses: the contracts, the fault sweep, and time that is moved by hand. */
+export { createClock } from "./clock.ts";
+export type { Clock, Logged } from "./clock.ts";
+export { contractContent } from "./contract-content.ts";
+export type { KnownContent } from "./contract-content.ts";
+export { failNth, sweepFaults } from "./faults.ts";
+export type { Faulty, Sweep } from "./faults.ts";
+export { listen } from "./listen.ts";
+export type { Listener } from "./listen.ts";
+export { resourcesContract } from "./resources-contract.ts";
+export type { ResourcesSetup } from "./resources-contract.ts";
+export { sourceContract } from "./source-contract.ts";
+export type { Ability, SourceSetup } from "./source-contract.ts";

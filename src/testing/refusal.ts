@@ -1,0 +1,21 @@
+/** What must be refused, and how. */
+import { ResourceError } from "../errors.ts";
+import type { ErrorKind } from "../errors.ts";
+
+/** Resolves with the error if the question is refused with one of these kinds; throws what came instead. */
+export async function refusal(
+  asked: Promise<unknown>,
+  kinds: readonly ErrorKind[],
+  about: string,
+): Promise<ResourceError> {
+  let thrown: unknown;
+  try {
+    const answer = await asked;
+    thrown = new Error(`${JSON.stringify(about)} was answered with ${JSON.stringify(answer)?.slice(0, 200)}`);
+  } catch (cause) {
+    if (cause instanceof ResourceError && kinds.includes(cause.kind)) return cause;
+    const said = cause instanceof ResourceError ? `${cause.kind}: ${cause.message}` : String(cause);
+    thrown = new Error(`${JSON.stringify(about)} was refused with ${said}, not with ${kinds.join(" or ")}`, { cause });
+  }
+  throw thrown;
+}

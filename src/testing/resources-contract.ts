@@ -1,0 +1,267 @@
+/** Every promise of the Resources interface as a test: for the router here, and for the client from afar. */
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { directoryType } from "../resources.ts";
+import type { Call, Change, Resource, Resources, WatchFilter } from "../resources.ts";
+import { pathOf, segmentsOf } from "../source.ts";
+import { contractContent, directoriesOf } from "./contract-content.ts";
+import type { KnownContent } from "./contract-content.ts";
+import { listen } from "./listen.ts";
+import { collect } from "./pages.ts";
+import { refusal } from "./refusal.ts";
+
+export interface ResourcesSetup {
+  /** What `open` is given to serve; `contractContent` unless said. A value that is undefined is not compared. */
+  readonly content?: KnownContent;
+  /** A fresh house that serves at least this content, in one mount. */
+  open(content: KnownContent): Promise<Resources>;
+  /** The URI of a path, as the house lists it. */
+  uriOf(path: string): string;
+  /** Creates or replaces what is at a path of the house that was opened last. */
+  write?(path: string, text: string): void | Promise<void>;
+  remove?(path: string): void | Promise<void>;
+  /** Called after each test. */
+  clear?(): void | Promise<void>;
+  /** Whether directories are served; they are unless said. */
+  readonly directories?: boolean;
+  /** A text that is found, and where; absent when the house does not search. */
+  readonly findable?: { readonly text: string; readonly path: string };
+  /** A template as listed, what is typed, and a value that must be among the suggestions. */
+  readonly completion?: {
+    readonly template: string;
+    readonly variable: string;
+    readonly value: string;
+    readonly expected: string;
+  };
+  readonly timeoutMs?: number;
+}
+
+export function resourcesContract(name: string, setup: ResourcesSetup): void {
+  const { content = contractContent, uriOf, write, remove, findable, completion, timeoutMs = 20_000 } = setup;
+  const known = Object.keys(content);
+  const texts = Object.entries(content).filter((pair): pair is [string, string] => typeof pair[1] === "string");
+  const directories = directoriesOf(known);
+  const aFile = known.find((path) => !path.includes("/")) ?? known[0] ?? "";
+  const missing = ["no-such-thing", "no/such/thing", `${aFile}x`, `${aFile}/below`];
+
+  describe(`${name} keeps the promises of resources`, { timeout: timeoutMs }, () => {
+    let resources: Resources;
+    let stop: AbortController;
+    const call = (): Call => ({ caller: { id: "contract" }, signal: stop.signal });
+    const list = () => collect((cursor) => resources.list(asked(cursor), call()));
+    const children = (path: string) => collect((cursor) => resources.children(uriOf(path), asked(cursor), call()));
+    const watch = (filter: WatchFilter, signal = stop.signal) => resources.watch(filter, { ...call(), signal });
+
+    beforeEach(async () => {
+      stop = new AbortController();
+      resources = await setup.open(content);
+    });
+    afterEach(async () => {
+      stop.abort();
+      await setup.clear?.();
+    });
+
+    describe("list", () => {
+      it("pages are disjoint and together complete", async () => {
+        const uris = (await list()).map(({ uri }) => uri);
+        expect(new Set(uris).size, "a URI was listed twice").toBe(uris.length);
+        expect(uris).toEqual(expect.arrayContaining(known.map(uriOf)));
+      });
+
+      it("names everything, and lists no directory", async () => {
+        for (const { name: called, uri, mimeType } of await list()) {
+          expect(called, uri).not.toBe("");
+          expect(mimeType, uri).not.toBe(directoryType);
+        }
+      });
+
+      it("every listed URI reads back", async () => {
+        for (const { uri } of await list())
+          expect((await resources.read(uri, call())).contents, uri).not.toHaveLength(0);
+      });
+
+      it("a cursor that was never given is invalid", async () => {
+        for (const cursor of ["", "never given", "e30", "💥"])
+          await refusal(resources.list({ cursor }, call()), ["invalid"], cursor);
+      });
+    });
+
+    if (setup.directories ?? true)
+      describe("children", () => {
+        it("are the direct children of one directory", async () => {
+          for (const path of directories) {
+            const direct = [...known, ...directories].filter((other) => parentOf(other) === path);
+            const found = await children(path);
+            expect(found.map(({ uri }) => uri).sort(), path).toEqual(expect.arrayContaining(direct.map(uriOf).sort()));
+            for (const { uri, mimeType } of found)
+              if (directories.map(uriOf).includes(uri)) expect(mimeType, uri).toBe(directoryType);
+          }
+        });
+
+        it('what is missing, or no directory, throws "not-found"', async () => {
+          for (const path of [...missing, aFile])
+            await refusal(resources.children(uriOf(path), {}, call()), ["not-found"], path);
+        });
+      });
+
+    describe("read", () => {
+      it("gives what is there, whatever its name", async () => {
+        for (const [path, text] of texts) {
+          const { contents } = await resources.read(uriOf(path), call());
+          const [{ body } = { body: { text: undefined } }] = contents;
+          expect("bytes" in body ? new TextDecoder().decode(body.bytes) : body.text, path).toBe(text);
+        }
+      });
+
+      it("contents carry the caller's own spelling of the URI", async () => {
+        for (const spelling of spellingsOf(uriOf(aFile))) {
+          const { contents } = await resources.read(spelling, call());
+          expect(contents.map(({ uri }) => uri)).toEqual([spelling]);
+        }
+      });
+
+      it('a missing resource throws "not-found"; it never gives an empty array', async () => {
+        for (const path of missing) await refusal(resources.read(uriOf(path), call()), ["not-found"], path);
+        for (const uri of ["no-such-scheme://x/y", "relative", `${uriOf(aFile)}?no-such-query=1`])
+          await refusal(resources.read(uri, call()), ["not-found", "invalid"], uri);
+      });
+
+      it("says how long the answer stays fresh, and for whom", async () => {
+        const { ttlMs, scope } = await resources.read(uriOf(aFile), call());
+        expect(ttlMs).toBeGreaterThanOrEqual(0);
+        expect(["public", "private"]).toContain(scope);
+        expect(resources.listFreshness.ttlMs).toBeGreaterThanOrEqual(0);
+        expect(["public", "private"]).toContain(resources.listFreshness.scope);
+      });
+
+      it("a question whose signal has ended is answered or refused, and never hangs", async () => {
+        stop.abort();
+        await Promise.allSettled([resources.read(uriOf(aFile), call()), resources.list({}, call())]);
+      });
+    });
+
+    describe("stat", () => {
+      it("says what the list says", async () => {
+        for (const resource of await list())
+          expect(withoutMeta(await resources.stat(resource.uri, call()))).toEqual(withoutMeta(resource));
+      });
+
+      it('a missing resource throws "not-found"', async () => {
+        for (const path of missing) await refusal(resources.stat(uriOf(path), call()), ["not-found"], path);
+      });
+    });
+
+    describe("templates", () => {
+      it("come in pages that end, each template once", async () => {
+        const templates = await collect((cursor) => resources.templates(asked(cursor), call()));
+        const spelled = templates.map(({ uriTemplate }) => uriTemplate);
+        expect(new Set(spelled).size).toBe(spelled.length);
+      });
+    });
+
+    describe("complete", () => {
+      it('an unknown template throws "invalid"', async () => {
+        const ask = { template: "no-such-scheme://{variable}", variable: "variable", value: "", given: {} };
+        await refusal(resources.complete(ask, call()), ["invalid"], ask.template);
+      });
+
+      it.runIf(completion)(
+        "suggests what is there, at most a hundred, and nothing for an unknown variable",
+        async () => {
+          const { template = "", variable = "", value = "", expected = "" } = completion ?? {};
+          const { values } = await resources.complete({ template, variable, value, given: {} }, call());
+          expect(values).toContain(expected);
+          expect(values.length).toBeLessThanOrEqual(100);
+          const unknown = { template, variable: "no-such-variable", value: "", given: {} };
+          expect((await resources.complete(unknown, call())).values).toEqual([]);
+        },
+      );
+    });
+
+    if (findable)
+      describe("search", () => {
+        const { text = "", path = "" } = findable ?? {};
+
+        it("finds what is there, and says how much was searched", async () => {
+          const { hits, ready } = await resources.search({ text, limit: 10 }, call());
+          expect(hits.map(({ resource }) => resource.uri)).toContain(uriOf(path));
+          expect(hits.length).toBeLessThanOrEqual(10);
+          expect(ready).toBeGreaterThanOrEqual(0);
+          expect(ready).toBeLessThanOrEqual(1);
+        });
+
+        it("keeps below the URI that it was given", async () => {
+          const within = uriOf(parentOf(path) ?? "");
+          const { hits } = await resources.search({ text, limit: 10, within }, call());
+          expect(hits.map(({ resource }) => resource.uri)).toContain(uriOf(path));
+          const elsewhere = known.find((other) => other.includes("/") && !other.startsWith(`${parentOf(path)}/`));
+          if (elsewhere === undefined) return;
+          const beside = await resources.search({ text, limit: 10, within: uriOf(elsewhere) }, call());
+          expect(beside.hits.map(({ resource }) => resource.uri)).not.toContain(uriOf(path));
+        });
+      });
+
+    describe("watch", () => {
+      it("watches what can be read, as the caller spelled it, and leaves out the rest", async () => {
+        const spelling = spellingsOf(uriOf(aFile)).at(-1) ?? "";
+        const { uris } = await watch({ uris: [spelling, "no-such-scheme://x/y"] });
+        expect(uris).toEqual([spelling]);
+      });
+
+      it.runIf(write)("resolves once armed: a change made after that is never missed", async () => {
+        const uri = uriOf(aFile);
+        const { until } = listen(await watch({ uris: [uri] }));
+        await write?.(aFile, "another text");
+        await until((change) => isUpdate(change, uri), `that ${uri} was updated`);
+      });
+
+      it.runIf(write && remove)(
+        "says that the list changed when something appears or goes, to those who asked",
+        async () => {
+          const lists = listen(await watch({ list: true }));
+          const things = listen(await watch({ uris: [uriOf(aFile)] }));
+          await write?.("appeared.txt", "new");
+          await lists.until(({ kind }) => kind === "list-changed", "that the list changed");
+          await write?.(aFile, "another text");
+          await things.until((change) => isUpdate(change, uriOf(aFile)), "that the file was updated");
+          expect(things.heard.map(({ kind }) => kind)).not.toContain("list-changed");
+          const again = listen(await watch({ list: true }));
+          await remove?.("appeared.txt");
+          await again.until(({ kind }) => kind === "list-changed", "that the list changed again");
+        },
+      );
+
+      it("ends when the call's signal does", async () => {
+        const ending = new AbortController();
+        const { ended } = listen(await watch({ uris: [uriOf(aFile)], list: true }, ending.signal));
+        ending.abort();
+        await ended;
+      });
+    });
+  });
+}
+
+function asked(cursor: string | undefined): { cursor?: string } {
+  return cursor === undefined ? {} : { cursor };
+}
+
+function parentOf(path: string): string {
+  return pathOf(segmentsOf(path).slice(0, -1));
+}
+
+function isUpdate(change: Change, uri: string): boolean {
+  return change.kind === "updated" && change.uri === uri;
+}
+
+/** What the house adds of its own accord may differ from answer to answer. */
+function withoutMeta({ meta: _meta, ...resource }: Resource): Omit<Resource, "meta"> {
+  return resource;
+}
+
+/** The same URI as it is, and with its last letter written as an escape. */
+function spellingsOf(uri: string): string[] {
+  const letter = uri
+    .charCodeAt(uri.length - 1)
+    .toString(16)
+    .toUpperCase();
+  return [uri, `${uri.slice(0, -1)}%${letter}`];
+}

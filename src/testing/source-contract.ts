@@ -1,0 +1,425 @@
+/** Every promise of the Source interface as a test, run by the abilities that a source claims. */
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ErrorKind } from "../errors.ts";
+import { compareAddresses } from "../lib/address-order.ts";
+import { parseTemplate } from "../lib/uri-template.ts";
+import { directoryType } from "../resources.ts";
+import { pathOf, segmentsOf } from "../source.ts";
+import type { Address, Entry, ListAsk, Part, Source, SourceChange } from "../source.ts";
+import { contractContent, directoriesOf } from "./contract-content.ts";
+import type { KnownContent } from "./contract-content.ts";
+import { listen } from "./listen.ts";
+import { asking, collect } from "./pages.ts";
+import { refusal } from "./refusal.ts";
+
+export type Ability = "stat" | "children" | "templates" | "complete" | "search" | "watch";
+
+export interface SourceSetup {
+  /** What the source can do beyond `list` and `read`. Compared with what is there, both ways. */
+  readonly abilities: readonly Ability[];
+  /** What `open` is given to serve; `contractContent` unless said. A value that is undefined is not compared. */
+  readonly content?: KnownContent;
+  /** A fresh source that serves at least this content. */
+  open(content: KnownContent): Promise<Source>;
+  /** Creates or replaces what is at a path, behind the back of the source that was opened last. */
+  write?(path: string, text: string): void | Promise<void>;
+  remove?(path: string): void | Promise<void>;
+  rename?(from: string, to: string): void | Promise<void>;
+  /** Called after each test, when the source has been closed. */
+  clear?(): void | Promise<void>;
+  /** Addresses made from templates, and what each reads as. */
+  readonly expansions?: readonly { readonly at: Address; readonly text?: string }[];
+  /** What is typed, and a value that must be among the suggestions. */
+  readonly completions?: readonly {
+    readonly template: string;
+    readonly variable: string;
+    readonly value: string;
+    readonly given?: Readonly<Record<string, string>>;
+    readonly expected: string;
+  }[];
+  /** A text that is found, and where; the needle of `contractContent` unless said. */
+  readonly findable?: { readonly text: string; readonly path: string };
+  /** For backends that are slow by nature. */
+  readonly timeoutMs?: number;
+}
+
+const abilities: readonly Ability[] = ["stat", "children", "templates", "complete", "search", "watch"];
+
+export function sourceContract(name: string, setup: SourceSetup): void {
+  const { content = contractContent, expansions = [], completions = [], timeoutMs = 20_000 } = setup;
+  const { write, remove, rename } = setup;
+  const can = (ability: Ability) => setup.abilities.includes(ability);
+  const known = Object.keys(content);
+  const texts = Object.entries(content).filter((pair): pair is [string, string] => typeof pair[1] === "string");
+  const directories = directoriesOf(known);
+  const aFile = known.find((path) => !path.includes("/")) ?? known[0] ?? "";
+
+  const missing = missingBeside(known, directories, aFile);
+
+  describe(`${name} keeps the promises of a source`, { timeout: timeoutMs }, () => {
+    let source: Source;
+    let stop: AbortController;
+    const call = () => ({ caller: { id: "contract" }, signal: stop.signal });
+    const stat = (at: Address) => present(source.stat)(at, call());
+    const children = (path: string, ask: ListAsk) => present(source.children)({ path }, ask, call());
+    const list = (ask: ListAsk) => source.list(ask, call());
+    const read = (at: Address) => source.read(at, call());
+    const complete = (
+      template: string,
+      variable: string,
+      value: string,
+      given: Readonly<Record<string, string>> = {},
+    ) => {
+      const found = source.templates?.find((other) => other.template === template);
+      if (found === undefined) throw new Error(`the source has no template ${template}`);
+      return present(source.complete)({ template: found, variable, value, given }, call());
+    };
+    const search = (text: string, limit: number, within?: string) =>
+      present(source.search)(within === undefined ? { text, limit } : { text, limit, within }, call());
+    const watch = (signal = stop.signal) => present(source.watch)({ ...call(), signal });
+    /** A method of the source, still bound to it. */
+    function present<T extends (...asked: never[]) => unknown>(method: T | undefined): T {
+      if (method === undefined) throw new Error("the source lacks an ability that it claims");
+      return method.bind(source) as T;
+    }
+
+    beforeEach(async () => {
+      stop = new AbortController();
+      source = await setup.open(content);
+    });
+    afterEach(async () => {
+      stop.abort();
+      await source.close?.();
+      await setup.clear?.();
+    });
+
+    it("can do what it claims, and claims what it can do", () => {
+      expect(abilities.filter((ability) => source[ability] !== undefined).sort()).toEqual([...setup.abilities].sort());
+    });
+
+    describe("list", () => {
+      it.each([1, 2, 7, 1000])(
+        "pages are disjoint, ordered by address and together complete, %i at a time",
+        async (limit) => {
+          const entries = await collect((cursor) => list(asking(limit, cursor)));
+          expectOrdered(entries);
+          expect(entries.map(({ path }) => path)).toEqual(expect.arrayContaining(known));
+        },
+      );
+
+      it("pages of different sizes continue each other", async () => {
+        const all = await collect((cursor) => list(asking(1000, cursor)));
+        const first = await list(asking(2));
+        if (first.next === undefined) return;
+        const rest = await collect((cursor) => list(asking(1000, cursor)), first.next);
+        expect([...first.items, ...rest].map(spell)).toEqual(all.map(spell));
+      });
+
+      it("directories are not listed", async () => {
+        const entries = await collect((cursor) => list(asking(1000, cursor)));
+        expect(entries.filter(({ mimeType }) => mimeType === directoryType)).toEqual([]);
+        expect(entries.filter(({ path }) => directories.includes(path))).toEqual([]);
+      });
+
+      it("every listed address reads back", async () => {
+        for (const { path, query } of await collect((cursor) => list(asking(1000, cursor))))
+          expect(await read(query ? { path, query } : { path }), path).not.toHaveLength(0);
+      });
+
+      it.runIf(write && remove)("what comes or goes between two pages neither repeats nor hides another", async () => {
+        const first = await list(asking(3));
+        const last = first.items.at(-1);
+        if (first.next === undefined || last === undefined) return;
+        const gone = known.filter((path) => compareAddresses(path, last.path) <= 0);
+        for (const path of gone) await remove?.(path);
+        await write?.("!first.txt", "before everything");
+        const rest = await collect((cursor) => list(asking(3, cursor)), first.next);
+        expectOrdered([...first.items, ...rest]);
+        const left = known.filter((path) => compareAddresses(path, last.path) > 0);
+        expect(rest.map(({ path }) => path)).toEqual(expect.arrayContaining(left));
+      });
+    });
+
+    describe("read", () => {
+      it("gives what is there, whatever its name", async () => {
+        for (const [path, text] of texts) expect(textOf(await read({ path })), path).toBe(text);
+      });
+
+      it('a missing address throws "not-found"; it never gives an empty array', async () => {
+        for (const path of missing) await refusal(read({ path }), ["not-found"], path);
+      });
+
+      it("an address with a query that the source does not know is missing", async () => {
+        const query = { "no-such-query": "1" };
+        await refusal(read({ path: aFile, query }), ["not-found"], aFile);
+      });
+
+      it('a directory throws "directory"', async () => {
+        const kinds: ErrorKind[] = can("children") ? ["directory"] : ["directory", "not-found"];
+        for (const path of ["", ...directories]) await refusal(read({ path }), kinds, path);
+      });
+
+      it("a question whose signal has ended is answered or refused, and never hangs", async () => {
+        stop.abort();
+        await Promise.allSettled([read({ path: aFile }), list(asking(10))]);
+      });
+    });
+
+    if (can("stat"))
+      describe("stat", () => {
+        it("says what list would say of this address", async () => {
+          for (const entry of await collect((cursor) => list(asking(1000, cursor)))) {
+            const { path, query } = entry;
+            expect(await stat(query ? { path, query } : { path }), path).toEqual(entry);
+          }
+        });
+
+        it("says what is to be said of a directory", async () => {
+          for (const path of can("children") ? ["", ...directories] : [])
+            expect(await stat({ path }), path).toMatchObject({ path, mimeType: directoryType });
+        });
+
+        it('a missing address throws "not-found"', async () => {
+          for (const path of missing) await refusal(stat({ path }), ["not-found"], path);
+          await refusal(stat({ path: aFile, query: { "no-such-query": "1" } }), ["not-found"], aFile);
+        });
+
+        it("equal versions mean equal content", async () => {
+          const { version } = await stat({ path: aFile });
+          expect((await stat({ path: aFile })).version).toBe(version);
+          if (version === undefined || !write) return;
+          const seen = new Set([version]);
+          for (const text of ["one", "two", "six"]) {
+            await write(aFile, text);
+            const later = await stat({ path: aFile });
+            expect(seen, `the version after writing ${text}`).not.toContain(later.version);
+            if (later.version !== undefined) seen.add(later.version);
+            expect(textOf(await read({ path: aFile }))).toBe(text);
+          }
+        });
+      });
+
+    if (can("children"))
+      describe("children", () => {
+        it.each([1, 2, 1000])(
+          "are the direct children of a directory, directories included, %i at a time",
+          async (limit) => {
+            for (const path of ["", ...directories]) {
+              const entries = await collect((cursor) => children(path, asking(limit, cursor)));
+              expectOrdered(entries);
+              const depth = segmentsOf(path).length + 1;
+              for (const entry of entries) {
+                expect(segmentsOf(entry.path), `a child of ${path}`).toHaveLength(depth);
+                expect(entry.path.startsWith(path === "" ? "" : `${path}/`), `a child of ${path}`).toBe(true);
+              }
+              const direct = [...known, ...directories].filter(
+                (other) => segmentsOf(other).length === depth && other.startsWith(path === "" ? "" : `${path}/`),
+              );
+              expect(entries.map((entry) => entry.path)).toEqual(expect.arrayContaining(direct));
+              for (const entry of entries)
+                if (known.includes(entry.path) || directories.includes(entry.path))
+                  expect(entry.mimeType === directoryType, entry.path).toBe(directories.includes(entry.path));
+            }
+          },
+        );
+
+        it("lead from the mount to everything that is listed", async () => {
+          const reached = new Set<string>();
+          const ahead = [""];
+          for (let path = ahead.pop(); path !== undefined; path = ahead.pop())
+            for (const entry of await collect((cursor) => children(path as string, asking(1000, cursor))))
+              if (entry.mimeType === directoryType) ahead.push(entry.path);
+              else reached.add(spell(entry));
+          for (const entry of await collect((cursor) => list(asking(1000, cursor))))
+            expect(reached).toContain(spell(entry));
+        });
+
+        it('anything else throws "not-found"', async () => {
+          for (const path of [...missing, aFile]) await refusal(children(path, asking(10)), ["not-found"], path);
+        });
+      });
+
+    if (can("templates"))
+      describe("templates", () => {
+        it("are relative to the mount, well formed, named, and each is there once", () => {
+          const templates = source.templates ?? [];
+          expect(templates.length).toBeGreaterThan(0);
+          for (const { template, name: called } of templates) {
+            expect(() => parseTemplate(template)).not.toThrow();
+            expect(template).not.toMatch(/^[a-z][a-z0-9+.-]*:/i);
+            expect(called).not.toBe("");
+          }
+          expect(new Set(templates.map(({ template }) => template)).size).toBe(templates.length);
+        });
+
+        it.runIf(expansions.length > 0)("expand to addresses that read", async () => {
+          for (const { at, text } of expansions) {
+            const parts = await read(at);
+            expect(parts, JSON.stringify(at)).not.toHaveLength(0);
+            if (text !== undefined) expect(textOf(parts), JSON.stringify(at)).toBe(text);
+          }
+        });
+      });
+
+    if (can("complete"))
+      describe("complete", () => {
+        it("an unknown variable has no suggestions", async () => {
+          for (const { template } of source.templates ?? [])
+            expect(await complete(template, "no-such-variable", "")).toEqual([]);
+        });
+
+        it.runIf(completions.length > 0)("suggests what is there", async () => {
+          for (const { template, variable, value, given, expected } of completions)
+            expect((await complete(template, variable, value, given)).map((each) => each.value)).toContain(expected);
+        });
+      });
+
+    if (can("search"))
+      describe("search", () => {
+        const findable = setup.findable ?? { text: "needle-in-a-haystack", path: "docs/deep/er/c.txt" };
+        it("finds what is there, and where", async () => {
+          const hits = await search(findable.text, 10);
+          expect(hits.map(({ entry }) => entry.path)).toContain(findable.path);
+          for (const { entry } of hits) expect(await read(entry)).not.toHaveLength(0);
+        });
+
+        it("best first, and no more than asked for", async () => {
+          const hits = await search(findable.text, 100);
+          const scores = hits.map(({ score }) => score);
+          expect(scores).toEqual([...scores].sort((a, b) => b - a));
+          expect((await search(findable.text, 1)).length).toBeLessThanOrEqual(1);
+        });
+
+        it("keeps within where it was told to look", async () => {
+          const parent = segmentsOf(findable.path).slice(0, -1);
+          const inside = await search(findable.text, 10, pathOf(parent));
+          expect(inside.map(({ entry }) => entry.path)).toContain(findable.path);
+          expect(await search(findable.text, 10, "no-such-directory")).toEqual([]);
+        });
+
+        it("finds nothing that is not there", async () => {
+          expect(await search("zzqx-no-one-wrote-this-xqzz", 10)).toEqual([]);
+        });
+      });
+
+    if (can("watch"))
+      describe("watch", () => {
+        it.runIf(write)("resolves once armed: a change made after that is never missed", async () => {
+          const heard = hear(await watch());
+          await write?.(aFile, "another text");
+          await heard.until("changed", aFile);
+        });
+
+        it.runIf(write)("says that something appeared, and that many things did", async () => {
+          const heard = hear(await watch());
+          const paths = ["new.txt", "docs/new.txt", "names/新しい ファイル?#%.txt", "fresh/directory/new.txt"];
+          for (const path of paths) await write?.(path, path);
+          for (const path of paths) await heard.until("appeared", path);
+        });
+
+        it.runIf(remove)("says that something is gone", async () => {
+          const heard = hear(await watch());
+          await remove?.(aFile);
+          await heard.until("gone", aFile);
+        });
+
+        it.runIf(rename)("says of a rename that one is gone and another appeared", async () => {
+          const heard = hear(await watch());
+          await rename?.(aFile, "renamed.txt");
+          await heard.until("gone", aFile);
+          await heard.until("appeared", "renamed.txt");
+        });
+
+        it.runIf(write)("lets each of several watches hear, and goes on when one of them ends", async () => {
+          const leaving = new AbortController();
+          const first = hear(await watch(leaving.signal));
+          const second = hear(await watch());
+          await write?.(aFile, "for both");
+          await first.until("changed", aFile);
+          await second.until("changed", aFile);
+          leaving.abort();
+          await first.ended;
+          await write?.("later.txt", "for one");
+          await second.until("appeared", "later.txt");
+        });
+
+        it("ends when the call's signal does", async () => {
+          const { ended } = hear(await watch());
+          stop.abort();
+          await ended;
+        });
+
+        it("of a signal that has ended already does not begin", async () => {
+          const begun = watch(AbortSignal.abort()).then(
+            async (changes) => await hear(changes).ended,
+            () => undefined,
+          );
+          await begun;
+        });
+
+        it("ends, or says that it cannot go on, when the source is closed", async () => {
+          if (!source.close) return;
+          const { ended } = hear(await watch());
+          await source.close();
+          await ended.catch(() => undefined);
+        });
+      });
+
+    describe("close", () => {
+      it("may be asked for twice", async () => {
+        await source.close?.();
+        await source.close?.();
+      });
+    });
+  });
+}
+
+function spell({ path, query }: Address): string {
+  return query ? JSON.stringify([path, Object.entries(query).sort()]) : path;
+}
+
+function expectOrdered(entries: readonly Entry[]): void {
+  const spelled = entries.map(spell);
+  expect(new Set(spelled).size, "an address was listed twice").toBe(spelled.length);
+  const paths = entries.map(({ path }) => path);
+  expect(paths).toEqual([...paths].sort(compareAddresses));
+}
+
+function textOf(parts: readonly Part[]): string {
+  return parts
+    .map(({ body }) =>
+      "text" in body ? body.text : new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body.bytes),
+    )
+    .join("");
+}
+
+/** Beside what is there, below it, above it, and spelled as something that it is not. */
+function missingBeside(known: readonly string[], directories: readonly string[], aFile: string): string[] {
+  const nested = known.find((path) => path.includes("/"));
+  return [
+    "no-such-thing",
+    "no/such/thing",
+    `${aFile}x`,
+    `${aFile}/below`,
+    ...directories.map((path) => `${path}/no-such-thing`),
+    ...(nested === undefined ? [] : [nested.replace("/", "%2F"), pathOf([segmentsOf(nested).join("/")])]),
+  ].filter((path) => !known.includes(path));
+}
+
+type Kind = Exclude<SourceChange["kind"], "lost">;
+
+/** What a source's watch says, as it comes. "lost" stands for every change. */
+function hear(changes: AsyncIterable<SourceChange>): {
+  until(kind: Kind, path: string): Promise<void>;
+  readonly ended: Promise<void>;
+} {
+  const { until, ended } = listen(changes);
+  return {
+    ended,
+    until: (kind, path) =>
+      until(
+        (change) => change.kind === "lost" || (change.kind === kind && change.path === path),
+        `that ${JSON.stringify(path)} has ${kind}`,
+      ),
+  };
+}

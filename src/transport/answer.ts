@@ -1,0 +1,30 @@
+/** One whole answer over HTTP: a status, a JSON text of known length, or nothing at all. */
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { Wire } from "../protocol/edge.ts";
+import { byteLength, joined } from "./wire-bytes.ts";
+
+/** An answer this large may sit in memory while its reader is slow; whoever takes nothing of it for so long is cut off. */
+const largeBytes = 64 * 1024;
+export const stallMs = 60_000;
+
+/** Does nothing if the other side is gone, or has been answered already. */
+export function answer(response: ServerResponse, status: number, wire?: Wire, headers?: OutgoingHttpHeaders): void {
+  if (response.headersSent || response.destroyed) return;
+  if (wire === undefined) {
+    response.writeHead(status, status === 204 ? headers : { ...headers, "Content-Length": 0 });
+    response.end();
+    return;
+  }
+  const length = byteLength(wire);
+  const own = { "Content-Type": "application/json", "Content-Length": length };
+  response.writeHead(status, headers ? { ...headers, ...own } : own);
+  const text = joined(wire);
+  if (text !== undefined) {
+    response.end(text);
+    return;
+  }
+  response.cork();
+  for (const piece of wire) response.write(piece);
+  response.end();
+  if (length > largeBytes && response.writableLength > 0) response.setTimeout(stallMs, () => response.destroy());
+}

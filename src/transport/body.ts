@@ -1,0 +1,97 @@
+/** Reads what is posted, and no more of it than may be held. */
+import type { IncomingMessage } from "node:http";
+import type { GrowingBuffer } from "./growing-buffer.ts";
+import { createGrowingBuffer } from "./growing-buffer.ts";
+
+export interface BodyLimits {
+  /** Of one body. */
+  readonly maxBytes: number;
+  /** Of all bodies that are still arriving, together. */
+  readonly maxTotalBytes: number;
+}
+
+export type Body = Buffer | "too-large" | "busy";
+
+export interface BodyReader {
+  /** Calls back once: with the bytes, or with what is wrong. Not at all if the other side goes away before. */
+  read(request: IncomingMessage, done: (body: Body) => void): void;
+}
+
+export function createBodyReader({ maxBytes, maxTotalBytes }: BodyLimits): BodyReader {
+  let total = 0;
+
+  return {
+    read(request, done) {
+      if (Number(request.headers["content-length"] ?? 0) > maxBytes) {
+        done("too-large");
+        return;
+      }
+      // Nearly every body is one chunk. What comes in several is counted, so that many slow ones cannot fill the memory.
+      let first: Buffer | undefined;
+      let all: GrowingBuffer | undefined;
+      let length = 0;
+      let held = 0;
+      let over = false;
+
+      function release(): void {
+        total -= held;
+        held = 0;
+        over = true;
+        first = all = undefined;
+      }
+      function finish(body: Body): void {
+        release();
+        done(body);
+      }
+
+      request.on("data", (chunk: Buffer) => {
+        if (over) return;
+        length += chunk.length;
+        if (length > maxBytes) {
+          finish("too-large");
+          return;
+        }
+        if (first === undefined) {
+          first = chunk;
+          return;
+        }
+        if (all === undefined) {
+          all = createGrowingBuffer();
+          all.append(first);
+          request.once("close", release);
+        }
+        all.append(chunk);
+        total += length - held;
+        held = length;
+        if (total > maxTotalBytes) finish("busy");
+      });
+      request.on("end", () => {
+        if (!over) finish(all?.take() ?? first ?? Buffer.alloc(0));
+      });
+    },
+  };
+}
+
+/**
+ * Reads on and throws away, so that an answer given early is not lost when the connection closes under a client that still
+ * sends. Calls back once: when the body is over, or has gone on for too long.
+ */
+export function discard(request: IncomingMessage, maxBytes: number, done: () => void): void {
+  if (request.complete || request.destroyed) {
+    done();
+    return;
+  }
+  let left = maxBytes;
+  let over = false;
+  function finish(): void {
+    if (over) return;
+    over = true;
+    done();
+  }
+  request.on("data", (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) finish();
+  });
+  request.once("end", finish);
+  request.once("close", finish);
+}

@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { createGuard } from "./guard.ts";
+
+describe("the host guard", () => {
+  const guard = createGuard({ hosts: ["MCP.example", "ported.example:8443"] });
+
+  it.each([
+    "localhost",
+    "localhost:",
+    "LOCALHOST:3000",
+    "127.0.0.1:80",
+    "[::1]",
+    "[::1]:9",
+    "mcp.example",
+    "mcp.example:1",
+    "ported.example:8443",
+  ])("%s is a name of ours", (host) => expect(guard.refusal(host, undefined)).toBeUndefined());
+
+  it.each([
+    undefined,
+    "",
+    "evil.example",
+    "localhost.evil.example",
+    "evil.example:3000",
+    "localhost:80@evil.example",
+    "localhost:999999",
+    "ported.example",
+    "[::1",
+    "[::1]x",
+    "::1",
+    "127.0.0.1.evil.example",
+    "*",
+  ])("%s is not", (host) => {
+    expect(guard.refusal(host, undefined)).toContain("does not go by the name");
+  });
+
+  it("allows any name when told so", () => {
+    expect(createGuard({ hosts: ["*"] }).refusal("anything.example", undefined)).toBeUndefined();
+  });
+
+  it("never repeats a long name", () => {
+    expect(guard.refusal("x".repeat(5000), undefined)?.length).toBeLessThan(300);
+  });
+});
+
+describe("the origin guard", () => {
+  const guard = createGuard({ hosts: ["mcp.example"], origins: ["https://app.example"] });
+  const from = (origin: string, host = "localhost:3000") => guard.refusal(host, origin);
+
+  it.each([
+    "http://localhost",
+    "https://localhost:5173",
+    "http://127.0.0.1:8080",
+    "http://[::1]:1",
+    "https://app.example",
+    "HTTPS://App.Example",
+  ])("pages of %s may ask", (origin) => expect(from(origin)).toBeUndefined());
+
+  it.each([
+    "null",
+    "https://evil.example",
+    "http://app.example",
+    "http://localhost.evil.example",
+    "http://localhost@evil.example",
+    "file://",
+    "localhost",
+    "chrome-extension://localhost",
+    "",
+  ])("pages of %s may not", (origin) => expect(from(origin)).toContain("may not ask"));
+
+  it("our own pages may ask, under a name we were told", () => {
+    expect(from("https://mcp.example", "mcp.example")).toBeUndefined();
+    expect(from("https://mcp.example", "localhost")).toContain("may not ask");
+  });
+
+  it("a stranger's name that was made to point here proves nothing, even when any host is allowed", () => {
+    const open = createGuard({ hosts: ["*"] });
+    expect(open.refusal("evil.example", "http://evil.example")).toContain("may not ask");
+  });
+});

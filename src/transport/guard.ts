@@ -1,0 +1,78 @@
+/** Keeps pages of other sites away: a name that was made to point here, or a script of a stranger, is refused. */
+import { quote } from "../errors.ts";
+
+export interface GuardOptions {
+  /** Names, with or without a port, that this server goes by beside localhost. "*" allows any. */
+  readonly hosts?: readonly string[];
+  /** Origins, as browsers spell them (`https://app.example`), whose pages may ask. */
+  readonly origins?: readonly string[];
+}
+
+export interface Guard {
+  /** Why a request with these headers is refused; undefined if it is welcome. */
+  refusal(host: string | undefined, origin: string | undefined): string | undefined;
+}
+
+const local = ["localhost", "127.0.0.1", "[::1]"];
+
+export function createGuard({ hosts = [], origins = [] }: GuardOptions = {}): Guard {
+  const localNames = new Set(local);
+  const names = new Set([...local, ...hosts.map((host) => host.toLowerCase())]);
+  const anyHost = names.delete("*");
+  const allowedOrigins = new Set(origins.map((origin) => origin.toLowerCase()));
+
+  function isOurs(authority: string): boolean {
+    const name = nameOf(authority);
+    return name !== undefined && (names.has(name) || names.has(authority));
+  }
+
+  function mayAsk(origin: string, host: string): boolean {
+    if (allowedOrigins.has(origin)) return true;
+    const authority = authorityOf(origin);
+    if (authority === undefined) return false;
+    const name = nameOf(authority);
+    if (name === undefined) return false;
+    // A page of our own. Under "*" the host proves nothing: a stranger's name may have been made to point here.
+    return localNames.has(name) || (authority === host && isOurs(host));
+  }
+
+  return {
+    refusal(hostHeader, originHeader) {
+      const host = hostHeader?.toLowerCase() ?? "";
+      if (!anyHost && !isOurs(host))
+        return `this server does not go by the name ${quote(host)}; ask the one who runs it to allow that host`;
+      if (originHeader !== undefined && !mayAsk(originHeader.toLowerCase(), host))
+        return `pages of ${quote(originHeader)} may not ask this server; ask the one who runs it to allow that origin`;
+      return undefined;
+    },
+  };
+}
+
+function authorityOf(origin: string): string | undefined {
+  if (origin.startsWith("http://")) return origin.slice("http://".length);
+  if (origin.startsWith("https://")) return origin.slice("https://".length);
+  return undefined;
+}
+
+/** The name in `name`, `name:port`, `[v6]` or `[v6]:port`; undefined for anything else. */
+function nameOf(authority: string): string | undefined {
+  const end = authority.startsWith("[") ? authority.indexOf("]") + 1 : authority.indexOf(":");
+  if (end === -1) return authority === "" ? undefined : authority;
+  if (end === 0) return undefined;
+  if (end < authority.length && !isPort(authority, end)) return undefined;
+  return authority.slice(0, end);
+}
+
+function isPort(authority: string, colon: number): boolean {
+  if (authority[colon] !== ":" || authority.length - colon > 6) return false;
+  for (let at = colon + 1; at < authority.length; at++) {
+    const code = authority.charCodeAt(at);
+    if (code < 0x30 || code > 0x39) return false;
+  }
+  return true;
+}
+
+/** A host as it stands in a URL: IPv6 in brackets. */
+export function hostInUrl(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}

@@ -1,0 +1,312 @@
+/** MCP over HTTP, both eras on one endpoint: who may ask, what was asked, and where the answer goes. */
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { quote } from "../errors.ts";
+import type { Edge, Headers } from "../protocol/edge.ts";
+import type { Caller } from "../resources.ts";
+import type { Tools } from "../source.ts";
+import { isJson, parseAccept } from "./accepts.ts";
+import type { Accepts } from "./accepts.ts";
+import { answer } from "./answer.ts";
+import { createBodyReader, discard } from "./body.ts";
+import type { EventStreamOptions } from "./event-stream.ts";
+import { createEventStreams } from "./event-stream.ts";
+import { createGuard } from "./guard.ts";
+import type { LegacySession, LegacySessionOptions } from "./legacy-sessions.ts";
+import { createLegacySessions, ended } from "./legacy-sessions.ts";
+import { exchange } from "./modern-exchange.ts";
+import { parseMessage } from "./parse-message.ts";
+import { createSse } from "./sse.ts";
+import { atMost, createUnderWay } from "./under-way.ts";
+
+export interface HttpOptions extends EventStreamOptions, LegacySessionOptions {
+  /** Where both eras are served. */
+  readonly endpoint?: string;
+  /** Where 2024-11-05 is served: a stream, and beside it a place to post to. False serves neither. */
+  readonly sse?: { readonly stream: string; readonly post: string } | false;
+  /** Who asks. Undefined is answered with 401. */
+  readonly identify?: (request: IncomingMessage) => Caller | undefined | Promise<Caller | undefined>;
+  /** The `WWW-Authenticate` of a 401. */
+  readonly challenge?: string;
+  /** Names this server goes by beside localhost, with or without a port. "*" allows any. */
+  readonly allowedHosts?: readonly string[];
+  /** Origins beside those of this machine whose pages may ask. */
+  readonly allowedOrigins?: readonly string[];
+  /** Of one posted body. */
+  readonly maxBodyBytes?: number;
+  /** Of all bodies that are still arriving, together. */
+  readonly maxArrivingBytes?: number;
+  readonly maxUrlLength?: number;
+  /** Answers other paths, behind the same guards. False if it does not know the path either. */
+  readonly elsewhere?: (request: IncomingMessage, response: ServerResponse, path: string) => boolean;
+  readonly log?: Tools["log"];
+}
+
+export interface Http {
+  /** Takes any request of a `node:http` server. Never throws. */
+  handle(request: IncomingMessage, response: ServerResponse): void;
+  /** Sessions and streams that are open. */
+  readonly counts: { readonly sessions: number; readonly streams: number };
+  /** Ends every listen with its result, lets what is under way finish for so long, then ends sessions and streams. */
+  close(graceMs?: number): Promise<void>;
+}
+
+const invalidRequest = -32600;
+const parseError = -32700;
+const internalError = -32603;
+
+const tooManySessions = "too many sessions are open; try again later";
+const anonymous: Caller = { id: "anonymous" };
+const methods = "GET, POST, DELETE, OPTIONS";
+const corsHeaders =
+  "Content-Type, Accept, Authorization, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name";
+
+export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
+  const {
+    endpoint = "/mcp",
+    sse: ssePaths = { stream: "/sse", post: "/messages" },
+    identify = () => anonymous,
+    challenge = "Bearer",
+    allowedHosts = [],
+    allowedOrigins = [],
+    maxBodyBytes = 4 * 1024 * 1024,
+    maxArrivingBytes = 256 * 1024 * 1024,
+    maxUrlLength = 2048,
+    elsewhere,
+    log,
+  } = options;
+
+  const guard = createGuard({ hosts: allowedHosts, origins: allowedOrigins });
+  const bodies = createBodyReader({ maxBytes: maxBodyBytes, maxTotalBytes: maxArrivingBytes });
+  const streams = createEventStreams(options);
+  const underWay = createUnderWay();
+  const sessions = createLegacySessions(edge, streams, underWay, options);
+  const sse = ssePaths && createSse(edge, streams, underWay, { ...options, post: ssePaths.post });
+  let closing = false;
+
+  function refuse(response: ServerResponse, status: number, message: string, headers?: OutgoingHttpHeaders): void {
+    const code = status >= 500 ? internalError : invalidRequest;
+    answer(response, status, edge.error(null, code, message), headers);
+  }
+
+  function handle(request: IncomingMessage, response: ServerResponse): void {
+    try {
+      const { headers, url = "/" } = request;
+      const { origin } = headers;
+      const refusal = guard.refusal(headers.host, origin);
+      if (refusal !== undefined) return refuse(response, 403, refusal);
+      if (origin !== undefined) allowOrigin(response, origin);
+      if (url.length > maxUrlLength) return refuse(response, 414, `a URL may have ${maxUrlLength} characters at most`);
+      if (request.method === "OPTIONS") return preflight(response);
+      route(url === endpoint ? url : pathOf(url), request, response);
+    } catch (cause) {
+      fail(response, cause);
+    }
+  }
+
+  function route(path: string, request: IncomingMessage, response: ServerResponse): void {
+    if (path === endpoint) return admit(request, response, atEndpoint);
+    if (sse && ssePaths) {
+      if (path === ssePaths.stream) return admit(request, response, atStream);
+      if (path === ssePaths.post) return admit(request, response, atPost);
+    }
+    if (elsewhere?.(request, response, path)) return;
+    refuse(response, 404, `there is nothing at ${quote(path)}; MCP is served at ${quote(endpoint)}`);
+  }
+
+  type Door = (request: IncomingMessage, response: ServerResponse, caller: Caller) => void;
+
+  function admit(request: IncomingMessage, response: ServerResponse, door: Door): void {
+    const caller = identify(request);
+    if (caller instanceof Promise)
+      caller.then((known) => enter(request, response, door, known)).catch((cause: unknown) => fail(response, cause));
+    else enter(request, response, door, caller);
+  }
+
+  function enter(request: IncomingMessage, response: ServerResponse, door: Door, caller: Caller | undefined): void {
+    if (response.destroyed) return;
+    if (caller === undefined)
+      return refuse(response, 401, "say who you are: send an Authorization header", { "WWW-Authenticate": challenge });
+    if (closing)
+      return refuse(response, 503, "this server is shutting down; ask again soon", {
+        Connection: "close",
+        "Retry-After": 5,
+      });
+    door(request, response, caller);
+  }
+
+  function atEndpoint(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
+    switch (request.method) {
+      case "POST":
+        return readMessage(request, response, (body, accepts) => take(body, accepts, request, response, caller));
+      case "GET":
+      case "DELETE":
+        return ofSession(request, response, caller);
+      default:
+        return refuse(response, 405, `send ${methods}`, { Allow: methods });
+    }
+  }
+
+  function atStream(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
+    if (request.method !== "GET") return refuse(response, 405, "GET opens the stream", { Allow: "GET, OPTIONS" });
+    if (sse && !sse.open(response, caller)) refuse(response, 503, tooManySessions, { "Retry-After": 30 });
+  }
+
+  function atPost(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
+    if (request.method !== "POST") return refuse(response, 405, "POST your messages here", { Allow: "POST, OPTIONS" });
+    readMessage(request, response, (body) => {
+      const session = sse ? sse.find(sessionIdIn(request.url ?? ""), caller) : undefined;
+      if (session === undefined)
+        return refuse(response, 404, "this session has ended, or never was; open the stream again");
+      if (session.full)
+        return refuse(response, 503, "too many answers wait on your stream; read them first", { "Retry-After": 1 });
+      session.post(body, response);
+    });
+  }
+
+  function readMessage(
+    request: IncomingMessage,
+    response: ServerResponse,
+    done: (body: unknown, accepts: Accepts) => void,
+  ): void {
+    const { headers } = request;
+    if (!isJson(headers["content-type"])) return refuse(response, 415, "send Content-Type: application/json");
+    if (headers["content-encoding"] !== undefined && headers["content-encoding"] !== "identity")
+      return refuse(response, 415, "send the body without a Content-Encoding");
+    const accepts = parseAccept(headers.accept);
+    if (!accepts.json && !accepts.events) return refuse(response, 406, "accept application/json and text/event-stream");
+    bodies.read(request, (bytes) => {
+      try {
+        if (bytes === "busy")
+          return refuse(response, 503, "too much is arriving at once; ask again soon", { "Retry-After": 1 });
+        if (bytes === "too-large") return refuseBody(request, response);
+        const parsed = parseMessage(bytes);
+        if (parsed.ok) done(parsed.body, accepts);
+        else answer(response, 400, edge.error(null, parseError, parsed.message));
+      } catch (cause) {
+        fail(response, cause);
+      }
+    });
+  }
+
+  function refuseBody(request: IncomingMessage, response: ServerResponse): void {
+    const wire = edge.error(null, invalidRequest, `a body may have ${maxBodyBytes} bytes at most`);
+    response.writeHead(413, { "Content-Type": "application/json", Connection: "close" });
+    for (const piece of wire) response.write(piece);
+    discard(request, maxBodyBytes, () => response.end());
+  }
+
+  function take(
+    body: unknown,
+    accepts: Accepts,
+    request: IncomingMessage,
+    response: ServerResponse,
+    caller: Caller,
+  ): void {
+    const headers = headersOf(request);
+    switch (edge.classify(body, headers)) {
+      case "modern":
+        return exchange(edge, streams, underWay, { body, headers, accepts, caller }, response);
+      case "opening":
+        if (!sessions.open(body, caller, response, accepts))
+          refuse(response, 503, tooManySessions, { "Retry-After": 30 });
+        return;
+      case "legacy": {
+        const session = findSession(request, response, caller, headers.version);
+        session?.post(body, response, accepts);
+      }
+    }
+  }
+
+  function ofSession(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
+    const { version } = headersOf(request);
+    // A revision without sessions knows neither method, whatever else was sent along.
+    if (version !== undefined && edge.classify({}, { version }) === "modern")
+      return refuse(response, 405, "this revision has no sessions; POST your questions", { Allow: "POST, OPTIONS" });
+    const session = findSession(request, response, caller, version);
+    if (session === undefined) return;
+    if (request.method === "DELETE") {
+      session.end();
+      return answer(response, 204);
+    }
+    if (!parseAccept(request.headers.accept).events) return refuse(response, 406, "accept text/event-stream");
+    session.listen(response, one(request.headers["last-event-id"]));
+  }
+
+  /** Refuses if there is none. */
+  function findSession(
+    request: IncomingMessage,
+    response: ServerResponse,
+    caller: Caller,
+    version: string | undefined,
+  ): LegacySession | undefined {
+    const id = one(request.headers["mcp-session-id"]);
+    if (id === undefined) refuse(response, 400, "send the Mcp-Session-Id that initialize was answered with");
+    else if (version !== undefined && !edge.revisions.includes(version))
+      refuse(response, 400, `no revision ${quote(version)} is served; send one of ${edge.revisions.join(", ")}`);
+    else {
+      const session = sessions.find(id, caller);
+      if (session) return session;
+      refuse(response, 404, ended);
+    }
+    return undefined;
+  }
+
+  function fail(response: ServerResponse, cause: unknown): void {
+    log?.("error", "a request over HTTP failed", { cause });
+    if (response.headersSent) response.destroy();
+    else refuse(response, 500, "something went wrong here; the log has the details");
+  }
+
+  return {
+    handle,
+    get counts() {
+      return { sessions: sessions.size + (sse ? sse.size : 0), streams: streams.size };
+    },
+    async close(graceMs = 5000) {
+      closing = true;
+      const deadline = performance.now() + graceMs;
+      const ending = edge.close().catch((cause: unknown) => log?.("error", "the edge did not close", { cause }));
+      await atMost(graceMs, ending);
+      await atMost(deadline - performance.now(), underWay.idle());
+      sessions.close();
+      if (sse) sse.close();
+      streams.close();
+    },
+  };
+}
+
+function headersOf({ headers }: IncomingMessage): Headers {
+  return {
+    version: one(headers["mcp-protocol-version"]),
+    method: one(headers["mcp-method"]),
+    name: one(headers["mcp-name"]),
+  };
+}
+
+function one(header: string | string[] | undefined): string | undefined {
+  return typeof header === "object" ? header[0] : header;
+}
+
+function pathOf(url: string): string {
+  const query = url.indexOf("?");
+  return query === -1 ? url : url.slice(0, query);
+}
+
+function sessionIdIn(url: string): string {
+  return new URLSearchParams(url.slice(pathOf(url).length)).get("sessionId") ?? "";
+}
+
+function allowOrigin(response: ServerResponse, origin: string): void {
+  response.setHeader("Access-Control-Allow-Origin", origin);
+  response.setHeader("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate");
+  response.setHeader("Vary", "Origin");
+}
+
+function preflight(response: ServerResponse): void {
+  answer(response, 204, undefined, {
+    Allow: methods,
+    "Access-Control-Allow-Methods": methods,
+    "Access-Control-Allow-Headers": corsHeaders,
+    "Access-Control-Max-Age": 7200,
+  });
+}

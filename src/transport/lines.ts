@@ -1,0 +1,56 @@
+/** Chunks in, lines out, of which no single one is longer than it may be. */
+import { createGrowingBuffer } from "./growing-buffer.ts";
+
+export type Line = Buffer | "too-long";
+
+export interface Lines {
+  /** Only when `next` has nothing more to give. */
+  push(chunk: Buffer): void;
+  /** The next whole line, without its end; undefined if more must come first. A line that is too long is said once, and skipped. */
+  next(): Line | undefined;
+  /** What came after the end of the last line. */
+  rest(): Line | undefined;
+}
+
+const newline = 0x0a;
+const nothing = Buffer.alloc(0);
+
+export function createLines(maxBytes: number): Lines {
+  /** The beginning of a line whose end has not come. */
+  const begun = createGrowingBuffer();
+  let skipping = false;
+  let chunk: Buffer = nothing;
+  let at = 0;
+
+  function finish(last: Buffer): Line {
+    const tooLong = skipping || begun.length + last.length > maxBytes;
+    skipping = false;
+    if (!tooLong && begun.length === 0) return last;
+    if (!tooLong) begun.append(last);
+    const line = begun.take();
+    return tooLong ? "too-long" : line;
+  }
+
+  return {
+    push(next) {
+      chunk = next;
+      at = 0;
+    },
+    next() {
+      const end = chunk.indexOf(newline, at);
+      if (end !== -1) {
+        const line = finish(chunk.subarray(at, end));
+        at = end + 1;
+        return line;
+      }
+      const last = chunk.subarray(at);
+      chunk = nothing;
+      at = 0;
+      skipping ||= begun.length + last.length > maxBytes;
+      if (skipping) begun.take();
+      else begun.append(last);
+      return undefined;
+    },
+    rest: () => (skipping || begun.length > 0 ? finish(nothing) : undefined),
+  };
+}

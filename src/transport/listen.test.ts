@@ -1,0 +1,181 @@
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { describe, expect, it } from "vitest";
+import type { Reply } from "../protocol/edge.ts";
+import { createFakeEdge, resultOf, wireOf } from "./fake-edge.ts";
+import { listen } from "./listen.ts";
+import { serveFake } from "./serve-fake.ts";
+import { createWireClient, modernHeaders } from "./wire-client.ts";
+
+const question = { jsonrpc: "2.0", id: 7, method: "resources/list" };
+const modern = { headers: modernHeaders, body: question };
+const json = "Host: localhost\r\nContent-Type: application/json\r\n";
+
+async function everything(socket: AsyncIterable<Buffer>): Promise<string> {
+  let text = "";
+  try {
+    for await (const chunk of socket) text += chunk.toString();
+  } catch {
+    // Cut off: what came until then counts.
+  }
+  return text;
+}
+
+describe("a server", () => {
+  it("listens on this machine alone unless told otherwise (LEG-43)", async () => {
+    const { listening } = await serveFake();
+    expect(listening.server.address()).toMatchObject({ address: "127.0.0.1" });
+    expect(listening.url).toBe(`http://127.0.0.1:${listening.port}/mcp`);
+  });
+
+  it("goes by the name it was told to listen on", async () => {
+    const { listening } = await serveFake({}, { host: "127.0.0.2" });
+    const client = createWireClient(listening.port, "127.0.0.2");
+    expect((await client.ask(modern)).status).toBe(200);
+    client.close();
+  });
+
+  it("says what is wrong when it cannot listen", async () => {
+    const { listening } = await serveFake();
+    await expect(listen(createFakeEdge(), { port: listening.port })).rejects.toThrow(
+      /is taken by another program; choose another port/,
+    );
+    await expect(listen(createFakeEdge(), { port: 0, host: "203.0.113.7" })).rejects.toThrow(
+      /has no address "203.0.113.7"/,
+    );
+  });
+
+  it("hangs up on headers and bodies that take too long, and goes on serving", async () => {
+    const { raw, ask } = await serveFake({}, { headersTimeoutMs: 30, requestTimeoutMs: 60 });
+    const headers = await raw(`POST /mcp HTTP/1.1\r\n${json}X-Slow: `);
+    const body = await raw(`POST /mcp HTTP/1.1\r\n${json}Content-Length: 10\r\n\r\n{`);
+    const [slowHeaders, slowBody] = await Promise.all([everything(headers), everything(body)]);
+    expect(slowHeaders).toMatch(/^HTTP\/1\.1 408 /);
+    expect(slowBody).toMatch(/^HTTP\/1\.1 408 /);
+    expect((await ask(modern)).status).toBe(200);
+  });
+
+  it("keeps streams and slow answers for longer than a request may take", async () => {
+    const started = Promise.withResolvers<Reply>();
+    const { listen: open, raw } = await serveFake(
+      {
+        exchange(_message, reply) {
+          void reply.notify(wireOf({ n: 1 }));
+          started.resolve(reply);
+        },
+      },
+      { headersTimeoutMs: 20, requestTimeoutMs: 40 },
+    );
+    const stream = await open(modern);
+    await stream.next();
+    // Two slow ones are hung up on meanwhile, one after the other.
+    for (let count = 0; count < 2; count++) await everything(await raw("POST /mcp HTTP/1.1\r\n"));
+    (await started.promise).end(wireOf({ n: 2 }));
+    expect(await stream.rest()).toEqual([{ data: '{"n":2}' }]);
+  });
+
+  it.each([
+    "nonsense\r\n\r\n",
+    "POST /mcp HTTP/9.9\r\n\r\n",
+    `POST /mcp HTTP/1.1\r\n${json}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n`,
+    `POST /mcp HTTP/1.1\r\n${json}Content-Length: -1\r\n\r\n`,
+    `POST /mcp HTTP/1.1\r\n${json}Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}`,
+    `POST /mcp HTTP/1.1\r\n${json}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,
+    `POST /mcp HTTP/1.1\r\n${json}X: ${"x".repeat(20_000)}\r\n\r\n`,
+    "POST /mcp HTTP/1.1\r\nContent-Length: 0\r\n\r\n",
+    "\u0000\u0001\u0002\u0003\r\n\r\n",
+  ])("answers what is not HTTP with a 4xx and hangs up (%#)", async (text) => {
+    const { raw, ask } = await serveFake();
+    expect(await everything(await raw(text))).toMatch(/^HTTP\/1\.1 4\d\d /);
+    expect((await ask(modern)).status).toBe(200);
+  });
+
+  it("turns connections away when it has enough", async () => {
+    const { raw, ask } = await serveFake({}, { maxConnections: 1 });
+    expect((await ask(modern)).status).toBe(200);
+    expect(await everything(await raw(""))).toBe("");
+  });
+});
+
+describe("closing", () => {
+  it("ends every listen with its result, and every stream, and lets go of the port", async () => {
+    const replies: Reply[] = [];
+    const edge = createFakeEdge({
+      exchange(_message, reply) {
+        void reply.notify(wireOf({ listening: true }));
+        replies.push(reply);
+      },
+      close() {
+        for (const reply of replies) reply.end(wireOf({ result: "over" }));
+        return Promise.resolve();
+      },
+    });
+    const listening = await listen(edge, { port: 0 });
+    const client = createWireClient(listening.port);
+    const listens = [await client.listen(modern), await client.listen(modern)];
+    const id = await client.initialize();
+    const standing = await client.listen({ method: "GET", headers: { "Mcp-Session-Id": id } });
+    const old = await client.listen({ method: "GET", path: "/sse" });
+    await listening.close();
+    for (const stream of listens) expect((await stream.rest()).at(-1)).toEqual({ data: '{"result":"over"}' });
+    expect((await standing.rest()).map(({ id: event }) => event)).toEqual(["1-0"]);
+    expect((await old.rest()).map(({ event }) => event)).toEqual(["endpoint"]);
+    expect(edge.sessions.map(({ closed }) => closed)).toEqual([true, true]);
+    expect(listening.http.counts).toEqual({ sessions: 0, streams: 0 });
+    const again = await listen(createFakeEdge(), { port: listening.port });
+    await again.close();
+    client.close();
+  });
+
+  it("lets questions finish that are under way, in either era, and takes no new ones", async () => {
+    const answers: (() => void)[] = [];
+    const closing = Promise.withResolvers<void>();
+    const hold = (message: { id?: string | number; method?: string }, reply: Reply) => {
+      if (message.method === "initialize") reply.end(resultOf(message));
+      else answers.push(() => reply.end(resultOf(message)));
+    };
+    const edge = createFakeEdge({
+      exchange: hold,
+      receive: hold,
+      close() {
+        closing.resolve();
+        return Promise.resolve();
+      },
+    });
+    const identified = Promise.withResolvers<{ id: string }>();
+    const identify = ({ headers }: IncomingMessage) =>
+      headers.authorization === "slow" ? identified.promise : { id: "ann" };
+    const listening = await listen(edge, { port: 0, graceMs: 60_000, identify });
+    const client = createWireClient(listening.port);
+    const id = await client.initialize();
+    const asked = [client.ask(modern), client.ask({ headers: { "Mcp-Session-Id": id }, body: question })];
+    while (answers.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    const requested = once(listening.server, "request");
+    const late = client.ask({ ...modern, headers: { ...modernHeaders, Authorization: "slow" } });
+    await requested;
+    const closed = listening.close();
+    await closing.promise;
+    identified.resolve({ id: "ben" });
+    expect((await late).status).toBe(503);
+    for (const answer of answers) answer();
+    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200]);
+    await closed;
+    client.close();
+  });
+
+  it("hangs up on those who do not finish in time", async () => {
+    const edge = createFakeEdge({
+      exchange: (_message, reply) => void reply.notify(wireOf({ n: 1 })),
+      close: () => new Promise(() => {}),
+    });
+    const listening = await listen(edge, { port: 0, graceMs: 10 });
+    const client = createWireClient(listening.port);
+    const stream = await client.listen(modern);
+    const stuck = await client.raw(`POST /mcp HTTP/1.1\r\n${json}Content-Length: 10\r\n\r\n`);
+    const cut = everything(stuck);
+    await listening.close();
+    expect(await stream.rest()).toEqual([{ data: '{"n":1}' }]);
+    await cut;
+    client.close();
+  });
+});

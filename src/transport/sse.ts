@@ -1,0 +1,104 @@
+/** HTTP+SSE of 2024-11-05: one stream that carries everything out, and a place beside it to post to. */
+import { randomUUID } from "node:crypto";
+import type { ServerResponse } from "node:http";
+import type { Edge, Reply, Wire } from "../protocol/edge.ts";
+import type { Caller } from "../resources.ts";
+import { answer } from "./answer.ts";
+import type { EventStreams } from "./event-stream.ts";
+import type { UnderWay } from "./under-way.ts";
+
+export interface SseSession {
+  /** Answered with 202; what there is to say comes on the stream. */
+  post(body: unknown, response: ServerResponse): void;
+  /** Whether so much is under way or unread that nothing more is taken. */
+  readonly full: boolean;
+}
+
+export interface Sse {
+  /** Opens a stream and the session that lives as long as it does. False if there are too many. */
+  open(response: ServerResponse, caller: Caller): boolean;
+  /** The session with this id, if it is this caller's. */
+  find(id: string, caller: Caller): SseSession | undefined;
+  readonly size: number;
+  /** Ends all sessions and their streams. */
+  close(): void;
+}
+
+export interface SseOptions {
+  /** The path to post to. */
+  readonly post: string;
+  readonly maxSessions?: number;
+}
+
+/** Questions of one session that may be under way at once: their answers all go to one reader. */
+const maxUnderWay = 64;
+const head = "event: message\ndata: ";
+
+export function createSse(
+  edge: Edge,
+  streams: EventStreams,
+  underWay: UnderWay,
+  { post: path, maxSessions = 10_000 }: SseOptions,
+): Sse {
+  const held = new Map<string, SseSession & { readonly caller: Caller; end(): void }>();
+
+  return {
+    open(response, caller) {
+      if (held.size >= maxSessions) return false;
+      const id = randomUUID();
+      const controller = new AbortController();
+      let count = 0;
+
+      const stream = streams.open(response, {
+        greeting: `event: endpoint\ndata: ${path}?sessionId=${id}\n\n`,
+        closed: end,
+      });
+      const send = (wire: Wire) => stream.send(head, wire);
+      const session = edge.session({ caller, signal: controller.signal, send }, { modern: false });
+
+      function end(): void {
+        if (!held.delete(id)) return;
+        for (; count > 0; count--) underWay.end();
+        session.close();
+        controller.abort();
+        stream.end();
+      }
+
+      held.set(id, {
+        caller,
+        end,
+        get full() {
+          return stream.blocked || count >= maxUnderWay;
+        },
+        post(body, posted) {
+          let over = false;
+          const reply: Reply = {
+            notify: (wire) => (over ? undefined : send(wire)),
+            end(wire) {
+              if (over || !held.has(id)) return;
+              over = true;
+              count--;
+              underWay.end();
+              if (wire !== undefined) void send(wire);
+            },
+          };
+          count++;
+          underWay.begin();
+          answer(posted, 202);
+          session.receive(body, reply);
+        },
+      });
+      return true;
+    },
+    find(id, caller) {
+      const session = held.get(id);
+      return session?.caller.id === caller.id ? session : undefined;
+    },
+    get size() {
+      return held.size;
+    },
+    close() {
+      for (const session of held.values()) session.end();
+    },
+  };
+}

@@ -1,0 +1,40 @@
+/** Counts what has begun and not yet ended, for those who want to wait until nothing has. */
+
+export interface UnderWay {
+  begin(): void;
+  end(): void;
+  /** Resolves as soon as nothing is under way. */
+  idle(): Promise<void>;
+}
+
+export function createUnderWay(): UnderWay {
+  let count = 0;
+  let waiting: PromiseWithResolvers<void> | undefined;
+
+  return {
+    begin() {
+      count++;
+    },
+    end() {
+      if (--count > 0) return;
+      waiting?.resolve();
+      waiting = undefined;
+    },
+    idle() {
+      if (count === 0) return Promise.resolve();
+      waiting ??= Promise.withResolvers();
+      return waiting.promise;
+    },
+  };
+}
+
+/** Resolves when the promise settles, or after this time. */
+export async function atMost(ms: number, promise: Promise<unknown>): Promise<void> {
+  const { promise: elapsed, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, Math.max(0, ms));
+  try {
+    await Promise.race([promise, elapsed]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

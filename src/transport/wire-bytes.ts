@@ -1,0 +1,41 @@
+/** A wire's pieces on their way into a stream: counted, and written as one. */
+import type { Wire } from "../protocol/edge.ts";
+
+interface Sink {
+  write(chunk: string | Uint8Array, callback?: (error?: Error | null) => void): boolean;
+  cork(): void;
+  uncork(): void;
+}
+
+/** Below this, copying strings together is cheaper than writing them one by one. */
+const joinedLength = 16 * 1024;
+
+export function byteLength(wire: Wire): number {
+  let length = 0;
+  for (const piece of wire) length += typeof piece === "string" ? Buffer.byteLength(piece) : piece.length;
+  return length;
+}
+
+/** The wire as one string, if that costs little; otherwise undefined. */
+export function joined(wire: Wire): string | undefined {
+  let text = "";
+  for (const piece of wire) {
+    if (typeof piece !== "string" || text.length + piece.length > joinedLength) return undefined;
+    text += piece;
+  }
+  return text;
+}
+
+/** Writes head, wire and tail without a pause between them. `flushed` is called when all of it has left the process. */
+export function writeWire(sink: Sink, head: string, wire: Wire, tail: string, flushed: () => void): void {
+  const text = joined(wire);
+  if (text !== undefined) {
+    sink.write(head + text + tail, flushed);
+    return;
+  }
+  sink.cork();
+  if (head !== "") sink.write(head);
+  for (const piece of wire) sink.write(piece);
+  sink.write(tail, flushed);
+  sink.uncork();
+}

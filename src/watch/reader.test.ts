@@ -1,0 +1,95 @@
+import { describe, expect, it } from "vitest";
+import { createReader } from "./reader.ts";
+
+interface Item {
+  readonly key: string;
+  readonly value: number;
+}
+
+function start(signal: AbortSignal = new AbortController().signal) {
+  const reader = createReader<Item>(signal, ({ key }) => key);
+  return {
+    push: (key: string, value = 0) => reader.push({ key, value }),
+    iterable: reader.iterable,
+    iterator: reader.iterable[Symbol.asyncIterator](),
+  };
+}
+
+describe("a reader", () => {
+  it("is given what was pushed, in order", async () => {
+    const { push, iterator } = start();
+    push("a", 1);
+    push("b", 2);
+    expect(await iterator.next()).toEqual({ done: false, value: { key: "a", value: 1 } });
+    expect(await iterator.next()).toEqual({ done: false, value: { key: "b", value: 2 } });
+  });
+
+  it("that waits is woken by a push", async () => {
+    const { push, iterator } = start();
+    const next = iterator.next();
+    push("a");
+    expect((await next).value?.key).toBe("a");
+  });
+
+  it("that is slow holds each thing once, the latest in the place of the first", async () => {
+    const { push, iterator } = start();
+    for (let value = 0; value < 1000; value += 1) {
+      push("a", value);
+      push("b", value);
+    }
+    expect((await iterator.next()).value).toEqual({ key: "a", value: 999 });
+    expect((await iterator.next()).value).toEqual({ key: "b", value: 999 });
+    const next = iterator.next();
+    push("c");
+    expect((await next).value?.key).toBe("c");
+  });
+
+  it("hears a thing again that changes after it was taken", async () => {
+    const { push, iterator } = start();
+    push("a", 1);
+    await iterator.next();
+    push("a", 2);
+    expect((await iterator.next()).value?.value).toBe(2);
+  });
+
+  it("ends when the signal does, also while it waits, and drops what was held", async () => {
+    const stopping = new AbortController();
+    const { push, iterator } = start(stopping.signal);
+    const next = iterator.next();
+    stopping.abort();
+    expect((await next).done).toBe(true);
+    push("a");
+    expect((await iterator.next()).done).toBe(true);
+
+    const other = new AbortController();
+    const full = start(other.signal);
+    full.push("a");
+    other.abort();
+    expect((await full.iterator.next()).done).toBe(true);
+  });
+
+  it("of a signal that has ended is at its end", async () => {
+    const { push, iterator } = start(AbortSignal.abort());
+    push("a");
+    expect((await iterator.next()).done).toBe(true);
+  });
+
+  it("ends when its consumer leaves the loop", async () => {
+    const { push, iterable, iterator } = start();
+    push("a");
+    push("b");
+    for await (const { key } of iterable) {
+      expect(key).toBe("a");
+      break;
+    }
+    expect((await iterator.next()).done).toBe(true);
+  });
+
+  it("refuses a second consumer", async () => {
+    const { push, iterator } = start();
+    const first = iterator.next();
+    await expect(iterator.next()).rejects.toThrow("one consumer");
+    push("a");
+    expect((await first).value?.key).toBe("a");
+  });
+});

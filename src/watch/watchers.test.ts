@@ -1,0 +1,200 @@
+import { describe, expect, it } from "vitest";
+import { createMemory } from "../sources/memory.ts";
+import type { Source, SourceChange } from "../source.ts";
+import { createClock } from "../testing/clock.ts";
+import { createWatchers } from "./watchers.ts";
+
+const never = new AbortController().signal;
+
+/** A source whose watch is told what to do by the test. */
+function scripted() {
+  const starts: { signal: AbortSignal; emit(change: SourceChange): void; end(): void; fail(cause: Error): void }[] = [];
+  const refuse: Error[] = [];
+  const { source } = createMemory();
+  const watched: Source = {
+    ...source,
+    async watch({ signal }) {
+      const refusal = refuse.shift();
+      if (refusal) throw refusal;
+      const queue: (SourceChange | Error | "end")[] = [];
+      let wake: (() => void) | undefined;
+      const put = (item: SourceChange | Error | "end") => {
+        queue.push(item);
+        wake?.();
+      };
+      signal.addEventListener("abort", () => put("end"));
+      starts.push({ signal, emit: put, end: () => put("end"), fail: put });
+      return {
+        async *[Symbol.asyncIterator]() {
+          for (;;) {
+            const item = queue.shift();
+            if (item === "end") return;
+            if (item instanceof Error) throw item;
+            if (item) yield item;
+            else
+              await new Promise<void>((resolve) => {
+                wake = resolve;
+              });
+          }
+        },
+      };
+    },
+  };
+  return { source: watched, starts, refuse };
+}
+
+describe("watchers", () => {
+  it("start one watch for all who join, and stop it when the last leaves", async () => {
+    const clock = createClock();
+    const { source, starts } = scripted();
+    const watchers = createWatchers(source, { name: "m" }, clock.tools);
+    const first = new AbortController();
+    const second = new AbortController();
+    expect(starts).toHaveLength(0);
+    await watchers.join(() => {}, first.signal);
+    await watchers.join(() => {}, second.signal);
+    expect(starts).toHaveLength(1);
+    first.abort();
+    expect(starts[0]?.signal.aborted).toBe(false);
+    second.abort();
+    expect(starts[0]?.signal.aborted).toBe(true);
+    await watchers.join(() => {}, never);
+    expect(starts).toHaveLength(2);
+  });
+
+  it("let everyone hear, also when one of them throws", async () => {
+    const clock = createClock();
+    const memory = createMemory({ a: "1" });
+    const watchers = createWatchers(memory.source, { name: "m" }, clock.tools);
+    const heard: SourceChange[] = [];
+    await watchers.join(() => {
+      throw new Error("broken listener");
+    }, never);
+    await watchers.join((change) => heard.push(change), never);
+    memory.set("a", "2");
+    await clock.advance(30);
+    expect(heard).toEqual([{ kind: "changed", path: "a" }]);
+    expect(clock.logged.map(({ level }) => level)).toEqual(["error"]);
+  });
+
+  it("miss no change that is made after joining", async () => {
+    const clock = createClock();
+    const memory = createMemory();
+    const watchers = createWatchers(memory.source, { name: "m" }, clock.tools);
+    const heard: string[] = [];
+    await watchers.join((change) => change.kind !== "lost" && heard.push(change.path), never);
+    for (let index = 0; index < 100; index += 1) memory.set(`${index}`, "x");
+    await clock.advance(30);
+    expect(heard).toHaveLength(100);
+  });
+
+  it("do not merge away, for someone who joins in between, what happens after that", async () => {
+    const clock = createClock();
+    const memory = createMemory();
+    const watchers = createWatchers(memory.source, { name: "m" }, clock.tools);
+    await watchers.join(() => {}, never);
+    memory.set("a", "1");
+    await clock.settle();
+    const heard: SourceChange[] = [];
+    await watchers.join((change) => heard.push(change), never);
+    memory.delete("a");
+    await clock.advance(2000);
+    expect(heard.at(-1)).toEqual({ kind: "gone", path: "a" });
+  });
+
+  it("tell no one who has left", async () => {
+    const clock = createClock();
+    const memory = createMemory({ a: "1" });
+    const watchers = createWatchers(memory.source, { name: "m" }, clock.tools);
+    const leaving = new AbortController();
+    const heard: SourceChange[] = [];
+    await watchers.join((change) => heard.push(change), leaving.signal);
+    await watchers.join(() => {}, never);
+    memory.set("a", "2");
+    leaving.abort();
+    await clock.advance(2000);
+    expect(heard).toEqual([]);
+  });
+
+  it("resolve the joining after a first failed try, try again with growing delays, and then say lost", async () => {
+    const clock = createClock();
+    const { source, starts, refuse } = scripted();
+    refuse.push(...Array.from({ length: 10 }, (_, index) => new Error(`refusal ${index}`)));
+    const watchers = createWatchers(source, { name: "m" }, clock.tools);
+    const heard: SourceChange[] = [];
+    await watchers.join((change) => heard.push(change), never);
+    expect(clock.logged).toHaveLength(1);
+    expect(clock.logged[0]?.facts?.["mount"]).toBe("m");
+    expect(heard).toEqual([]);
+    await watchers.join(() => {}, never);
+    while (starts.length === 0) await clock.advance(1000);
+    expect(heard).toEqual([{ kind: "lost" }]);
+    const delaysMs = clock.logged.flatMap(({ facts }) => facts?.["delayMs"] ?? []);
+    expect(delaysMs).toHaveLength(10);
+    for (const [index, delayMs] of delaysMs.entries()) {
+      const longestMs = Math.min(30_000, 250 * 2 ** index);
+      expect(delayMs).toBeLessThanOrEqual(longestMs);
+      expect(delayMs).toBeGreaterThanOrEqual(longestMs * 0.75 - 1);
+    }
+    starts[0]?.emit({ kind: "changed", path: "a" });
+    await clock.advance(30);
+    expect(heard).toEqual([{ kind: "lost" }, { kind: "changed", path: "a" }]);
+  });
+
+  it.each(["end", "fail"] as const)("come back after an unexpected %s and say lost once", async (how) => {
+    const clock = createClock();
+    const { source, starts } = scripted();
+    const watchers = createWatchers(source, { name: "m" }, clock.tools);
+    const heard: SourceChange[] = [];
+    await watchers.join((change) => heard.push(change), never);
+    starts[0]?.[how](new Error("connection reset"));
+    await clock.advance(250);
+    expect(starts).toHaveLength(2);
+    expect(heard).toEqual([{ kind: "lost" }]);
+    await clock.advance(60_000);
+    expect(heard).toEqual([{ kind: "lost" }]);
+  });
+
+  it("do not come back at full speed when the watch dies as soon as it is armed", async () => {
+    const clock = createClock();
+    const { source, starts } = scripted();
+    const watchers = createWatchers(source, { name: "m" }, clock.tools);
+    await watchers.join(() => {}, never);
+    for (let ms = 0; ms < 60_000; ms += 100) {
+      starts.at(-1)?.end();
+      await clock.advance(100);
+    }
+    expect(starts.length).toBeLessThan(12);
+  });
+
+  it("stop trying when no one listens any more", async () => {
+    const clock = createClock();
+    const { source, starts, refuse } = scripted();
+    refuse.push(new Error("no"), new Error("no"));
+    const watchers = createWatchers(source, { name: "m" }, clock.tools);
+    const leaving = new AbortController();
+    await watchers.join(() => {}, leaving.signal);
+    leaving.abort();
+    await clock.advance(120_000);
+    expect(starts).toHaveLength(0);
+    expect(clock.waiting).toBe(0);
+    expect(refuse).toHaveLength(1);
+  });
+
+  it("let no one hear and nothing run once closed", async () => {
+    const clock = createClock();
+    const { source, starts } = scripted();
+    const watchers = createWatchers(source, { name: "m" }, clock.tools);
+    const heard: SourceChange[] = [];
+    await watchers.join((change) => heard.push(change), never);
+    starts[0]?.emit({ kind: "changed", path: "a" });
+    await clock.settle();
+    watchers.close();
+    expect(starts[0]?.signal.aborted).toBe(true);
+    await watchers.join((change) => heard.push(change), never);
+    await clock.advance(2000);
+    expect(heard).toEqual([]);
+    expect(starts).toHaveLength(1);
+    expect(clock.waiting).toBe(0);
+  });
+});

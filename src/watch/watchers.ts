@@ -1,0 +1,122 @@
+/** One watch per mount, shared by all who asked: the first to join starts it, the last to leave stops it. */
+import type { Source, SourceChange, Tools } from "../source.ts";
+import { createCoalescer } from "./coalesce.ts";
+import type { Coalescer, CoalesceOptions } from "./coalesce.ts";
+
+export interface Watchers {
+  /**
+   * Resolves once armed: a change made after that is never missed. Where the watch cannot be armed it resolves after the first
+   * failed try; the watch is tried again for as long as anyone listens, and when it is back all hear "lost". What is heard is
+   * coalesced. Ends with the signal. A listener that throws harms no other.
+   */
+  join(hear: (change: SourceChange) => void, signal: AbortSignal): Promise<void>;
+  /** No one hears anything afterwards, and nothing runs. */
+  close(): void;
+}
+
+/** One life of the watch, from the first to join until the last to leave. */
+interface Run {
+  readonly ending: AbortController;
+  readonly coalescer: Coalescer;
+  /** Resolves when the first try has armed, or failed. */
+  readonly tried: Promise<void>;
+}
+
+const firstDelayMs = 250;
+const longestDelayMs = 30_000;
+const house = { id: "pressmark" };
+
+export function createWatchers(
+  source: Source,
+  mount: { readonly name: string },
+  tools: Tools,
+  options: CoalesceOptions = {},
+): Watchers {
+  /** An object for each who joined, so that one function may join twice. */
+  const listeners = new Set<{ readonly hear: (change: SourceChange) => void }>();
+  let run: Run | undefined;
+  let closed = false;
+
+  function announce(change: SourceChange): void {
+    for (const listener of listeners) {
+      try {
+        listener.hear(change);
+      } catch (cause) {
+        tools.log("error", "a listener failed while hearing of a change", { mount: mount.name, cause });
+      }
+    }
+  }
+
+  function start(): Run {
+    const ending = new AbortController();
+    const coalescer = createCoalescer(announce, tools, options);
+    return { ending, coalescer, tried: new Promise((resolve) => void keepWatching(ending.signal, coalescer, resolve)) };
+  }
+
+  async function keepWatching(signal: AbortSignal, coalescer: Coalescer, tried: () => void): Promise<void> {
+    let missed = false;
+    for (let failures = 0; ; failures += 1) {
+      let armedMs: number | undefined;
+      let cause: unknown;
+      try {
+        const changes = await source.watch?.({ caller: house, signal });
+        if (changes === undefined) return tried();
+        armedMs = tools.now();
+        if (missed) {
+          tools.log("info", "the watch is back", { mount: mount.name });
+          coalescer.hear({ kind: "lost" });
+        }
+        tried();
+        for await (const change of changes) {
+          if (signal.aborted) break;
+          coalescer.hear(change);
+        }
+      } catch (thrown) {
+        cause = thrown;
+      }
+      if (signal.aborted) return tried();
+      missed = true;
+      // A watch that dies as soon as it is armed must not come back at full speed each time.
+      if (armedMs !== undefined && tools.now() - armedMs >= longestDelayMs) failures = 0;
+      const delayMs = Math.min(firstDelayMs * 2 ** failures, longestDelayMs) * (0.75 + Math.random() / 4);
+      const what = armedMs === undefined ? "the watch cannot start" : "the watch ended";
+      tools.log("warn", `${what}, trying again`, { mount: mount.name, delayMs: Math.round(delayMs), cause });
+      tried();
+      try {
+        await tools.wait(delayMs, signal);
+      } catch {
+        return;
+      }
+    }
+  }
+
+  function stop(): void {
+    run?.ending.abort();
+    run?.coalescer.close();
+    run = undefined;
+  }
+
+  return {
+    async join(hear, signal) {
+      if (closed || signal.aborted) return;
+      const listener = { hear };
+      listeners.add(listener);
+      signal.addEventListener(
+        "abort",
+        () => {
+          if (listeners.delete(listener) && listeners.size === 0) stop();
+        },
+        { once: true },
+      );
+      if (run) run.coalescer.newcomer();
+      else run = start();
+      await run.tried;
+    },
+
+    close() {
+      closed = true;
+      listeners.clear();
+      stop();
+    },
+  };
+}

@@ -1,0 +1,165 @@
+/** A real house behind every transport, and the lines that reach it: one for each transport that a revision has. */
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { z } from "zod";
+import type { Policy } from "../../src/access/policy.ts";
+import { stack } from "../../src/layer.ts";
+import { standardLayers } from "../../src/layers/standard.ts";
+import { createEdge } from "../../src/protocol/create-edge.ts";
+import type { Prompt } from "../../src/protocol/prompts.ts";
+import type { Tool } from "../../src/protocol/tools.ts";
+import type { Edge } from "../../src/protocol/edge.ts";
+import { createResources, type House } from "../../src/router/create-resources.ts";
+import type { Mount } from "../../src/router/route.ts";
+import { createTools } from "../../src/server/tools.ts";
+import type { Tools } from "../../src/source.ts";
+import file from "../../src/sources/file.ts";
+import { createMemory, type Memory, type MemoryTemplate, type MemoryValue } from "../../src/sources/memory.ts";
+import { listen, type ListenOptions } from "../../src/transport/listen.ts";
+import { serveStdio } from "../../src/transport/stdio.ts";
+import { revisions, type Revision } from "../wire/schemas.ts";
+import { httpLine } from "./line/http-line.ts";
+import type { Line, LineTransport } from "./line/line.ts";
+import { sseLine } from "./line/sse-line.ts";
+import { stdioLine } from "./line/stdio-line.ts";
+
+/** One way to reach the house. */
+export interface Leg {
+  readonly transport: LineTransport;
+  readonly revision: Revision;
+}
+
+/** Every revision over stdio; Streamable HTTP since it exists; HTTP with SSE where it was the way. */
+export const legs: readonly Leg[] = [
+  ...revisions.map((revision): Leg => ({ transport: "stdio", revision })),
+  ...revisions.filter((each) => each >= "2025-03-26").map((revision): Leg => ({ transport: "http", revision })),
+  { transport: "sse", revision: "2024-11-05" },
+  { transport: "sse", revision: "2024-10-07" },
+];
+export const legacyLegs = legs.filter(({ revision }) => revision !== "2026-07-28");
+export const modernLegs = legs.filter(({ revision }) => revision === "2026-07-28");
+
+export interface HouseAsk {
+  readonly rooms?: Readonly<Record<string, MemoryValue>>;
+  readonly templates?: readonly MemoryTemplate[];
+  readonly pageSize?: number;
+  /** Whether a fresh folder is mounted beside the memory. */
+  readonly folder?: boolean;
+  readonly tools?: readonly Tool[];
+  readonly prompts?: readonly Prompt[];
+  readonly http?: Partial<ListenOptions>;
+}
+
+export interface TestHouse extends AsyncDisposable {
+  /** At memory://house/. */
+  readonly memory: Memory;
+  /** Only where it was asked for. */
+  readonly folder: string;
+  readonly folderBase: string;
+  readonly resources: House;
+  readonly edge: Edge;
+  /** The endpoint of both eras. */
+  readonly url: string;
+  /** The stream of HTTP with SSE. */
+  readonly sseUrl: string;
+  /** What was written to the log. */
+  readonly log: readonly string[];
+  /** A line of this caller: "reader" may not see what lies below `secrets`, "owner" may. */
+  line(leg: Leg, caller?: string): Promise<Line>;
+}
+
+export const base = "memory://house/";
+
+/** Hides what lies below `secrets` from everyone but the owner, in every mount. */
+const policy: Policy = {
+  maySee: (caller, _mount, { path }) => caller.id === "owner" || (path !== "secrets" && !path.startsWith("secrets/")),
+};
+
+export async function openHouse(ask: HouseAsk = {}): Promise<TestHouse> {
+  const { rooms = {}, templates = [], pageSize = 50 } = ask;
+  const log: string[] = [];
+  const tools = createTools({ write: (line: unknown) => log.push(String(line)) > 0 });
+  const memory = createMemory(rooms, { templates });
+  const folder = ask.folder ? await realpath(await mkdtemp(join(tmpdir(), "pressmark-e2e-"))) : "";
+  const mounts: Mount[] = [
+    { name: "house", base, source: stack(memory.source, { name: "house" }, standardLayers(tools)) },
+    ...(ask.folder ? [await mountFolder(folder, tools)] : []),
+  ];
+  const resources = createResources({
+    mounts,
+    policy,
+    tools,
+    pageSize,
+    cursorKey: Uint8Array.from({ length: 32 }, (_, index) => index),
+  });
+  const edge = createEdge({
+    resources,
+    server: { name: "pressmark", version: "1.2.3" },
+    instructions: "Read what you need.",
+    tools: ask.tools ?? [],
+    prompts: ask.prompts ?? [],
+    log: tools.log,
+  });
+  const listening = await listen(edge, {
+    port: 0,
+    graceMs: 200,
+    identify: ({ headers }) => ({ id: String(headers["x-caller"] ?? "reader") }),
+    ...ask.http,
+  });
+  const sseUrl = new URL("/sse", listening.url).href;
+  const lines: Line[] = [];
+
+  async function open({ transport, revision }: Leg, caller: string): Promise<Line> {
+    switch (transport) {
+      case "http":
+        return httpLine(revision, listening.url, { headers: { "X-Caller": caller } });
+      case "sse":
+        return sseLine(revision, sseUrl, { headers: { "X-Caller": caller } });
+      case "stdio": {
+        const input = new PassThrough();
+        const output = new PassThrough();
+        const served = serveStdio(edge, { input, output, caller: { id: caller } });
+        return stdioLine(revision, {
+          input,
+          output,
+          async close() {
+            input.end();
+            await served;
+          },
+        });
+      }
+    }
+  }
+
+  return {
+    memory,
+    folder,
+    folderBase: mounts[1]?.base ?? "",
+    resources,
+    edge,
+    url: listening.url,
+    sseUrl,
+    log,
+    async line(leg, caller = "reader") {
+      const line = await open(leg, caller);
+      lines.push(line);
+      return line;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const line of lines) await line.close();
+      await listening.close();
+      await resources.close();
+      if (folder !== "") await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function mountFolder(root: string, tools: Tools): Promise<Mount> {
+  const options = file.options(z).parse({ root });
+  const source = await file.open(options, tools);
+  const folderBase = file.base?.(options);
+  if (folderBase === undefined) throw new Error("a folder has no base");
+  return { name: "folder", base: folderBase, source: stack(source, { name: "folder" }, standardLayers(tools)) };
+}

@@ -1,0 +1,254 @@
+/** What is announced, to whom, and on which stream. */
+import { describe, expect, it } from "vitest";
+import { isRecord, type JsonRecord } from "../wire/json.ts";
+import { missingCode, textAt } from "./answers.ts";
+import { rooms } from "./furniture.ts";
+import { base, legacyLegs, legs, modernLegs, openHouse } from "./harness.ts";
+import { settled } from "./line/create-line.ts";
+import type { Line } from "./line/line.ts";
+
+const notes = `${base}notes.txt`;
+const other = `${base}other.txt`;
+
+describe.for(legs)("changes over $transport in $revision", (leg) => {
+  it("of what was asked for are announced, and of nothing else (S3-9, LEG-11, MOD-31)", async () => {
+    await using house = await openHouse({ rooms });
+    const line = await house.line(leg);
+    const ear = await line.hear({ uris: [notes] });
+    expect(ear.uris).toEqual([notes]);
+    house.memory.set("other.txt", "unheard\n");
+    house.memory.set("notes.txt", "Buy paper.\n");
+    expect(await ear.next()).toEqual({ updated: notes });
+    expect(await textAt(line, notes)).toBe("Buy paper.\n");
+    expect(ear.size).toBe(0);
+  });
+
+  it("are announced in the spelling that was asked for (LEG-11, MOD-34)", async () => {
+    await using house = await openHouse({ rooms });
+    const line = await house.line(leg);
+    const odd = `${base}%6Eotes.txt`;
+    const ear = await line.hear({ uris: [odd] });
+    house.memory.set("notes.txt", "Buy paper.\n");
+    expect(await ear.next()).toEqual({ updated: odd });
+  });
+
+  it("of the list are announced when something comes or goes (S3-10, LEG-2, MOD-22)", async () => {
+    await using house = await openHouse({ rooms });
+    const line = await house.line(leg);
+    const ear = await line.hear({ list: true });
+    house.memory.set("zebra.txt", "Stripes.\n");
+    expect(await ear.next()).toBe("list-changed");
+    house.memory.delete("zebra.txt");
+    expect(await ear.next()).toBe("list-changed");
+  });
+
+  it("are no longer announced once nobody asks (S3-8, LEG-11, MOD-31)", async () => {
+    await using house = await openHouse({ rooms });
+    const line = await house.line(leg);
+    const leaving = await line.hear({ uris: [notes] });
+    const staying = await line.hear({ uris: [other] });
+    await leaving.close();
+    house.memory.set("notes.txt", "unheard\n");
+    house.memory.set("other.txt", "heard\n");
+    expect(await staying.next()).toEqual({ updated: other });
+    expect(leaving.size).toBe(0);
+    expect(line.unasked.size).toBe(0);
+  });
+
+  it("reach each line that asked, and no other (S3-9, LEG-11, MOD-31)", async () => {
+    await using house = await openHouse({ rooms });
+    const [one, two, silent] = [await house.line(leg), await house.line(leg), await house.line(leg)];
+    const first = await one.hear({ uris: [notes] });
+    const second = await two.hear({ uris: [notes, other] });
+    house.memory.set("notes.txt", "Buy paper.\n");
+    expect(await first.next()).toEqual({ updated: notes });
+    expect(await second.next()).toEqual({ updated: notes });
+    await silent.result("resources/list");
+    expect(silent.unasked.size).toBe(0);
+  });
+
+  it("go on after the thing is deleted and created again (S3-9, LEG-11)", async () => {
+    await using house = await openHouse({ rooms });
+    const line = await house.line(leg);
+    const ear = await line.hear({ uris: [notes] });
+    house.memory.delete("notes.txt");
+    expect(await ear.next()).toEqual({ updated: notes });
+    expect((await line.error("resources/read", { uri: notes })).code).toBe(missingCode(line));
+    house.memory.set("notes.txt", "back\n");
+    expect(await ear.next()).toEqual({ updated: notes });
+    expect(await textAt(line, notes)).toBe("back\n");
+  });
+
+  it("of a directory are those of its direct children (S3-9, LEG-11)", async () => {
+    await using house = await openHouse({ rooms });
+    const line = await house.line(leg);
+    const ear = await line.hear({ uris: [`${base}docs`, notes] });
+    expect(ear.uris).toEqual([`${base}docs`, notes]);
+    house.memory.set("docs/deep/second.md", "too deep\n");
+    house.memory.set("docs/guide.md", "no child came or went\n");
+    house.memory.set("notes.txt", "Buy paper.\n");
+    expect(await ear.next()).toEqual({ updated: notes });
+    house.memory.set("docs/new.md", "a child\n");
+    expect(await ear.next()).toEqual({ updated: `${base}docs` });
+  });
+});
+
+describe.for(legacyLegs)("resources/subscribe over $transport in $revision", (leg) => {
+  it("answers with an empty result, again and again, and so does unsubscribing (S3-8)", async () => {
+    await using house = await openHouse({ rooms });
+    const line = await house.line(leg);
+    for (const method of [
+      "resources/subscribe",
+      "resources/subscribe",
+      "resources/unsubscribe",
+      "resources/unsubscribe",
+    ])
+      expect(await line.result(method, { uri: notes })).toEqual({});
+  });
+
+  it("announces once to who subscribed twice, and stops at the first unsubscribing (S3-9, LEG-11)", async () => {
+    await using house = await openHouse({ rooms });
+    const line = await house.line(leg);
+    await line.result("resources/subscribe", { uri: notes });
+    await line.result("resources/subscribe", { uri: notes });
+    await line.result("resources/subscribe", { uri: other });
+    house.memory.set("notes.txt", "one\n");
+    expect(await line.unasked.next()).toEqual(updated(notes));
+    await line.result("resources/unsubscribe", { uri: notes });
+    house.memory.set("notes.txt", "two\n");
+    house.memory.set("other.txt", "three\n");
+    expect(await line.unasked.next()).toEqual(updated(other));
+  });
+
+  it("refuses what is not there and what is no URI (S3-8, LEG-6, LEG-7)", async () => {
+    await using house = await openHouse({ rooms });
+    const line = await house.line(leg);
+    const uri = `${base}nothing.txt`;
+    expect(await line.error("resources/subscribe", { uri })).toMatchObject({ code: missingCode(line), data: { uri } });
+    expect((await line.error("resources/subscribe", {})).code).toBe(-32602);
+    expect((await line.error("resources/subscribe", { uri: 7 })).code).toBe(-32602);
+  });
+
+  it("says that the list changed without being asked (S3-10, LEG-2)", async () => {
+    await using house = await openHouse({ rooms });
+    const line = await house.line(leg);
+    house.memory.set("zebra.txt", "Stripes.\n");
+    expect(await line.unasked.next()).toEqual({ jsonrpc: "2.0", method: "notifications/resources/list_changed" });
+  });
+});
+
+describe.for(modernLegs)("subscriptions/listen over $transport", (leg) => {
+  it.for([7, "seven", "7", 0])(
+    "is acknowledged first, under the id %o as it was sent (MOD-32, MOD-34, MOD-39)",
+    async (id) => {
+      await using house = await openHouse({ rooms });
+      const line = await house.line(leg);
+      const { asked, acknowledged } = await begin(
+        line,
+        { resourceSubscriptions: [notes], resourcesListChanged: true },
+        id,
+      );
+      const _meta = { "io.modelcontextprotocol/subscriptionId": id };
+      expect(acknowledged).toEqual({
+        jsonrpc: "2.0",
+        method: "notifications/subscriptions/acknowledged",
+        params: { _meta, notifications: { resourceSubscriptions: [notes], resourcesListChanged: true } },
+      });
+      house.memory.set("notes.txt", "Buy paper.\n");
+      expect(await asked.said.next()).toEqual({
+        jsonrpc: "2.0",
+        method: "notifications/resources/updated",
+        params: { _meta, uri: notes },
+      });
+      house.memory.set("zebra.txt", "Stripes.\n");
+      expect(await asked.said.next()).toEqual({
+        jsonrpc: "2.0",
+        method: "notifications/resources/list_changed",
+        params: { _meta },
+      });
+    },
+  );
+
+  it("leaves out what it does not honour (MOD-33)", async () => {
+    await using house = await openHouse({ rooms });
+    const line = await house.line(leg);
+    const { acknowledged } = await begin(line, {
+      toolsListChanged: true,
+      promptsListChanged: true,
+      resourcesListChanged: false,
+      resourceSubscriptions: [`${base}nothing.txt`, notes, "nobody://here", notes],
+      "example.com/unknown": true,
+    });
+    const { params } = acknowledged;
+    expect(isRecord(params) && params["notifications"]).toEqual({ resourceSubscriptions: [notes] });
+  });
+
+  it("may honour nothing, and says so (MOD-33)", async () => {
+    await using house = await openHouse({ rooms });
+    const line = await house.line(leg);
+    const { acknowledged } = await begin(line, {});
+    const { params } = acknowledged;
+    expect(isRecord(params) && params["notifications"]).toEqual({});
+  });
+
+  it("sends no kind that was not asked for (MOD-31, MOD-38)", async () => {
+    await using house = await openHouse({ rooms });
+    const line = await house.line(leg);
+    const { asked } = await begin(line, { resourceSubscriptions: [notes] });
+    house.memory.set("zebra.txt", "Stripes.\n");
+    house.memory.set("notes.txt", "Buy paper.\n");
+    expect(await asked.said.next()).toMatchObject({ method: "notifications/resources/updated" });
+    const list = await begin(line, { resourcesListChanged: true }, 8);
+    house.memory.set("notes.txt", "Buy glue.\n");
+    house.memory.set("zebra2.txt", "More stripes.\n");
+    expect(await list.asked.said.next()).toMatchObject({ method: "notifications/resources/list_changed" });
+  });
+
+  it("can be held several times at once, each with its own id (MOD-34)", async () => {
+    await using house = await openHouse({ rooms });
+    const line = await house.line(leg);
+    const one = await begin(line, { resourceSubscriptions: [notes] }, "one");
+    const two = await begin(line, { resourceSubscriptions: [notes, other] }, "two");
+    house.memory.set("notes.txt", "Buy paper.\n");
+    for (const [{ asked }, id] of [
+      [one, "one"],
+      [two, "two"],
+    ] as const)
+      expect(await asked.said.next()).toMatchObject({
+        params: { uri: notes, _meta: { "io.modelcontextprotocol/subscriptionId": id } },
+      });
+  });
+
+  it("ends with a result when the server closes (MOD-36)", async () => {
+    await using house = await openHouse({ rooms });
+    const line = await house.line(leg);
+    const { asked } = await begin(line, { resourceSubscriptions: [notes] }, "last");
+    await house.edge.close();
+    expect(await settled(asked)).toMatchObject({
+      id: "last",
+      result: { resultType: "complete", _meta: { "io.modelcontextprotocol/subscriptionId": "last" } },
+    });
+  });
+
+  it("refuses a filter that is none (MOD-39)", async () => {
+    await using house = await openHouse({ rooms });
+    const line = await house.line(leg);
+    for (const params of [
+      {},
+      { notifications: [] },
+      { notifications: { resourceSubscriptions: notes } },
+      { notifications: { resourceSubscriptions: [7] } },
+      { notifications: { resourcesListChanged: "yes" } },
+    ])
+      expect((await line.error("subscriptions/listen", params)).code, JSON.stringify(params)).toBe(-32602);
+  });
+});
+
+function updated(uri: string): JsonRecord {
+  return { jsonrpc: "2.0", method: "notifications/resources/updated", params: { uri } };
+}
+
+async function begin(line: Line, notifications: JsonRecord, id: string | number = 7) {
+  const asked = await line.start("subscriptions/listen", { notifications }, { id });
+  return { asked, acknowledged: await asked.said.next() };
+}

@@ -1,0 +1,14 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    // Tests start servers, watchers and processes of their own: a process each keeps them apart, and two at a time leave a
+    // small machine enough air for what they start.
+    pool: "forks",
+    maxWorkers: 2,
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+    retry: 0,
+  },
+});
