@@ -19,6 +19,12 @@ interface Kept {
   readonly bytes: number;
 }
 
+interface Seen {
+  /** How many reads pass before it is asked for a version again: twice as many each time that it had none. */
+  readonly pause: number;
+  left: number;
+}
+
 interface Flight {
   readonly answer: Promise<readonly Part[]>;
   readonly call: OwnCall;
@@ -36,8 +42,8 @@ export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOpti
   return (inner) => {
     /** The least recently used first. */
     const kept = new Map<string, Kept>();
-    /** Addresses that were read before, the oldest first: whether it is worth asking for a version. */
-    const seen = new Map<string, "versioned" | "unversioned">();
+    /** Addresses that were read before and are not kept, the longest unseen first. */
+    const seen = new Map<string, Seen>();
     const flights = new Map<string, Flight>();
     let keptBytes = 0;
 
@@ -53,6 +59,7 @@ export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOpti
       drop(key);
       if (bytes > maxBytes / 4) return;
       kept.set(key, { version, parts, bytes });
+      seen.delete(key);
       keptBytes += bytes;
       for (const oldest of kept.keys()) {
         if (keptBytes <= maxBytes) return;
@@ -60,12 +67,12 @@ export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOpti
       }
     }
 
-    function remember(key: string, as: "versioned" | "unversioned"): void {
+    function remember(key: string, pause: number): void {
       seen.delete(key);
-      seen.set(key, as);
+      seen.set(key, { pause, left: pause });
       if (seen.size <= maxSeen) return;
-      for (const oldest of seen.keys()) {
-        seen.delete(oldest);
+      for (const longest of seen.keys()) {
+        seen.delete(longest);
         return;
       }
     }
@@ -140,7 +147,7 @@ export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOpti
       }
       if (version === undefined) {
         drop(key);
-        remember(key, "unversioned");
+        remember(key, Math.min(64, (seen.get(key)?.pause ?? 0) * 2 || 1));
         return readPlainly(at, call, key);
       }
       const found = kept.get(key);
@@ -167,9 +174,10 @@ export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOpti
       if (call.signal.aborted) return Promise.reject(withdrawn(call.signal));
       const key = keyOf(at);
       if (stat === undefined) return readPlainly(at, call, key);
-      const before = kept.has(key) ? "versioned" : seen.get(key);
-      if (before === "versioned") return readVersion(at, call, key, stat);
-      if (before === undefined) remember(key, "versioned");
+      const before = seen.get(key);
+      if (kept.has(key) || before?.left === 0) return readVersion(at, call, key, stat);
+      if (before) before.left -= 1;
+      else remember(key, 0);
       return readPlainly(at, call, key);
     }
 

@@ -25,6 +25,11 @@ async function politely(work: () => Promise<unknown>): Promise<void> {
   }
 }
 
+const hangs = () => new Promise(() => {});
+const broken = () => {
+  throw new Error("still broken");
+};
+
 describe("the fault sweep", () => {
   it("makes each call fail once, in turn, until a run needs no fault", async () => {
     const bought: string[] = [];
@@ -37,7 +42,7 @@ describe("the fault sweep", () => {
         }),
     });
     expect(swept).toBe(3);
-    expect(bought.join("")).toBe("" + "a" + "ab" + "abc");
+    expect(bought.join("")).toBe("aababc");
   });
 
   it("counts each step of what is iterated over, and leaves what is no function alone", async () => {
@@ -58,7 +63,6 @@ describe("the fault sweep", () => {
   });
 
   it("complains about a run that hangs, and about what hangs afterwards", async () => {
-    const hangs = () => new Promise(() => {});
     const run = async ({ buy }: Shop) => await buy("a").catch(hangs);
     await expect(sweepFaults<Shop>({ open, run, hangMs: 1 })).rejects.toThrow("with call 1 failing hangs");
     const fine = ({ buy }: Shop) => politely(async () => await buy("a"));
@@ -67,11 +71,8 @@ describe("the fault sweep", () => {
 
   it("complains when nothing works afterwards, or nothing worked before", async () => {
     const run = ({ buy }: Shop) => politely(async () => await buy("a"));
-    const recovered = () => {
-      throw new Error("still broken");
-    };
-    await expect(sweepFaults<Shop>({ open, run, recovered })).rejects.toThrow("still broken");
-    await expect(sweepFaults<Shop>({ open, run: recovered })).rejects.toThrow("without a fault");
+    await expect(sweepFaults<Shop>({ open, run, recovered: broken })).rejects.toThrow("still broken");
+    await expect(sweepFaults<Shop>({ open, run: broken })).rejects.toThrow("without a fault");
   });
 
   it("complains about a run that makes calls without end", async () => {

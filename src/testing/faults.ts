@@ -35,18 +35,16 @@ export async function sweepFaults<T extends object>(sweep: Sweep<T>): Promise<nu
     for (const fault of faults) {
       const faulty = failNth(await sweep.open(), nth, fault);
       const about = `with call ${nth} failing`;
-      try {
-        await soon(async () => await sweep.run(faulty.target), hangMs, `the run ${about} hangs`);
-      } catch (cause) {
-        if (!faulty.struck) throw new Error(`the run fails without a fault`, { cause });
-        refused(cause);
+      const ran = await settle(() => sweep.run(faulty.target), hangMs);
+      if (ran === "hangs") throw new Error(`the run ${about} hangs`);
+      if (ran.status === "rejected") {
+        if (!faulty.struck) throw new Error("the run fails without a fault", { cause: ran.reason });
+        refused(ran.reason);
       }
       faulty.heal();
-      if (sweep.recovered) {
-        const { recovered } = sweep;
-        const work = async () => await recovered.call(sweep, faulty.target);
-        await soon(work, hangMs, `what comes after the run ${about} hangs`);
-      }
+      const after = await settle(() => sweep.recovered?.(faulty.target), hangMs);
+      if (after === "hangs") throw new Error(`what comes after the run ${about} hangs`);
+      if (after.status === "rejected") throw after.reason;
       struck ||= faulty.struck;
     }
     if (!struck) return nth - 1;
@@ -119,14 +117,13 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 }
 
-async function soon(work: () => Promise<unknown>, ms: number, otherwise: string): Promise<void> {
+async function settle(work: () => unknown, ms: number): Promise<PromiseSettledResult<unknown> | "hangs"> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(otherwise)), ms);
+  const late = new Promise<"hangs">((resolve) => {
+    timer = setTimeout(resolve, ms, "hangs");
   });
-  try {
-    await Promise.race([work(), late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const done = Promise.allSettled([(async () => await work())()]).then(([result]) => result);
+  const first = await Promise.race([done, late]);
+  clearTimeout(timer);
+  return first;
 }

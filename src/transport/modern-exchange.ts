@@ -14,6 +14,31 @@ export interface Posted {
   readonly caller: Caller;
 }
 
+/**
+ * The signal is made when it is asked for: most questions are answered before anyone wants to know. A class, because each object
+ * literal with a getter gets a shape of its own, and collecting those costs more than all the rest of a small question.
+ */
+class Asker implements Peer {
+  readonly caller: Caller;
+  readonly #response: ServerResponse;
+  #controller: AbortController | undefined;
+  answered = false;
+
+  constructor(caller: Caller, response: ServerResponse) {
+    this.caller = caller;
+    this.#response = response;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      const controller = (this.#controller = new AbortController());
+      if (!this.answered && this.#response.destroyed) controller.abort();
+      else this.#response.once("close", () => this.answered || controller.abort());
+    }
+    return this.#controller.signal;
+  }
+}
+
 /** Hanging up withdraws the question. */
 export function exchange(
   edge: Edge,
@@ -22,36 +47,22 @@ export function exchange(
   { body, headers, accepts, caller }: Posted,
   response: ServerResponse,
 ): void {
-  let controller: AbortController | undefined;
+  const peer = new Asker(caller, response);
   let stream: EventStream | undefined;
-  let over = false;
 
   function settle(): void {
-    over = true;
+    peer.answered = true;
     underWay.end();
   }
 
-  const peer: Peer = {
-    caller,
-    // Made when asked for: most questions are answered before anyone wants to know.
-    get signal() {
-      if (controller === undefined) {
-        const created = (controller = new AbortController());
-        if (!over && response.destroyed) created.abort();
-        else response.once("close", () => over || created.abort());
-      }
-      return controller.signal;
-    },
-  };
-
   const reply: Reply = {
     notify(wire) {
-      if (over || !accepts.events) return;
+      if (peer.answered || !accepts.events) return;
       stream ??= streams.open(response);
       return stream.send("data: ", wire);
     },
     end(wire, status = wire === undefined ? 202 : 200) {
-      if (over) return;
+      if (peer.answered) return;
       settle();
       if (stream === undefined && wire !== undefined && status === 200 && !accepts.json)
         stream = streams.open(response);
@@ -65,7 +76,7 @@ export function exchange(
   try {
     edge.exchange(body, headers, peer, reply);
   } catch (cause) {
-    if (!over) settle();
+    if (!peer.answered) settle();
     throw cause;
   }
 }

@@ -169,7 +169,7 @@ export const transcript: readonly Step[] = [
   { name: "ping", ask: { jsonrpc: "2.0", id: 15, method: "ping" }, answer: { jsonrpc: "2.0", id: 15, result: {} } },
   {
     name: "a method of a later revision",
-    ask: { jsonrpc: "2.0", id: 16, method: "server/discover" },
+    ask: { jsonrpc: "2.0", id: 16, method: "resources/directory/read", params: { uri: "memory://house/docs" } },
     answer: { jsonrpc: "2.0", id: 16, error: { code: -32601, message: sentence } },
   },
   {
