@@ -1,9 +1,10 @@
 /** Builds `dist`: the command and the library as modules that share their chunks, and the library's types. */
 import { execFile } from "node:child_process";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { type Plugin, rolldown } from "rolldown";
+import { parseAst } from "rolldown/parseAst";
+import { type LogLevel, type Plugin, rolldown, type RolldownLog } from "rolldown";
 
 const root = dirname(import.meta.dirname);
 const source = join(root, "src");
@@ -24,27 +25,37 @@ const workers: Plugin = {
 };
 
 /**
- * A module of Node as the object it is. Imported as a module, all its lazy parts are loaded to be named: `node:http` then takes ten
- * times as long, because it brings a WebSocket that no one asked for.
+ * `import { x } from "node:y"` becomes a look at the object that the module is. Imported as modules, those of Node load all their lazy
+ * parts in order to name them: `node:http` a WebSocket, `node:fs` streams and readline, which doubles the time to the first answer.
  */
-const builtins: Plugin = {
-  name: "builtins",
-  // One for each importer, so that no chunk is loaded for the sake of another's `node:fs`.
-  resolveId: { filter: { id: /^node:/ }, handler: (id, importer = "") => `\0${id}?${relative(root, importer)}` },
-  load: {
-    filter: { id: /^\0node:/ },
-    handler(id) {
-      const name = id.slice(1, id.indexOf("?"));
-      const parts = Object.entries(Object.getOwnPropertyDescriptors(process.getBuiltinModule(name)));
-      const ready = parts.filter(([part, { get }]) => get === undefined && /^\w+$/.test(part) && part !== "default");
-      return [
-        `const builtin = /* @__PURE__ */ process.getBuiltinModule(${JSON.stringify(name)});`,
-        "export default builtin;",
-        ...ready.map(([part]) => `export const ${part} = builtin.${part};`),
-      ].join("\n");
+const leanBuiltins: Plugin = {
+  name: "lean-builtins",
+  transform: {
+    filter: { code: /from "node:/ },
+    handler(code) {
+      const edits = parseAst(code, { lang: "ts" }).body.flatMap((statement) => {
+        if (statement.type !== "ImportDeclaration" || statement.importKind === "type") return [];
+        const { source, specifiers, start, end } = statement;
+        return source.value.startsWith("node:") ? [{ start, end, text: lookAt(source.value, specifiers) }] : [];
+      });
+      return edits.reduceRight((text, edit) => text.slice(0, edit.start) + edit.text + text.slice(edit.end), code);
     },
   },
 };
+
+type Statement = ReturnType<typeof parseAst>["body"][number];
+type Specifiers = Extract<Statement, { type: "ImportDeclaration" }>["specifiers"];
+
+function lookAt(module: string, specifiers: Specifiers): string {
+  const builtin = `process.getBuiltinModule(${JSON.stringify(module)})`;
+  return specifiers
+    .map((specifier) => {
+      if (specifier.type !== "ImportSpecifier") return `const ${specifier.local.name} = ${builtin};`;
+      if (specifier.importKind === "type" || specifier.imported.type !== "Identifier") return "";
+      return `const ${specifier.local.name} = ${builtin}.${specifier.imported.name};`;
+    })
+    .join(" ");
+}
 
 await rm(dist, { recursive: true, force: true });
 await Promise.all([buildModules(), buildTypes()]);
@@ -55,9 +66,9 @@ async function buildModules(): Promise<void> {
     platform: "node",
     input: { cli: join(source, "cli/run.ts"), ...(await libraryEntries()) },
     // Finding a package takes longer than running this one.
-    external: (id) => !/^(?:\.|\0|node:|@std-uritemplate)/.test(id) && !isAbsolute(id),
-    plugins: [workers, builtins],
-    treeshake: { propertyReadSideEffects: false },
+    external: (id) => !/^(?:\.|@std-uritemplate)/.test(id) && !isAbsolute(id),
+    plugins: [workers, leanBuiltins],
+    onLog: refuseWarnings,
   });
   await bundle.write({
     dir: dist,
@@ -74,6 +85,11 @@ async function buildModules(): Promise<void> {
     minify: { compress: true, mangle: false, codegen: false },
   });
   await bundle.close();
+}
+
+/** What a bundler only warns of is missing when it runs. */
+function refuseWarnings(level: LogLevel, { code, message }: RolldownLog): void {
+  if (level === "warn") throw new Error(`${code}: ${message}`);
 }
 
 async function libraryEntries(): Promise<Record<string, string>> {

@@ -22,7 +22,7 @@ describe("completion", () => {
   });
 
   it("offers a command's flags after a dash", () => {
-    expect(offered("serve", "--")).toEqual(["--port", "--host", "--help"]);
+    expect(offered("serve", "--")).toEqual(["--port", "--host", "--allow-host", "--help"]);
     expect(offered("ls", "--j")).toEqual(["--json"]);
   });
 

@@ -2,7 +2,8 @@
 import { quote, ResourceError } from "../errors.ts";
 import { parseArguments } from "./arguments.ts";
 import { type Command, UsageError, type World } from "./command.ts";
-import { commands, loadCommand } from "./commands/index.ts";
+import { allCommands, commands, loadCommand } from "./commands/index.ts";
+import { helpFor, overview } from "./help.ts";
 import { nearest } from "./nearest.ts";
 import { print } from "./print.ts";
 
@@ -14,15 +15,12 @@ export async function main(words: readonly string[], world: World): Promise<numb
       return 0;
     }
     if (name === undefined || name === "--help" || name === "-h") {
-      const { overview } = await import("./help.ts");
-      const { allCommands } = await import("./commands/index.ts");
       await print(name === undefined ? world.err : world.out, overview(await allCommands()));
       return name === undefined ? 2 : 0;
     }
     const command = await find(name);
     const parsed = parseArguments(command, rest);
     if (parsed.help) {
-      const { helpFor } = await import("./help.ts");
       await print(world.out, helpFor(command));
       return 0;
     }

@@ -18,14 +18,14 @@ beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), "pressmark-run-"));
   folder = join(root, "files");
   mkdirSync(folder);
+  writeFileSync(join(root, "start.mjs"), `import { run } from ${JSON.stringify(entry)};\nawait run({ version: "1.2.3" });`);
   for (let count = 0; count < 3000; count++) writeFileSync(join(folder, `a-file-with-a-rather-long-name-${count}.txt`), "");
 });
 
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 function start(...words: string[]): ChildProcessWithoutNullStreams {
-  const script = `const { run } = await import(${JSON.stringify(entry)}); await run({ version: "1.2.3" });`;
-  return spawn(process.execPath, ["--input-type=module", "--eval", script, "--", ...words], {
+  return spawn(process.execPath, [join(root, "start.mjs"), ...words], {
     cwd: folder,
     env: { ...process.env, XDG_STATE_HOME: join(root, "state"), PRESSMARK_LOG: "warn" },
   });

@@ -121,7 +121,7 @@ describe("cache", () => {
   });
 
   it("asks less and less often for the version of what has none, and keeps it once it has one", async () => {
-    const { asked, inner, memory } = counting({ a: "1" });
+    const { asked, inner } = counting({ a: "1" });
     let quiet = false;
     const sometimes: Source = {
       ...inner,
@@ -138,7 +138,6 @@ describe("cache", () => {
     for (let round = 0; round < 100; round += 1) await source.read({ path: "a" }, call);
     expect(asked.read).toBeLessThan(1100);
     expect(await source.read({ path: "a" }, call)).toBe(await source.read({ path: "a" }, call));
-    expect(memory.size).toBe(1);
   });
 
   it("reads what the source can read but says nothing of", async () => {

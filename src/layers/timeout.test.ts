@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import type { Source } from "../source.ts";
 import { listen } from "../testing/listen.ts";
@@ -47,7 +48,7 @@ describe("timeout", () => {
     expect(await list).toMatchObject({ message: "the caller left first" });
   });
 
-  it("passes the end of the caller's signal on, and holds nothing of it afterwards", async () => {
+  it("passes the end of the caller's signal on", async () => {
     const { source, signals } = silent();
     const timed = timeout({ timeoutMs: 60_000 })(source, { name: "m" });
     const leaving = new AbortController();
@@ -55,6 +56,27 @@ describe("timeout", () => {
     leaving.abort(new Error("left"));
     expect(await answer).toMatchObject({ message: "left" });
     expect(signals[0]?.aborted).toBe(true);
+  });
+
+  it("leaves nothing on the signal of a caller who asks many questions", async () => {
+    const looking: Source = {
+      list: async () => ({ items: [] }),
+      async read({ path }, { signal }) {
+        signal.throwIfAborted();
+        if (path === "b") throw new Error("no");
+        return [{ body: { text: path } }];
+      },
+    };
+    const timed = timeout(soon)(looking, { name: "m" });
+    const late = timeout(soon)(silent().source, { name: "m" });
+    const { signal } = new AbortController();
+    const from = { ...call, signal };
+    await Promise.allSettled([
+      timed.read({ path: "a" }, from),
+      timed.read({ path: "b" }, from),
+      late.list({ limit: 1 }, from),
+    ]);
+    expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
   it("does not end the signal of what was answered in time", async () => {

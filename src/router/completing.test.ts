@@ -15,7 +15,10 @@ function open(sources: Readonly<Record<string, Source>>, policy: Policy = openPo
   return { house: createResources({ mounts, policy, tools: clock.tools, cursorKey: new Uint8Array(32) }), clock };
 }
 
-function suggesting(templates: readonly SourceTemplate[], complete?: (ask: CompleteAsk) => readonly Suggestion[]): Source {
+function suggesting(
+  templates: readonly SourceTemplate[],
+  complete?: (ask: CompleteAsk) => readonly Suggestion[],
+): Source {
   return {
     list: async () => ({ items: [] }),
     async read({ path }) {
@@ -27,9 +30,14 @@ function suggesting(templates: readonly SourceTemplate[], complete?: (ask: Compl
   };
 }
 
-const hiding =
-  (...hidden: string[]): Policy =>
-  ({ maySee: (_, __, { path }) => !hidden.some((above) => path === above || path.startsWith(`${above}/`)) });
+const failing = (templates: readonly SourceTemplate[], cause: Error): Source => ({
+  ...suggesting(templates),
+  complete: () => Promise.reject(cause),
+});
+
+const hiding = (...hidden: string[]): Policy => ({
+  maySee: (_, __, { path }) => !hidden.some((above) => path === above || path.startsWith(`${above}/`)),
+});
 
 describe("templates", () => {
   it("stand under the URI of their mount, in the order of mounts", async () => {
@@ -64,7 +72,12 @@ describe("templates", () => {
   });
 
   it("that cannot be understood are left out, and said so", async () => {
-    const { house, clock } = open({ "a://": suggesting([{ template: "{x", name: "bad" }, { template: "{x}", name: "good" }]) });
+    const { house, clock } = open({
+      "a://": suggesting([
+        { template: "{x", name: "bad" },
+        { template: "{x}", name: "good" },
+      ]),
+    });
     expect((await house.templates({}, call)).items.map(({ name }) => name)).toEqual(["good"]);
     await house.templates({}, call);
     expect(clock.logged).toHaveLength(1);
@@ -73,7 +86,15 @@ describe("templates", () => {
   it("are those the source tells now", async () => {
     let templates: SourceTemplate[] = [{ template: "{a}", name: "a" }];
     const base = suggesting([]);
-    const { house } = open({ "a://": { list: base.list, read: base.read, get templates() { return templates; } } });
+    const { house } = open({
+      "a://": {
+        list: base.list,
+        read: base.read,
+        get templates() {
+          return templates;
+        },
+      },
+    });
     expect((await house.templates({}, call)).items).toEqual([{ uriTemplate: "a://{a}", name: "a" }]);
     templates = [{ template: "{b}", name: "b" }];
     expect((await house.templates({}, call)).items).toEqual([{ uriTemplate: "a://{b}", name: "b" }]);
@@ -86,7 +107,9 @@ describe("completion", () => {
 
   it("asks the source with its own template and what is settled", async () => {
     const asked: CompleteAsk[] = [];
-    const { house } = open({ "git://repo/": suggesting(tree, (ask) => (asked.push(ask), [{ value: "src" }, { value: "src" }])) });
+    const { house } = open({
+      "git://repo/": suggesting(tree, (ask) => (asked.push(ask), [{ value: "src" }, { value: "src" }])),
+    });
     const given = { ref: "main", other: "x", path: "typed before" };
     expect(await house.complete({ template, variable: "path", value: "s", given }, call)).toEqual({
       values: ["src"],
@@ -105,11 +128,18 @@ describe("completion", () => {
 
   it("has no suggestions where the source has none", async () => {
     const { house } = open({ "git://repo/": suggesting(tree) });
-    expect(await house.complete({ template, variable: "ref", value: "", given: {} }, call)).toEqual({ values: [], total: 0, more: false });
+    expect(await house.complete({ template, variable: "ref", value: "", given: {} }, call)).toEqual({
+      values: [],
+      total: 0,
+      more: false,
+    });
   });
 
   it("gives a hundred, and says how many there are to see", async () => {
-    const values = Array.from({ length: 250 }, (_, at) => ({ value: `v${at}`, reveals: { path: at % 2 ? "open" : "hidden" } }));
+    const values = Array.from({ length: 250 }, (_, at) => ({
+      value: `v${at}`,
+      reveals: { path: at % 2 ? "open" : "hidden" },
+    }));
     const { house } = open({ "git://repo/": suggesting(tree, () => values) }, hiding("hidden"));
     const answer = await house.complete({ template, variable: "ref", value: "", given: {} }, call);
     expect(answer).toEqual({ values: expect.any(Array), total: 125, more: true });
@@ -117,14 +147,17 @@ describe("completion", () => {
     expect(answer.values.slice(0, 2)).toEqual(["v1", "v3"]);
   });
 
-  it("judges what would be read when the source does not say what a value reveals", async () => {
-    const suggest = (...values: string[]) => suggesting(tree, () => values.map((value) => ({ value })));
-    const complete = async (values: string[], policy: Policy, variable: string, given: Record<string, string>) =>
-      (await open({ "git://repo/": suggest(...values) }, policy).house.complete({ template, variable, value: "", given }, call)).values;
+  const complete = async (values: string[], policy: Policy, variable: string, given: Record<string, string>) => {
+    const source = suggesting(tree, () => values.map((value) => ({ value })));
+    const { house } = open({ "git://repo/": source }, policy);
+    return (await house.complete({ template, variable, value: "", given }, call)).values;
+  };
 
+  it("judges what would be read when the source does not say what a value reveals", async () => {
     const secret = hiding("tree/main/secret", "tree/hidden");
     expect(await complete(["a", "secret/key", "%73ecret/key", ".."], secret, "path", { ref: "main" })).toEqual(["a"]);
     expect(await complete(["main", "hidden", "hidden/x"], secret, "ref", { path: "a" })).toEqual(["main", "hidden/x"]);
+    expect(await complete(["q?x", "q"], hiding("tree/main/q?x"), "path", { ref: "main" })).toEqual(["q"]);
     // The path is open, so the directory that is settled decides.
     expect(await complete(["main", "hidden"], secret, "ref", {})).toEqual(["main"]);
     // Even the ref is open: only the directory of all refs is settled.
@@ -158,11 +191,10 @@ describe("completion", () => {
   });
 
   it("has nothing to suggest where nothing is, and passes on other faults", async () => {
-    const failing = (cause: Error): Source => ({ ...suggesting(tree), complete: () => Promise.reject(cause) });
     const ask = { template, variable: "ref", value: "", given: {} };
-    const missing = open({ "git://repo/": failing(new ResourceError("denied", "no")) }).house;
+    const missing = open({ "git://repo/": failing(tree, new ResourceError("denied", "no")) }).house;
     expect((await missing.complete(ask, call)).values).toEqual([]);
-    const down = open({ "git://repo/": failing(new ResourceError("unavailable", "away")) }).house;
+    const down = open({ "git://repo/": failing(tree, new ResourceError("unavailable", "away")) }).house;
     await expect(down.complete(ask, call)).rejects.toMatchObject({ kind: "unavailable" });
   });
 });

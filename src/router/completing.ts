@@ -28,7 +28,10 @@ interface Expression {
   readonly exploded: ReadonlySet<string>;
 }
 
-export function createCompleting(doors: Doors, { stat }: Pick<Reading, "stat">): Pick<Resources, "templates" | "complete"> {
+export function createCompleting(
+  doors: Doors,
+  { stat }: Pick<Reading, "stat">,
+): Pick<Resources, "templates" | "complete"> {
   /** Kept as long as a source tells the same templates. */
   const known = new Map<Mounted, { told: readonly SourceTemplate[]; shown: readonly Shown[] }>();
 
@@ -49,7 +52,11 @@ export function createCompleting(doors: Doors, { stat }: Pick<Reading, "stat">):
       const { template: _, ...said } = told;
       return { mount, told, template: { ...said, uriTemplate }, parsed, expressions: expressionsOf(uriTemplate) };
     } catch (cause) {
-      doors.tools.log("warn", "left out: a template that cannot be understood", { mount: mount.name, uriTemplate, cause });
+      doors.tools.log("warn", "left out: a template that cannot be understood", {
+        mount: mount.name,
+        uriTemplate,
+        cause,
+      });
       return undefined;
     }
   }
@@ -71,7 +78,13 @@ export function createCompleting(doors: Doors, { stat }: Pick<Reading, "stat">):
   }
 
   /** Whether the caller may know what they would learn from this suggestion. */
-  function maySuggest(suggestion: Suggestion, shown: Shown, variable: string, given: Record<string, string>, call: Call) {
+  function maySuggest(
+    suggestion: Suggestion,
+    shown: Shown,
+    variable: string,
+    given: Record<string, string>,
+    call: Call,
+  ) {
     if (suggestion.reveals) return doors.maySee(call, shown.mount, suggestion.reveals);
     const { value } = suggestion;
     const mayReach = (spelled: string) => {
@@ -120,7 +133,8 @@ export function createCompleting(doors: Doors, { stat }: Pick<Reading, "stat">):
 
       const values = new Set<string>();
       for (const suggestion of await suggest(shown, variable, value, given, call)) {
-        if (!values.has(suggestion.value) && maySuggest(suggestion, shown, variable, given, call)) values.add(suggestion.value);
+        if (!values.has(suggestion.value) && maySuggest(suggestion, shown, variable, given, call))
+          values.add(suggestion.value);
       }
       return { values: [...values].slice(0, maxValues), total: values.size, more: values.size > maxValues };
     },
@@ -143,15 +157,19 @@ function expressionsOf(template: string): Expression[] {
     const inner = template.slice(start + 1, template.indexOf("}", start));
     const operator = "+#./;?&".includes(inner.charAt(0)) ? inner.charAt(0) : "";
     const specs = inner.slice(operator.length).split(",");
-    const bare = (spec: string) => spec.replace("*", "").split(":", 1)[0] ?? "";
     expressions.push({
       start,
       operator,
-      names: specs.map(bare),
-      exploded: new Set(specs.filter((spec) => spec.endsWith("*")).map(bare)),
+      names: specs.map(nameOf),
+      exploded: new Set(specs.filter((spec) => spec.endsWith("*")).map(nameOf)),
     });
   }
   return expressions;
+}
+
+/** Without the star or the length behind it. */
+function nameOf(spec: string): string {
+  return spec.replace("*", "").split(":", 1)[0] ?? "";
 }
 
 /**

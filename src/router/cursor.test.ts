@@ -16,14 +16,12 @@ describe("a cursor", () => {
     const text = fc.string({ unit: "binary" });
     const anyPosition = fc
       .tuple(text, fc.nat(), fc.option(text), fc.option(text), fc.option(fc.dictionary(text, text)))
-      .map(
-        ([mount, page, cursor, path, query]): Position => ({
-          mount,
-          page,
-          ...(cursor !== null && { cursor }),
-          ...(path !== null && { last: { path, ...(query && { query }) } }),
-        }),
-      );
+      .map(([mount, page, cursor, path, query]): Position => ({
+        mount,
+        page,
+        ...(cursor !== null && { cursor }),
+        ...(path !== null && { last: { path, ...(query && { query }) } }),
+      }));
     fc.assert(
       fc.property(anyPosition, text, (one, question) => {
         const cursor = cursors.seal(one, question);

@@ -41,9 +41,16 @@ export function createCursors(key: Uint8Array): Cursors {
       const nonce = crypto.createHmac("sha256", naming).update(header).update(text).digest().subarray(0, nonceLength);
       const cipher = crypto.createCipheriv("aes-256-gcm", sealing, nonce, { authTagLength: tagLength });
       cipher.setAAD(header);
-      const sealed = Buffer.concat([Buffer.of(version), nonce, cipher.update(text), cipher.final(), cipher.getAuthTag()]);
+      const sealed = Buffer.concat([
+        Buffer.of(version),
+        nonce,
+        cipher.update(text),
+        cipher.final(),
+        cipher.getAuthTag(),
+      ]);
       const cursor = sealed.toString("base64url");
-      if (cursor.length > maxLength) throw new ResourceError("unexpected", "the place in the list is too long for a cursor");
+      if (cursor.length > maxLength)
+        throw new ResourceError("unexpected", "the place in the list is too long for a cursor");
       return cursor;
     },
 

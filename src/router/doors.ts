@@ -80,7 +80,10 @@ export function withdrawn(cause?: unknown): ResourceError {
 
 /** The entry under this URI. */
 export function describe(uri: string, entry: Entry, mount: Mounted): Resource {
-  const resource: { -readonly [K in keyof Resource]: Resource[K] } = { uri, name: entry.name ?? nameOf(entry.path, mount) };
+  const resource: { -readonly [K in keyof Resource]: Resource[K] } = {
+    uri,
+    name: entry.name ?? nameOf(entry.path, mount),
+  };
   if (entry.title !== undefined) resource.title = entry.title;
   if (entry.description !== undefined) resource.description = entry.description;
   if (entry.mimeType !== undefined) resource.mimeType = entry.mimeType;

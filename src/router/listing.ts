@@ -16,7 +16,10 @@ export interface ListingOptions {
 const maxPageSize = 20_000;
 const maxGrowth = 20;
 
-export function createListing(doors: Doors, { cursors, pageSize }: ListingOptions): Pick<Resources, "list" | "children"> {
+export function createListing(
+  doors: Doors,
+  { cursors, pageSize }: ListingOptions,
+): Pick<Resources, "list" | "children"> {
   const largest = Math.max(pageSize, Math.min(maxPageSize, pageSize * maxGrowth));
   const sizeOf = (page: number) => Math.min(pageSize * 2 ** page, largest);
 
@@ -41,9 +44,7 @@ export function createListing(doors: Doors, { cursors, pageSize }: ListingOption
       const question = "list";
       const from = open(cursor, question);
       const page = from?.page ?? 0;
-      const runs = doors.routes.mounts.map(
-        (mount): Run => ({ mount, ask: (ask) => mount.source.list(ask, call) }),
-      );
+      const runs = doors.routes.mounts.map((mount): Run => ({ mount, ask: (ask) => mount.source.list(ask, call) }));
       return toPage(await walk(doors, runs, call, { size: sizeOf(page), from }), page, question);
     },
 

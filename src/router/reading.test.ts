@@ -22,6 +22,15 @@ const reads = (read: (at: Address) => readonly Part[] | Promise<readonly Part[]>
   read: async (at) => read(at),
 });
 
+/** What reading a directory says. */
+async function readJson(source: Source, uri: string, policy = openPolicy) {
+  const answer = await open(source, policy, { ttlMs: 5, scope: "public" }).house.read(uri, call);
+  const [content] = answer.contents;
+  expect(answer).toEqual({ contents: [content], ttlMs: 5, scope: policy === openPolicy ? "public" : "private" });
+  expect(content).toMatchObject({ uri, mimeType: "application/json" });
+  return JSON.parse(content && "text" in content.body ? content.body.text : "") as Record<string, unknown>;
+}
+
 describe("a read", () => {
   it("answers in the caller's own spelling and hands the body on as it is", async () => {
     const body = { text: "hello" };
@@ -43,7 +52,10 @@ describe("a read", () => {
   });
 
   it("gives pieces that stand elsewhere their own URI, and those of the same place the caller's", async () => {
-    const parts = [{ at: { path: "d/ä" }, body: { text: "1" } }, { at: { path: "d" }, body: { text: "2" } }];
+    const parts = [
+      { at: { path: "d/ä" }, body: { text: "1" } },
+      { at: { path: "d" }, body: { text: "2" } },
+    ];
     const { contents } = await open(reads(() => parts)).house.read("m://h/%64", call);
     expect(contents.map(({ uri }) => uri)).toEqual(["m://h/d/%C3%A4", "m://h/%64"]);
   });
@@ -51,11 +63,27 @@ describe("a read", () => {
   it("leaves out pieces that the caller may not see or no URI can spell", async () => {
     const policy: Policy = { maySee: (_, __, { path }) => path !== "d/secret" };
     const body = { text: "" };
-    const parts = [{ body, at: { path: "d/a" } }, { body, at: { path: "d/secret" } }, { body, at: { path: "d/.." } }];
+    const parts = [
+      { body, at: { path: "d/a" } },
+      { body, at: { path: "d/secret" } },
+      { body, at: { path: "d/.." } },
+    ];
     const freshness = { ttlMs: 9, scope: "public" } as const;
-    const { house } = open(reads(() => parts), policy, freshness);
-    expect(await house.read("m://h/d", call)).toEqual({ contents: [{ uri: "m://h/d/a", body }], ttlMs: 9, scope: "private" });
-    const nothing = open(reads(() => parts.slice(1)), policy, freshness);
+    const { house } = open(
+      reads(() => parts),
+      policy,
+      freshness,
+    );
+    expect(await house.read("m://h/d", call)).toEqual({
+      contents: [{ uri: "m://h/d/a", body }],
+      ttlMs: 9,
+      scope: "private",
+    });
+    const nothing = open(
+      reads(() => parts.slice(1)),
+      policy,
+      freshness,
+    );
     await expect(nothing.house.read("m://h/d", call)).rejects.toEqual(notFound("m://h/d"));
   });
 
@@ -63,7 +91,12 @@ describe("a read", () => {
     ["nothing unless said", undefined, [undefined], { ttlMs: 0, scope: "private" }],
     ["the mount's", { ttlMs: 5, scope: "public" }, [undefined], { ttlMs: 5, scope: "public" }],
     ["the part's over the mount's", { ttlMs: 5, scope: "public" }, [{ ttlMs: 9 }], { ttlMs: 9, scope: "public" }],
-    ["the least of all parts", { ttlMs: 50, scope: "public" }, [{ ttlMs: 9 }, { ttlMs: 7, scope: "private" }, {}], { ttlMs: 7, scope: "private" }],
+    [
+      "the least of all parts",
+      { ttlMs: 50, scope: "public" },
+      [{ ttlMs: 9 }, { ttlMs: 7, scope: "private" }, {}],
+      { ttlMs: 7, scope: "private" },
+    ],
   ])("stays fresh for %s", async (_, mount, parts, expected) => {
     const source = reads(() => parts.map((freshness) => ({ body: { text: "" }, ...(freshness && { freshness }) })));
     expect(await open(source, openPolicy, mount).house.read("m://h/x", call)).toMatchObject(expected);
@@ -91,7 +124,8 @@ describe("a read", () => {
     const asked: string[] = [];
     const source = reads(({ path }) => (asked.push(path), [{ body: { text: "" } }]));
     const { house } = open(source, { maySee: () => false });
-    for (const ask of [house.read, house.stat]) await expect(ask("m://h/%78", call)).rejects.toEqual(notFound("m://h/%78"));
+    for (const ask of [house.read, house.stat])
+      await expect(ask("m://h/%78", call)).rejects.toEqual(notFound("m://h/%78"));
     await expect(house.children("m://h/%78", {}, call)).rejects.toEqual(notFound("m://h/%78"));
     expect(asked).toEqual([]);
   });
@@ -119,23 +153,17 @@ describe("a read", () => {
   it("that was withdrawn is cancelled, whatever the source throws", async () => {
     const asking = new AbortController();
     const { house } = open(reads(() => (asking.abort(), Promise.reject(new Error("socket closed")))));
-    await expect(house.read("m://h/x", { ...call, signal: asking.signal })).rejects.toMatchObject({ kind: "cancelled" });
+    await expect(house.read("m://h/x", { ...call, signal: asking.signal })).rejects.toMatchObject({
+      kind: "cancelled",
+    });
   });
 });
 
 describe("reading a directory", () => {
-  const json = async (source: Source, uri: string, policy = openPolicy) => {
-    const answer = await open(source, policy, { ttlMs: 5, scope: "public" }).house.read(uri, call);
-    const [content] = answer.contents;
-    expect(answer).toEqual({ contents: [content], ttlMs: 5, scope: policy === openPolicy ? "public" : "private" });
-    expect(content).toMatchObject({ uri, mimeType: "application/json" });
-    return JSON.parse(content && "text" in content.body ? content.body.text : "") as Record<string, unknown>;
-  };
-
   it("gives its first children and their number as JSON, of what may be seen", async () => {
     const { source } = createMemory({ "d/a b": "abc", "d/e/f": "", "d/secret": "", x: "" });
     const policy: Policy = { maySee: (_, __, { path }) => path !== "d/secret" };
-    expect(await json(source, "m://h/%64", policy)).toEqual({
+    expect(await readJson(source, "m://h/%64", policy)).toEqual({
       uri: "m://h/%64",
       count: 2,
       children: [
@@ -153,7 +181,7 @@ describe("reading a directory", () => {
     [10_001, { count: 10_000, countIsAtLeast: true, more: true }],
   ])("shows a hundred of %i and counts to ten thousand", async (count, expected) => {
     const { source } = createMemory(Object.fromEntries(Array.from({ length: count }, (_, at) => [`d/${at}`, ""])));
-    const { uri: _, children, ...rest } = await json(source, "m://h/d");
+    const { uri: _, children, ...rest } = await readJson(source, "m://h/d");
     expect(rest).toEqual(expected);
     expect(children).toHaveLength(100);
   });

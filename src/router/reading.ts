@@ -54,7 +54,10 @@ export function createReading(doors: Doors): Reading {
     const { source } = mount;
     if (source.children === undefined) throw notFound(uri);
     try {
-      const run = { mount, ask: async (ask: { limit: number }) => (await source.children?.(at, ask, call)) ?? { items: [] } };
+      const run = {
+        mount,
+        ask: async (ask: { limit: number }) => (await source.children?.(at, ask, call)) ?? { items: [] },
+      };
       const { items, next } = await walk(doors, [run], call, { size: countedChildren, strict: true });
       const body = { text: JSON.stringify(toDirectory(uri, items, next !== undefined)) };
       return {
@@ -71,11 +74,13 @@ export function createReading(doors: Doors): Reading {
     const { source } = mount;
     try {
       if (source.stat) return describe(uri, await source.stat(at, call), mount);
-      const [part] = await source.read(at, call);
-      if (part === undefined) throw notFound(uri);
-      return describe(uri, { path: at.path, ...(part.mimeType !== undefined && { mimeType: part.mimeType }) }, mount);
+      const [content] = toAnswer(await source.read(at, call), { mount, at }, uri, call).contents;
+      if (content === undefined) throw notFound(uri);
+      const { mimeType } = content;
+      return describe(uri, { path: at.path, ...(mimeType !== undefined && { mimeType }) }, mount);
     } catch (cause) {
-      if (isDirectory(cause) && source.children) return describe(uri, { path: at.path, mimeType: directoryType }, mount);
+      if (isDirectory(cause) && source.children)
+        return describe(uri, { path: at.path, mimeType: directoryType }, mount);
       throw doors.refusal(cause, { uri, mount, asked: "stat" }, call);
     }
   }

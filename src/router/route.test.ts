@@ -7,7 +7,14 @@ import type { Mount } from "./route.ts";
 
 const source: Source = { list: async () => ({ items: [] }), read: async () => [] };
 const mountAt = (base: string, name = base): Mount => ({ name, base, source });
-const bases = ["file:///home/me/project/", "test://", "git://repo/", "postgres://host:5432/db/", "calendar:", "disk:///"];
+const bases = [
+  "file:///home/me/project/",
+  "test://",
+  "git://repo/",
+  "postgres://host:5432/db/",
+  "calendar:",
+  "disk:///",
+];
 const routes = createRoutes(bases.map((base) => mountAt(base)));
 
 /** Where a URI leads, as "base path", with its query behind. */
@@ -16,6 +23,12 @@ function lead(uri: string, through = routes): string | undefined {
   if (place === undefined) return undefined;
   const query = place.at.query === undefined ? "" : ` ${JSON.stringify(place.at.query)}`;
   return `${place.mount.name} ${place.at.path}${query}`;
+}
+
+/** The URI of an address below this base. */
+function spell(base: string, path: string, query?: Record<string, string>): string | undefined {
+  const mount = routes.mounts.find(({ name }) => name === base);
+  return mount && routes.spell(mount, query ? { path, query } : { path });
 }
 
 describe("a URI leads to a mount and an address", () => {
@@ -102,23 +115,23 @@ describe("a URI leads to a mount and an address", () => {
   it("unless it is too long, which is said without repeating it", () => {
     const long = `test://${"x".repeat(70_000)}`;
     expect(() => routes.find(long)).toThrow(expect.objectContaining({ kind: "invalid" }));
-    expect(() => routes.find(long)).toThrow(/^the URI has 70007 characters, and 65536 are allowed; ask with a shorter one$/);
+    expect(() => routes.find(long)).toThrow(
+      /^the URI has 70007 characters, and 65536 are allowed; ask with a shorter one$/,
+    );
     expect(lead(`test://${"x".repeat(65_536 - 7)}`)).toMatch(/^test:\/\/ x+$/);
   });
 
-  it.each(["/", "%2F", "?", ".a", "%", "/..", "/%2e"])("or not, soon, when it is as long as it may be and full of %s", (unit) => {
-    const long = unit.repeat(Math.floor(65_000 / unit.length));
-    const leads = !["%", "/..", "/%2e"].includes(unit);
-    expect(routes.find(`test://${long}`) !== undefined).toBe(leads);
-  });
+  it.each(["/", "%2F", "?", ".a", "%", "/..", "/%2e"])(
+    "or not, soon, when it is as long as it may be and full of %s",
+    (unit) => {
+      const long = unit.repeat(Math.floor(65_000 / unit.length));
+      const leads = !["%", "/..", "/%2e"].includes(unit);
+      expect(routes.find(`test://${long}`) !== undefined).toBe(leads);
+    },
+  );
 });
 
 describe("an address has a URI", () => {
-  const spell = (base: string, path: string, query?: Record<string, string>) => {
-    const mount = routes.mounts.find(({ name }) => name === base);
-    return mount && routes.spell(mount, query ? { path, query } : { path });
-  };
-
   it.each([
     ["file:///home/me/project/", "", "file:///home/me/project"],
     ["file:///home/me/project/", "a b/ü.txt", "file:///home/me/project/a%20b/%C3%BC.txt"],
@@ -161,27 +174,55 @@ describe("an address has a URI", () => {
 
 describe("for any address", () => {
   const character = fc.oneof(
-    fc.constantFrom(" ", "%", "#", "?", "日", "本", "e\u0301", "é", "😀", innerSlash, ".", ":", "@", "&", "+", "\n", "%2F", "{", "["),
+    fc.constantFrom(
+      " ",
+      "%",
+      "#",
+      "?",
+      "日",
+      "本",
+      "e\u0301",
+      "é",
+      "😀",
+      innerSlash,
+      ".",
+      ":",
+      "@",
+      "&",
+      "+",
+      "\n",
+      "%2F",
+      "{",
+      "[",
+    ),
     fc.string({ unit: "binary", minLength: 1, maxLength: 1 }).filter((text) => !text.includes("/")),
   );
   const segment = fc
     .array(character, { maxLength: 6 })
     .map((characters) => characters.join(""))
     .filter((text) => text !== "." && text !== "..");
-  const path = fc.array(segment, { maxLength: 5 }).map((segments) => segments.join("/"));
+  const anyPath = fc.array(segment, { maxLength: 5 }).map((segments) => segments.join("/"));
   const text = fc.string({ unit: "grapheme" }).filter((value) => !value.includes("\0") && value.isWellFormed());
-  const query = fc.option(
+  const anyQuery = fc.option(
     fc
-      .array(fc.tuple(text.filter((name) => name !== ""), text), { minLength: 1, maxLength: 3 })
+      .array(
+        fc.tuple(
+          text.filter((name) => name !== ""),
+          text,
+        ),
+        { minLength: 1, maxLength: 3 },
+      )
       .map((pairs) => Object.assign(Object.create(null), Object.fromEntries(pairs)) as Record<string, string>),
     { nil: undefined },
   );
-  const address = fc.record({ path, query }).map(({ path, query }) => (query ? { path, query } : { path }));
-  const mount = fc.constantFrom(...routes.mounts);
+  const address = fc
+    .record({ path: anyPath, query: anyQuery })
+    .map(({ path, query }) => (query ? { path, query } : { path }));
+  const anyMount = fc.constantFrom(...routes.mounts);
 
   it("its URI leads back to it", () => {
     fc.assert(
-      fc.property(mount, address, (mount, at) => {
+      fc.property(anyMount, address, (mount, at) => {
         const uri = routes.spell(mount, at);
         if (mount.base === "calendar:" && at.path.startsWith("//")) {
           expect(uri).toBeUndefined();
@@ -196,7 +237,7 @@ describe("for any address", () => {
 
   it("every other spelling of its URI leads to it too", () => {
     fc.assert(
-      fc.property(mount, address, fc.infiniteStream(fc.nat(3)), (mount, at, dice) => {
+      fc.property(anyMount, address, fc.infiniteStream(fc.nat(3)), (mount, at, dice) => {
         const uri = routes.spell(mount, at);
         if (uri === undefined) return;
         const start = mount.root.length;
@@ -209,7 +250,7 @@ describe("for any address", () => {
 
   it("no other address has its URI", () => {
     fc.assert(
-      fc.property(mount, path, path, (mount, one, other) => {
+      fc.property(anyMount, anyPath, anyPath, (mount, one, other) => {
         fc.pre(one !== other);
         const uri = routes.spell(mount, { path: one });
         if (uri !== undefined) expect(routes.spell(mount, { path: other })).not.toBe(uri);
@@ -219,9 +260,28 @@ describe("for any address", () => {
   });
 
   it("what leads anywhere is spelled so that it leads there again", () => {
-    const piece = fc.constantFrom("/", "//", ".", "..", "%2F", "%2e", "%", "a", "?", "&", "=", "x", "日", "%E6%97%A5", "%00", "#", "@", ":");
+    const piece = fc.constantFrom(
+      "/",
+      "//",
+      ".",
+      "..",
+      "%2F",
+      "%2e",
+      "%",
+      "a",
+      "?",
+      "&",
+      "=",
+      "x",
+      "日",
+      "%E6%97%A5",
+      "%00",
+      "#",
+      "@",
+      ":",
+    );
     fc.assert(
-      fc.property(mount, fc.array(piece, { maxLength: 12 }), (mount, pieces) => {
+      fc.property(anyMount, fc.array(piece, { maxLength: 12 }), (mount, pieces) => {
         const place = routes.find(mount.base + pieces.join(""));
         if (place === undefined) return;
         const uri = routes.spell(place.mount, place.at);
@@ -260,7 +320,9 @@ describe("mounts", () => {
     ["docs://%ff/", 'holds "%ff", which no path can'],
     ["file://", "must name a folder"],
   ])("cannot have the base %s", (base, why) => {
-    expect(() => createRoutes([mountAt(base, "m")])).toThrow(`the base ${JSON.stringify(base)} of the mount "m" ${why}`);
+    expect(() => createRoutes([mountAt(base, "m")])).toThrow(
+      `the base ${JSON.stringify(base)} of the mount "m" ${why}`,
+    );
   });
 
   it("stand side by side under one scheme", () => {
@@ -291,7 +353,8 @@ function respell(spelled: string, dice: Iterator<number>): string {
         const roll = dice.next().value ?? 0;
         if (keep.includes(piece)) return piece;
         if (roll === 0 && piece.length === 1) return `%${piece.charCodeAt(0).toString(16).padStart(2, "0")}`;
-        if (roll === 1 && piece.length > 3) return decodeURIComponent(piece).replace(/[^\u00a0-\u{10ffff}]/gu, encodeURIComponent);
+        if (roll === 1 && piece.length > 3)
+          return decodeURIComponent(piece).replace(/[^\u00a0-\u{10ffff}]/gu, encodeURIComponent);
         return roll === 2 ? piece.toLowerCase().replace(/^[^%]$/, piece) : piece;
       })
       .join("");

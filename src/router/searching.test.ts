@@ -41,7 +41,12 @@ describe("a search", () => {
     const { house } = open(sources);
     const { hits } = await house.search({ text: "coffee", limit: 1 }, call);
     expect(hits).toEqual([
-      { resource: { uri: "b://none", name: "none", mimeType: "text/plain", size: 6 }, score: 0.5, snippet: "coffee", lines: [1, 1] },
+      {
+        resource: { uri: "b://none", name: "none", mimeType: "text/plain", size: 6 },
+        score: 0.5,
+        snippet: "coffee",
+        lines: [1, 1],
+      },
     ]);
   });
 

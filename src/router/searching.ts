@@ -23,7 +23,12 @@ export function createSearching(doors: Doors, { statPlace }: Pick<Reading, "stat
     }
   }
 
-  function toHit({ entry, ...found }: SourceHit, mount: Mounted, within: Place | undefined, call: Call): Hit | undefined {
+  function toHit(
+    { entry, ...found }: SourceHit,
+    mount: Mounted,
+    within: Place | undefined,
+    call: Call,
+  ): Hit | undefined {
     if (within && !isBelow(entry.path, within.at.path)) return undefined;
     const resource = doors.show(entry, mount, call);
     return resource && { ...found, resource };

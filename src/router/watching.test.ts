@@ -51,15 +51,15 @@ function scripted(source: Source) {
       async watch({ signal }: Call): Promise<AsyncIterable<SourceChange>> {
         starts += 1;
         const queue: SourceChange[] = [];
-        let wake = () => {};
+        let wake: (() => void) | undefined;
         const emit = (change: SourceChange) => {
           queue.push(change);
-          wake();
+          wake?.();
         };
         emitters.add(emit);
         signal.addEventListener("abort", () => {
           emitters.delete(emit);
-          wake();
+          wake?.();
         });
         return {
           async *[Symbol.asyncIterator]() {
@@ -95,7 +95,17 @@ describe("a watch", () => {
     const { watch: _, ...still } = createMemory({ a: "" }).source;
     const policy: Policy = { maySee: (__, ___, { path }) => path !== "secret" };
     const { house } = open({ m: createMemory({ a: "", secret: "", "d/x": "" }).source, still }, policy);
-    const uris = ["m://a", "m://secret", "m://gone", "m://d", "m://", "still://a", "other://x", "m://a#f", `m://${"x".repeat(70_000)}`];
+    const uris = [
+      "m://a",
+      "m://secret",
+      "m://gone",
+      "m://d",
+      "m://",
+      "still://a",
+      "other://x",
+      "m://a#f",
+      `m://${"x".repeat(70_000)}`,
+    ];
     const watch = await house.watch({ uris }, calling().call);
     expect(watch.uris).toEqual(["m://a", "m://d", "m://"]);
   });
@@ -190,6 +200,20 @@ describe("a watch", () => {
     expect(heard).toEqual(["m://d/x"]);
   });
 
+  it("below a hidden directory that comes or goes says only what is true of the thing itself", async () => {
+    const memory = createMemory({ "d/x": "", "d/y": "" });
+    const script = scripted(memory.source);
+    const { house, clock } = open({ m: script.source }, { maySee: (_, __, { path }) => path !== "d" });
+    const heard = hear(await house.watch({ uris: ["m://d/x", "m://d/y"], list: true }, calling().call));
+    memory.delete("d/x");
+    script.emit({ kind: "gone", path: "d" });
+    await clock.advance(2000);
+    expect(heard).toEqual(["m://d/x"]);
+    script.emit({ kind: "appeared", path: "d" });
+    await clock.advance(2000);
+    expect(heard).toEqual(["m://d/x", "m://d/y"]);
+  });
+
   it("shares one watch of the source with all others, and the last to leave ends it", async () => {
     const script = scripted(createMemory({ a: "" }).source);
     const { house, clock } = open({ m: script.source });
@@ -269,8 +293,8 @@ describe("a watch", () => {
     one.leave();
     expect(asked?.aborted).toBe(false);
     other.leave();
-    expect(asked?.aborted).toBe(true);
     await Promise.all(ends);
+    expect(asked?.aborted).toBe(true);
     await expect(house.watch({}, other.call)).rejects.toMatchObject({ kind: "cancelled" });
   });
 

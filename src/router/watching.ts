@@ -1,5 +1,6 @@
 /** From what callers want to hear of to what their sources say: each caller hears of what they may see, in their own spelling. */
-import type { Call, Caller, Change, Resources, Watch, WatchFilter } from "../resources.ts";
+import { toResourceError } from "../errors.ts";
+import type { Call, Change, Resources, Watch, WatchFilter } from "../resources.ts";
 import type { Address, SourceChange } from "../source.ts";
 import { createHub } from "../watch/hub.ts";
 import type { Touched } from "../watch/hub.ts";
@@ -16,8 +17,7 @@ interface Spot extends Place {
   readonly change: { readonly kind: "updated"; readonly uri: string };
 }
 
-interface Listener {
-  readonly caller: Caller;
+interface Listener extends Call {
   /** By mount and path: one place may be watched under several spellings. */
   readonly spots: ReadonlyMap<string, readonly Spot[]>;
   push(change: Change): void;
@@ -25,6 +25,7 @@ interface Listener {
 
 /** A mount's watch, which runs as long as anyone listens. */
 interface Ear {
+  readonly mount: Mounted;
   readonly watchers: Watchers;
   listeners: number;
   stop: AbortController | undefined;
@@ -62,16 +63,28 @@ export function createWatching(doors: Doors, { statPlace }: Pick<Reading, "statP
       if (current.kind === "lost" || maySee(current)) listener.push(listChanged);
       return;
     }
-    // A directory has changed through one of its children, which must be visible too.
-    if (current.kind !== "lost" && isAbove(touched.path, current.path) && !maySee(current)) return;
+    const hidden = current.kind !== "lost" && current.path !== touched.path && !maySee(current);
+    // A directory does not change for those who may not see the child that came or went.
+    if (hidden && current.kind !== "lost" && isAbove(touched.path, current.path)) return;
     for (const spot of listener.spots.get(spotKey(touched.mount, touched.path)) ?? []) {
-      if (maySee(spot.at)) listener.push(spot.change);
+      if (!maySee(spot.at)) continue;
+      if (hidden) void confirm(listener, spot, current.kind);
+      else listener.push(spot.change);
     }
+  }
+
+  /** A hidden directory came or went: what is below is announced only if it did the same. */
+  async function confirm(listener: Listener, spot: Spot, kind: SourceChange["kind"]): Promise<void> {
+    const found = await statPlace(spot, spot.change.uri, listener).then(
+      () => "appeared",
+      (cause: unknown) => (toResourceError(cause).kind === "not-found" ? "gone" : "unknown"),
+    );
+    if (found === kind) listener.push(spot.change);
   }
 
   async function findSpots(uris: readonly string[], call: Call): Promise<Spot[]> {
     const asked = [...new Set(uris)];
-    const found = new Array<Spot | undefined>(asked.length);
+    const found: (Spot | undefined)[] = asked.map(() => undefined);
     let next = 0;
     async function lookUp(): Promise<void> {
       while (next < asked.length && !call.signal.aborted) {
@@ -96,34 +109,61 @@ export function createWatching(doors: Doors, { statPlace }: Pick<Reading, "statP
     }
   }
 
-  /** Resolves once the mount's watch is armed, or is known to be tried again later. */
-  async function arm(mount: Mounted, signal: AbortSignal): Promise<void> {
+  function earOf(mount: Mounted): Ear {
     let ear = ears.get(mount);
     if (ear === undefined) {
-      ear = { watchers: createWatchers(mount.source, mount, doors.tools), listeners: 0, stop: undefined };
+      ear = { mount, watchers: createWatchers(mount.source, mount, doors.tools), listeners: 0, stop: undefined };
       ears.set(mount, ear);
     }
-    const { watchers } = ear;
-    ear.listeners += 1;
-    if (ear.stop === undefined) {
-      ear.stop = new AbortController();
-      signal.addEventListener("abort", () => leave(ear), { once: true });
-      await watchers.join((change) => publish(mount, change), ear.stop.signal);
-    } else {
-      // One pair of ears hears for all; this join only says that someone has come, and waits until they can hear.
-      const visit = new AbortController();
-      signal.addEventListener("abort", () => leave(ear, visit), { once: true });
-      await watchers.join(ignore, visit.signal);
-      visit.abort();
-    }
+    return ear;
   }
 
-  function leave(ear: Ear, visit?: AbortController): void {
-    visit?.abort();
+  /** Resolves once the mount's watch is armed, or is known to be tried again later. Every join is left once. */
+  function join(ear: Ear, visit: AbortSignal): Promise<void> {
+    ear.listeners += 1;
+    // One pair of ears hears for all; this only says that someone has come, and waits until they can hear.
+    if (ear.stop) return ear.watchers.join(ignore, visit);
+    ear.stop = new AbortController();
+    return ear.watchers.join((change) => publish(ear.mount, change), ear.stop.signal);
+  }
+
+  function leave(ear: Ear): void {
     ear.listeners -= 1;
     if (ear.listeners > 0) return;
     ear.stop?.abort();
     ear.stop = undefined;
+  }
+
+  /** A signal that ends with the call, with the house, or when it is told to. The ears are joined until then. */
+  function begin(call: Call, joined: readonly Ear[]): AbortController {
+    const own = new AbortController();
+    const stop = () => own.abort();
+    live.add(own);
+    call.signal.addEventListener("abort", stop, { once: true });
+    own.signal.addEventListener(
+      "abort",
+      () => {
+        live.delete(own);
+        call.signal.removeEventListener("abort", stop);
+        for (const ear of joined) leave(ear);
+      },
+      { once: true },
+    );
+    return own;
+  }
+
+  /** Registered before the watches start, so that nothing falls between. */
+  function register({ caller }: Call, signal: AbortSignal, spots: readonly Spot[], listed: readonly Mounted[]) {
+    const reader = createReader<Change>(signal, keyOf);
+    hub.register(
+      { caller, signal, spots: bySpot(spots), push: reader.push },
+      {
+        paths: spots.map(({ mount, at }) => ({ mount: mount.name, path: at.path })),
+        lists: listed.map(({ name }) => name),
+      },
+      signal,
+    );
+    return reader.iterable;
   }
 
   function listedMounts(filter: WatchFilter, call: Call): Mounted[] {
@@ -138,40 +178,23 @@ export function createWatching(doors: Doors, { statPlace }: Pick<Reading, "statP
       const listed = listedMounts(filter, call);
       if (closed || call.signal.aborted) throw withdrawn();
 
-      const own = new AbortController();
-      live.add(own);
-      const stop = () => own.abort();
-      call.signal.addEventListener("abort", stop, { once: true });
-      own.signal.addEventListener(
-        "abort",
-        () => {
-          live.delete(own);
-          call.signal.removeEventListener("abort", stop);
-        },
-        { once: true },
-      );
-
-      const reader = createReader<Change>(own.signal, keyOf);
-      const listener: Listener = { caller: call.caller, spots: bySpot(spots), push: reader.push };
-      // Before the watches start, so that nothing falls between.
-      hub.register(
-        listener,
-        {
-          paths: spots.map(({ mount, at }) => ({ mount: mount.name, path: at.path })),
-          lists: listed.map(({ name }) => name),
-        },
-        own.signal,
-      );
-      const needed = new Set([...spots.map(({ mount }) => mount), ...listed]);
-      const armed = [...needed].map((mount) => arm(mount, own.signal));
-      await unlessAborted(own.signal, Promise.all(armed)).catch((cause: unknown) => {
-        stop();
+      const needed = [...new Set([...spots.map(({ mount }) => mount), ...listed])].map(earOf);
+      const own = begin(call, needed);
+      const changes = register(call, own.signal, spots, listed);
+      const visit = new AbortController();
+      try {
+        await unlessAborted(own.signal, Promise.all(needed.map((ear) => join(ear, visit.signal))));
+      } catch (cause) {
+        own.abort();
         throw cause;
-      });
+      } finally {
+        // With a reason of its own, for an error is dear to make and no one reads it.
+        visit.abort(null);
+      }
       return toWatch(
         spots.map(({ change }) => change.uri),
-        reader.iterable,
-        stop,
+        changes,
+        own,
       );
     },
 
@@ -183,7 +206,7 @@ export function createWatching(doors: Doors, { statPlace }: Pick<Reading, "statP
   };
 }
 
-function toWatch(uris: readonly string[], changes: AsyncIterable<Change>, stop: () => void): Watch {
+function toWatch(uris: readonly string[], changes: AsyncIterable<Change>, own: AbortController): Watch {
   return {
     uris,
     [Symbol.asyncIterator]() {
@@ -191,7 +214,7 @@ function toWatch(uris: readonly string[], changes: AsyncIterable<Change>, stop: 
       return {
         next: () => iterator.next(),
         return() {
-          stop();
+          own.abort();
           return Promise.resolve({ done: true, value: undefined });
         },
       };

@@ -1,5 +1,5 @@
 /** From the folders that a person named to the ones to serve: real, told apart, each with a name. */
-import { realpath, stat } from "node:fs/promises";
+import { realpathSync, statSync } from "node:fs";
 import { basename, relative, resolve, sep } from "node:path";
 import { invalid, quote } from "../errors.ts";
 
@@ -10,10 +10,10 @@ export interface Folder {
 }
 
 /** Without any, the one they are standing in. */
-export async function findFolders(named: readonly string[], from: string): Promise<readonly Folder[]> {
+export function findFolders(named: readonly string[], from: string): readonly Folder[] {
   const found: { readonly said: string; readonly path: string }[] = [];
   for (const said of named.length === 0 ? ["."] : named) {
-    const path = await realFolder(said, from);
+    const path = realFolder(said, from);
     for (const other of found) {
       if (other.path === path) throw invalid(`${quote(said)} and ${quote(other.said)} are the same folder; name it once`);
       const [outer, inner] = isWithin(other.path, path) ? [other.said, said] : [said, other.said];
@@ -31,14 +31,12 @@ export function isWithin(outer: string, inner: string): boolean {
   return way !== "" && way !== ".." && !way.startsWith(`..${sep}`) && resolve(outer, way) === inner;
 }
 
-async function realFolder(said: string, from: string): Promise<string> {
+function realFolder(said: string, from: string): string {
   if (said === "") throw invalid('the name of a folder is empty; for the current one, write "."');
   const path = resolve(from, said);
   try {
-    if (!(await stat(path)).isDirectory()) {
-      throw invalid(`${quote(said)} is a file; name the folder that holds it`);
-    }
-    return await realpath(path);
+    if (!statSync(path).isDirectory()) throw invalid(`${quote(said)} is a file; name the folder that holds it`);
+    return realpathSync.native(path);
   } catch (cause) {
     switch ((cause as NodeJS.ErrnoException).code) {
       case "ENOENT":

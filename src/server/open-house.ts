@@ -41,7 +41,7 @@ export interface House {
 
 export async function openHouse({ folders: named, from, env, err }: HouseOptions): Promise<House> {
   const tools = createTools(err, logLevel(env));
-  const folders = await findFolders(named, from);
+  const folders = findFolders(named, from);
   const { default: file } = await sources.file();
   const mounts: Mount[] = [];
   for (const { name, path } of folders) {

@@ -7,6 +7,10 @@ import type { Match } from "../lib/uri-template.ts";
 import { directoryType } from "../resources.ts";
 import type { Body, Call, Page } from "../resources.ts";
 import { defineSource, segmentsOf } from "../source.ts";
+import { startWatch } from "./memory/changes.ts";
+import type { Watch } from "./memory/changes.ts";
+import { fold, searchIn } from "./memory/search.ts";
+import type { Searchable } from "./memory/search.ts";
 import type {
   Address,
   Entry,
@@ -50,26 +54,11 @@ export interface MemoryOptions {
   readonly templates?: readonly MemoryTemplate[];
 }
 
-interface Stored {
-  readonly entry: Entry;
-  readonly parts: readonly Part[];
-  /** The text as it is searched; made when it is first needed. */
-  folded?: string;
-}
-
-interface Watch {
-  hear(change: SourceChange): void;
-  end(): void;
-}
-
-const maxQueuedChanges = 10_000;
-const snippetLength = 240;
-
 export function createMemory(
   initial: Readonly<Record<string, MemoryValue>> = {},
   { templates = [] }: MemoryOptions = {},
 ): Memory {
-  const stored = new Map<string, Stored>();
+  const stored = new Map<string, Searchable>();
   /** How many things lie below a directory. */
   const directories = new Map<string, number>([["", 0]]);
   const watches = new Set<Watch>();
@@ -197,7 +186,7 @@ export function createMemory(
       for (const path of paths) {
         if (within !== "" && path !== within && !path.startsWith(`${within}/`)) continue;
         signal.throwIfAborted();
-        const hit = searchIn(stored.get(path) as Stored, wanted);
+        const hit = searchIn(stored.get(path) as Searchable, wanted);
         if (hit) hits.push(hit);
       }
       // Sorting is stable: equal scores stay in address order.
@@ -312,7 +301,7 @@ function withoutUndefined(said: object): object {
   return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
 }
 
-function toStored(path: string, value: MemoryValue, version: string): Stored {
+function toStored(path: string, value: MemoryValue, version: string): Searchable {
   if (typeof value === "string") return toStored(path, { text: value }, version);
   if (value instanceof Uint8Array) return toStored(path, { bytes: value }, version);
   const isText = "text" in value;
@@ -368,73 +357,4 @@ function toVariables(match: Match): Variables {
   return Object.fromEntries(
     Array.from(match, ([name, value]) => [name, typeof value === "string" ? value : value.join(",")]),
   );
-}
-
-/** A text as it is compared: neither case nor the width or composition of a letter counts. Lines stay lines. */
-function fold(text: string): string {
-  // Through upper case, so that ß meets ss and ſ meets s.
-  return text.normalize("NFKC").toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFKC");
-}
-
-function searchIn(found: Stored, wanted: string): SourceHit | undefined {
-  const body = found.parts[0]?.body;
-  if (body === undefined || !("text" in body)) return undefined;
-  const folded = (found.folded ??= fold(body.text));
-  const first = folded.indexOf(wanted);
-  if (first < 0) return undefined;
-  let count = 0;
-  for (let at = first; at >= 0 && count < 100; at = folded.indexOf(wanted, at + wanted.length)) count += 1;
-  let line = 1;
-  for (let at = folded.indexOf("\n"); at >= 0 && at < first; at = folded.indexOf("\n", at + 1)) line += 1;
-  const whole = body.text.split("\n", line)[line - 1] ?? "";
-  const column = first - (folded.lastIndexOf("\n", first - 1) + 1);
-  const start = whole.length <= snippetLength ? 0 : Math.max(0, column - snippetLength / 2);
-  const snippet = whole
-    .slice(start, start + snippetLength)
-    .toWellFormed()
-    .trim();
-  return { entry: found.entry, score: count / (count + 1), snippet, lines: [line, line] };
-}
-
-/** Armed when it returns. A reader that falls far behind is told so instead of being kept everything for. */
-function startWatch(watches: Set<Watch>, signal: AbortSignal): AsyncIterable<SourceChange> {
-  let queue: SourceChange[] = [];
-  let wake: (() => void) | undefined;
-  const watch: Watch = {
-    hear(change) {
-      if (queue.length >= maxQueuedChanges) queue = [{ kind: "lost" }];
-      else if (queue[0]?.kind !== "lost") queue.push(change);
-      wake?.();
-    },
-    end() {
-      watches.delete(watch);
-      signal.removeEventListener("abort", watch.end);
-      queue = [];
-      wake?.();
-    },
-  };
-  if (!signal.aborted) {
-    watches.add(watch);
-    signal.addEventListener("abort", watch.end);
-  }
-  return {
-    async *[Symbol.asyncIterator]() {
-      try {
-        while (watches.has(watch)) {
-          const batch = queue;
-          queue = [];
-          for (const change of batch) {
-            if (!watches.has(watch)) return;
-            yield change;
-          }
-          if (queue.length > 0 || !watches.has(watch)) continue;
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-        }
-      } finally {
-        watch.end();
-      }
-    },
-  };
 }

@@ -1,4 +1,5 @@
 /** What the contracts ask a backend to hold: names that have gone wrong before, and an order that only one comparison gives. */
+import { pathOf, segmentsOf } from "../source.ts";
 
 /** Path → text. A value that is undefined is there, and not compared. */
 export type KnownContent = Readonly<Record<string, string | undefined>>;
@@ -32,4 +33,17 @@ export function directoriesOf(paths: readonly string[]): string[] {
     for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1))
       found.add(path.slice(0, slash));
   return [...found];
+}
+
+/** Beside what is there, below it, above it, and spelled as something that it is not. */
+export function missingBeside(known: readonly string[], directories: readonly string[], aFile: string): string[] {
+  const nested = known.find((path) => path.includes("/"));
+  return [
+    "no-such-thing",
+    "no/such/thing",
+    `${aFile}x`,
+    `${aFile}/below`,
+    ...directories.map((path) => `${path}/no-such-thing`),
+    ...(nested === undefined ? [] : [nested.replace("/", "%2F"), pathOf([segmentsOf(nested).join("/")])]),
+  ].filter((path) => !known.includes(path));
 }

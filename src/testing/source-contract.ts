@@ -6,7 +6,7 @@ import { parseTemplate } from "../lib/uri-template.ts";
 import { directoryType } from "../resources.ts";
 import { pathOf, segmentsOf } from "../source.ts";
 import type { Address, Entry, ListAsk, Part, Source, SourceChange } from "../source.ts";
-import { contractContent, directoriesOf } from "./contract-content.ts";
+import { contractContent, directoriesOf, missingBeside } from "./contract-content.ts";
 import type { KnownContent } from "./contract-content.ts";
 import { listen } from "./listen.ts";
 import { asking, collect } from "./pages.ts";
@@ -391,19 +391,6 @@ function textOf(parts: readonly Part[]): string {
       "text" in body ? body.text : new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body.bytes),
     )
     .join("");
-}
-
-/** Beside what is there, below it, above it, and spelled as something that it is not. */
-function missingBeside(known: readonly string[], directories: readonly string[], aFile: string): string[] {
-  const nested = known.find((path) => path.includes("/"));
-  return [
-    "no-such-thing",
-    "no/such/thing",
-    `${aFile}x`,
-    `${aFile}/below`,
-    ...directories.map((path) => `${path}/no-such-thing`),
-    ...(nested === undefined ? [] : [nested.replace("/", "%2F"), pathOf([segmentsOf(nested).join("/")])]),
-  ].filter((path) => !known.includes(path));
 }
 
 type Kind = Exclude<SourceChange["kind"], "lost">;

@@ -23,6 +23,8 @@ describe("the host guard", () => {
     "localhost.evil.example",
     "evil.example:3000",
     "localhost:80@evil.example",
+    "localhost:8x",
+    "localhost:80@e",
     "localhost:999999",
     "ported.example",
     "[::1",

@@ -229,6 +229,28 @@ describe("a slow reader", () => {
   });
 });
 
+describe("a stream on which nothing happens", () => {
+  it("is not cut off for that, even without comments", async () => {
+    const started = Promise.withResolvers<Reply>();
+    const { listen, listening } = await serveFake(
+      {
+        exchange(_message, reply) {
+          void reply.notify(wireOf({ hello: true }));
+          started.resolve(reply);
+        },
+      },
+      { keepAliveMs: 0, stallMs: 10 },
+    );
+    const timedOut = new Promise((resolve) =>
+      listening.server.once("request", (_request, response) => response.once("timeout", resolve)),
+    );
+    const stream = await listen(modern);
+    await timedOut;
+    (await started.promise).end(wireOf({ done: true }));
+    expect(await stream.rest()).toEqual([{ data: '{"hello":true}' }, { data: '{"done":true}' }]);
+  });
+});
+
 describe("a body", () => {
   it("that is too large is refused, whether it says so or not", async () => {
     const { ask } = await serveFake({}, { maxBodyBytes: 1000 });

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import type { Reply } from "../protocol/edge.ts";
 import type { Message } from "./fake-edge.ts";
@@ -301,13 +302,20 @@ describe("the standing stream", () => {
     stream.hangUp();
   });
 
-  it("holds no more than it must for a sender who does not wait", async () => {
+  it("is waited for no longer once the session has ended", async () => {
+    const served = await serveFake();
+    const { headers, session } = await begin(served);
+    const sending = [session.peer.send(wireOf({ n: 1 })), session.peer.send(wireOf({ n: 2 }))];
+    await served.ask({ method: "DELETE", headers });
+    expect(await Promise.all(sending)).toEqual([undefined, undefined]);
+  });
+
+  it("loses nothing of what thousands of senders wait with", async () => {
     const served = await serveFake();
     const { session, listen } = await begin(served);
-    const sending = Array.from({ length: 300 }, (_, n) => session.peer.send(wireOf({ n })));
-    await Promise.all(sending.slice(0, 44));
+    const sending = Array.from({ length: 5000 }, (_, n) => session.peer.send(wireOf({ n })));
     const stream = await listen();
-    expect((await stream.next())?.data).toBe('{"n":44}');
+    for (let n = 0; n < 5000; n++) expect((await stream.next())?.data).toBe(`{"n":${n}}`);
     await Promise.all(sending);
     stream.hangUp();
   });
@@ -320,7 +328,7 @@ describe("the standing stream", () => {
       `GET /mcp HTTP/1.1\r\nHost: localhost\r\nMcp-Session-Id: ${id}\r\nAccept: text/event-stream\r\n\r\n`,
     );
     socket.pause();
-    await requested;
+    const [, response] = (await requested) as [unknown, ServerResponse];
     let pushed = 0;
     let pending: void | Promise<void>;
     do {
@@ -329,10 +337,12 @@ describe("the standing stream", () => {
     } while (pending === undefined && pushed < 1000);
     expect(pending).toBeInstanceOf(Promise);
     expect(pushed).toBeLessThan(200);
-    const next = session.peer.send(wireOf({ n: 1 }));
-    expect(next).toBeInstanceOf(Promise);
+    // Not even a sender who does not wait piles up more: what comes now is not written before the reader has caught up.
+    const written = response.writableLength;
+    const more = Array.from({ length: 50 }, (_, n) => session.peer.send(wireOf({ n })));
+    expect(response.writableLength).toBe(written);
     socket.resume();
-    await Promise.all([pending, next]);
+    await Promise.all([pending, ...more]);
     socket.destroy();
   });
 

@@ -171,7 +171,9 @@ describe("closing", () => {
     const listening = await listen(edge, { port: 0, graceMs: 10 });
     const client = createWireClient(listening.port);
     const stream = await client.listen(modern);
+    const requested = once(listening.server, "request");
     const stuck = await client.raw(`POST /mcp HTTP/1.1\r\n${json}Content-Length: 10\r\n\r\n`);
+    await requested;
     const cut = everything(stuck);
     await listening.close();
     expect(await stream.rest()).toEqual([{ data: '{"n":1}' }]);

@@ -53,7 +53,6 @@ interface Stream {
 }
 
 const maxStanding = 4;
-const maxWaiting = 256;
 
 export function createSessionStreams({
   streams,
@@ -69,7 +68,8 @@ export function createSessionStreams({
   });
   /** Attached standing streams; the last one is spoken to. */
   const standing: Stream[] = [];
-  const waiting: { readonly wire: Wire; readonly sent: () => void }[] = [];
+  /** As many as there are senders: each waits for its own before it sends another. */
+  const waiting = new Set<{ readonly wire: Wire; readonly sent: () => void }>();
   let count = 0;
   let size = 0;
   let closed = false;
@@ -122,11 +122,10 @@ export function createSessionStreams({
   }
 
   function flush(): void {
-    for (;;) {
+    for (const next of waiting) {
       const stream = standing.at(-1);
       if (stream?.connection === undefined || stream.connection.blocked) return;
-      const next = waiting.shift();
-      if (next === undefined) return;
+      waiting.delete(next);
       const sending = emit(stream, next.wire);
       if (sending) void sending.then(next.sent);
       else next.sent();
@@ -143,10 +142,8 @@ export function createSessionStreams({
     send(wire) {
       if (closed) return;
       const stream = standing.at(-1);
-      if (stream?.connection && !stream.connection.blocked && waiting.length === 0) return emit(stream, wire);
-      // Whoever sends waits for the promise, so this queue stays short; one who does not must not fill the memory.
-      if (waiting.length >= maxWaiting) waiting.shift()?.sent();
-      return new Promise((sent) => waiting.push({ wire, sent }));
+      if (stream?.connection && !stream.connection.blocked && waiting.size === 0) return emit(stream, wire);
+      return new Promise((sent) => waiting.add({ wire, sent }));
     },
     answer(response, headers = {}) {
       const stream = create(false);
@@ -181,7 +178,8 @@ export function createSessionStreams({
       for (const stream of byId.values()) stream.connection?.end();
       log.clear();
       byId.clear();
-      for (const { sent } of waiting.splice(0)) sent();
+      for (const { sent } of waiting) sent();
+      waiting.clear();
     },
   };
 }

@@ -144,8 +144,9 @@ describe("stdio", () => {
     expect(session.closed).toBe(true);
   });
 
-  it("ends quietly when nobody reads any more", async () => {
+  it.each([true, false])("ends quietly when nobody reads any more (closes: %s)", async (autoDestroy) => {
     const output = new Writable({
+      autoDestroy,
       write: (_chunk, _encoding, done) => done(Object.assign(new Error("write EPIPE"), { code: "EPIPE" })),
     });
     const { input, over, session } = start({}, { output });

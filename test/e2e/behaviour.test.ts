@@ -25,7 +25,7 @@ async function withFiles(
   return { house, line: await house.line(leg), uri: (name) => house.folderBase + name, path };
 }
 
-describe.for(fileLegs)("a file over $transport in $revision", (leg) => {
+describe.concurrent.for(fileLegs)("a file over $transport in $revision", (leg) => {
   it("that is written once is announced once, and the list has not changed (S3-9, LEG-2, LEG-11, MOD-22)", async () => {
     const { house, line, uri, path } = await withFiles(leg);
     await using _house = house;

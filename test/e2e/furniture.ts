@@ -64,13 +64,17 @@ export const broken: MemoryTemplate = {
   },
 };
 
-/** Says how far it has come before it answers. */
+/** Says how far it has come before it answers, and stammers: what does not rise must not reach the wire. */
 export const counting: MemoryTemplate = {
   template: "counting/{to}",
   name: "counting",
   read({ to }, { progress }) {
     const total = Number(to);
-    for (let done = 1; done <= total; done += 1) progress?.(done, total, `step ${done}`);
+    for (let done = 1; done <= total; done += 1) {
+      progress?.(done, total, `step ${done}`);
+      progress?.(done, total, "again");
+      progress?.(done - 1, total, "back");
+    }
     return [{ body: { text: `counted to ${total}\n` }, mimeType: "text/plain" }];
   },
 };

@@ -6,7 +6,7 @@ import { PassThrough } from "node:stream";
 import { z } from "zod";
 import type { Policy } from "../../src/access/policy.ts";
 import { stack } from "../../src/layer.ts";
-import { standardLayers } from "../../src/layers/standard.ts";
+import { standardLayers, type StandardOptions } from "../../src/layers/standard.ts";
 import { createEdge } from "../../src/protocol/create-edge.ts";
 import type { Prompt } from "../../src/protocol/prompts.ts";
 import type { Tool } from "../../src/protocol/tools.ts";
@@ -47,6 +47,7 @@ export interface HouseAsk {
   readonly pageSize?: number;
   /** Whether a fresh folder is mounted beside the memory. */
   readonly folder?: boolean;
+  readonly layers?: StandardOptions;
   readonly tools?: readonly Tool[];
   readonly prompts?: readonly Prompt[];
   readonly http?: Partial<ListenOptions>;
@@ -84,7 +85,7 @@ export async function openHouse(ask: HouseAsk = {}): Promise<TestHouse> {
   const memory = createMemory(rooms, { templates });
   const folder = ask.folder ? await realpath(await mkdtemp(join(tmpdir(), "pressmark-e2e-"))) : "";
   const mounts: Mount[] = [
-    { name: "house", base, source: stack(memory.source, { name: "house" }, standardLayers(tools)) },
+    { name: "house", base, source: stack(memory.source, { name: "house" }, standardLayers(tools, ask.layers)) },
     ...(ask.folder ? [await mountFolder(folder, tools)] : []),
   ];
   const resources = createResources({

@@ -85,7 +85,7 @@ describe.for(legs)("lists over $transport in $revision", (leg) => {
     for (const cursor of [7, {}, [], true, null])
       expect((await line.error("resources/list", { cursor })).code, JSON.stringify(cursor)).toBe(-32602);
     expect((await line.error("resources/templates/list", { cursor: real })).code).toBe(-32602);
-    expect(urisIn(await line.result("resources/list", { cursor: real }))).toHaveLength(3);
+    expect(urisIn(await line.result("resources/list", { cursor: real }))[0]).toBe(visible[3]);
   });
 
   it("name only URIs that RFC 3986 allows and that read back, none of them https (S3-13, LEG-3, LEG-5, MOD-28)", async () => {

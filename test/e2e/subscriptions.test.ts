@@ -9,18 +9,22 @@ import type { Line } from "./line/line.ts";
 
 const notes = `${base}notes.txt`;
 const other = `${base}other.txt`;
+const marker = `${base}empty.txt`;
 
-describe.for(legs)("changes over $transport in $revision", (leg) => {
+describe.concurrent.for(legs)("changes over $transport in $revision", (leg) => {
   it("of what was asked for are announced, and of nothing else (S3-9, LEG-11, MOD-31)", async () => {
     await using house = await openHouse({ rooms });
     const line = await house.line(leg);
-    const ear = await line.hear({ uris: [notes] });
-    expect(ear.uris).toEqual([notes]);
+    const ear = await line.hear({ uris: [notes, marker] });
+    expect(ear.uris).toEqual([notes, marker]);
     house.memory.set("other.txt", "unheard\n");
     house.memory.set("notes.txt", "Buy paper.\n");
     expect(await ear.next()).toEqual({ updated: notes });
     expect(await textAt(line, notes)).toBe("Buy paper.\n");
-    expect(ear.size).toBe(0);
+    // Word of the other, had there been any, would come before word of what happens only now.
+    house.memory.set("empty.txt", "no more\n");
+    expect(await ear.next()).toEqual({ updated: marker });
+    expect([ear.size, line.unasked.size]).toEqual([0, 0]);
   });
 
   it("are announced in the spelling that was asked for (LEG-11, MOD-34)", async () => {
@@ -46,13 +50,16 @@ describe.for(legs)("changes over $transport in $revision", (leg) => {
     await using house = await openHouse({ rooms });
     const line = await house.line(leg);
     const leaving = await line.hear({ uris: [notes] });
-    const staying = await line.hear({ uris: [other] });
+    const staying = await line.hear({ uris: [other, marker] });
     await leaving.close();
+    // An answer after the leaving shows that it was taken.
+    await line.result("resources/list");
     house.memory.set("notes.txt", "unheard\n");
     house.memory.set("other.txt", "heard\n");
     expect(await staying.next()).toEqual({ updated: other });
-    expect(leaving.size).toBe(0);
-    expect(line.unasked.size).toBe(0);
+    house.memory.set("empty.txt", "heard too\n");
+    expect(await staying.next()).toEqual({ updated: marker });
+    expect([leaving.size, line.unasked.size]).toEqual([0, 0]);
   });
 
   it("reach each line that asked, and no other (S3-9, LEG-11, MOD-31)", async () => {
@@ -60,11 +67,13 @@ describe.for(legs)("changes over $transport in $revision", (leg) => {
     const [one, two, silent] = [await house.line(leg), await house.line(leg), await house.line(leg)];
     const first = await one.hear({ uris: [notes] });
     const second = await two.hear({ uris: [notes, other] });
+    const third = await silent.hear({ uris: [marker] });
     house.memory.set("notes.txt", "Buy paper.\n");
     expect(await first.next()).toEqual({ updated: notes });
     expect(await second.next()).toEqual({ updated: notes });
-    await silent.result("resources/list");
-    expect(silent.unasked.size).toBe(0);
+    house.memory.set("empty.txt", "for the silent one\n");
+    expect(await third.next()).toEqual({ updated: marker });
+    expect([silent.unasked.size, one.unasked.size, two.unasked.size]).toEqual([0, 0, 0]);
   });
 
   it("go on after the thing is deleted and created again (S3-9, LEG-11)", async () => {
@@ -82,18 +91,20 @@ describe.for(legs)("changes over $transport in $revision", (leg) => {
   it("of a directory are those of its direct children (S3-9, LEG-11)", async () => {
     await using house = await openHouse({ rooms });
     const line = await house.line(leg);
-    const ear = await line.hear({ uris: [`${base}docs`, notes] });
-    expect(ear.uris).toEqual([`${base}docs`, notes]);
+    const ear = await line.hear({ uris: [`${base}docs`, notes, marker] });
+    expect(ear.uris).toEqual([`${base}docs`, notes, marker]);
     house.memory.set("docs/deep/second.md", "too deep\n");
     house.memory.set("docs/guide.md", "no child came or went\n");
     house.memory.set("notes.txt", "Buy paper.\n");
     expect(await ear.next()).toEqual({ updated: notes });
+    house.memory.set("empty.txt", "later\n");
+    expect(await ear.next()).toEqual({ updated: marker });
     house.memory.set("docs/new.md", "a child\n");
     expect(await ear.next()).toEqual({ updated: `${base}docs` });
   });
 });
 
-describe.for(legacyLegs)("resources/subscribe over $transport in $revision", (leg) => {
+describe.concurrent.for(legacyLegs)("resources/subscribe over $transport in $revision", (leg) => {
   it("answers with an empty result, again and again, and so does unsubscribing (S3-8)", async () => {
     await using house = await openHouse({ rooms });
     const line = await house.line(leg);
@@ -112,12 +123,15 @@ describe.for(legacyLegs)("resources/subscribe over $transport in $revision", (le
     await line.result("resources/subscribe", { uri: notes });
     await line.result("resources/subscribe", { uri: notes });
     await line.result("resources/subscribe", { uri: other });
+    await line.result("resources/subscribe", { uri: marker });
     house.memory.set("notes.txt", "one\n");
     expect(await line.unasked.next()).toEqual(updated(notes));
     await line.result("resources/unsubscribe", { uri: notes });
     house.memory.set("notes.txt", "two\n");
     house.memory.set("other.txt", "three\n");
     expect(await line.unasked.next()).toEqual(updated(other));
+    house.memory.set("empty.txt", "four\n");
+    expect(await line.unasked.next()).toEqual(updated(marker));
   });
 
   it("refuses what is not there and what is no URI (S3-8, LEG-6, LEG-7)", async () => {
@@ -132,12 +146,13 @@ describe.for(legacyLegs)("resources/subscribe over $transport in $revision", (le
   it("says that the list changed without being asked (S3-10, LEG-2)", async () => {
     await using house = await openHouse({ rooms });
     const line = await house.line(leg);
+    await line.result("resources/list");
     house.memory.set("zebra.txt", "Stripes.\n");
     expect(await line.unasked.next()).toEqual({ jsonrpc: "2.0", method: "notifications/resources/list_changed" });
   });
 });
 
-describe.for(modernLegs)("subscriptions/listen over $transport", (leg) => {
+describe.concurrent.for(modernLegs)("subscriptions/listen over $transport", (leg) => {
   it.for([7, "seven", "7", 0])(
     "is acknowledged first, under the id %o as it was sent (MOD-32, MOD-34, MOD-39)",
     async (id) => {
@@ -194,10 +209,18 @@ describe.for(modernLegs)("subscriptions/listen over $transport", (leg) => {
   it("sends no kind that was not asked for (MOD-31, MOD-38)", async () => {
     await using house = await openHouse({ rooms });
     const line = await house.line(leg);
-    const { asked } = await begin(line, { resourceSubscriptions: [notes] });
+    const { asked } = await begin(line, { resourceSubscriptions: [notes, marker] });
     house.memory.set("zebra.txt", "Stripes.\n");
     house.memory.set("notes.txt", "Buy paper.\n");
-    expect(await asked.said.next()).toMatchObject({ method: "notifications/resources/updated" });
+    expect(await asked.said.next()).toMatchObject({
+      method: "notifications/resources/updated",
+      params: { uri: notes },
+    });
+    house.memory.set("empty.txt", "later\n");
+    expect(await asked.said.next()).toMatchObject({
+      method: "notifications/resources/updated",
+      params: { uri: marker },
+    });
     const list = await begin(line, { resourcesListChanged: true }, 8);
     house.memory.set("notes.txt", "Buy glue.\n");
     house.memory.set("zebra2.txt", "More stripes.\n");

@@ -63,9 +63,7 @@ describe.for(legs)("progress over $transport in $revision", (leg) => {
       expect(params).toMatchObject({ progressToken: "steps", total: 3 });
       if (isRecord(params)) seen.push(Number(params["progress"]));
     }
-    expect(seen.length).toBeGreaterThan(0);
-    expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b));
-    expect(seen.at(-1)).toBeLessThanOrEqual(3);
+    expect(seen).toEqual([1, 2, 3]);
   });
 
   it("is not told to who did not ask (LEG-64)", async () => {
@@ -87,6 +85,18 @@ describe.for(modernLegs)("a listen over $transport", (leg) => {
     await line.result("resources/list");
     house.memory.set("notes.txt", "Buy paper.\n");
     expect(await kept.next()).toEqual({ updated: `${base}notes.txt` });
-    expect(gone.size).toBe(0);
+    expect([gone.size, line.unasked.size]).toEqual([0, 0]);
+  });
+});
+
+describe.for(legs)("a question that takes too long over $transport in $revision", (leg) => {
+  it("is given up, and its source is told so (LEG-32, MOD-68)", async () => {
+    const gate = createGate();
+    const layers = { timeoutMs: { read: 50 }, attempts: 1 };
+    await using house = await openHouse({ rooms, templates: [gate.template], layers });
+    const line = await house.line(leg);
+    expect((await line.error("resources/read", { uri: `${base}gated/late` })).code).toBe(-32603);
+    await gate.withdrawn("late");
+    expect(await line.result("resources/list")).toHaveProperty("resources");
   });
 });

@@ -50,6 +50,9 @@ const bigFolderBytes = 128 * 1024;
 
 const namesPerChunk = 4096;
 
+/** Clocks of two machines, and file systems that count in steps of two seconds. */
+export const remoteSettleMs = 3000;
+
 const lstatOptions = { bigint: true, throwIfNoEntry: false } as const;
 
 export function createLocalDisk(): Disk {
@@ -78,8 +81,7 @@ export function createLocalDisk(): Disk {
 
 export function createRemoteDisk(): Disk {
   return {
-    // Clocks of two machines, and file systems that count in steps of two seconds.
-    settleMs: 3000,
+    settleMs: remoteSettleMs,
     open: (path, flags) => answer<number>((done) => fs.open(path, flags, done)),
     close: (fd) => fs.close(fd, () => undefined),
     fstat: (fd) => answer<BigIntStats>((done) => fs.fstat(fd, { bigint: true }, done)),

@@ -171,9 +171,11 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     return visit(path, (place) => (place.kind === "folder" && place.direct ? identity(place) : undefined));
   }
 
+  /** What a change alters; "" while a change might still leave it as it is. */
   function signature(path: string): string {
     const stats = lstat(path);
-    return stats ? `${stats.dev}-${stats.ino}-${stats.size}-${stats.mtimeNs}-${stats.ctimeNs}` : "";
+    if (!stats || Date.now() - Number(stats.ctimeMs) < disk.settleMs) return "";
+    return `${stats.dev}-${stats.ino}-${stats.size}-${stats.mtimeNs}-${stats.ctimeNs}`;
   }
 
   /**
@@ -269,7 +271,7 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
       if (isNew && isTold) say("appeared", path);
       if (!folder.seen) continue;
       const now = signature(path);
-      if (!isNew && isTold && folder.seen.get(name) !== now) say("changed", path);
+      if (!isNew && isTold && (now === "" || folder.seen.get(name) !== now)) say("changed", path);
       folder.seen.set(name, now);
     }
   }

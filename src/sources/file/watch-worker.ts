@@ -2,19 +2,19 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { SourceChange } from "../../source.ts";
 import { createConfine } from "./confine.ts";
-import { createLocalDisk } from "./disk.ts";
+import { createLocalDisk, remoteSettleMs } from "./disk.ts";
+import type { Disk } from "./disk.ts";
 import type { FromWorker, WorkerData } from "./watch.ts";
 import { createWatchTree } from "./watch-tree.ts";
 
-const { root, pollAll, pollMs } = workerData as WorkerData;
+const { root, pollAll } = workerData as WorkerData;
 // A thread of its own may wait for a slow server; only its own news would be late.
-const disk = createLocalDisk();
+const disk: Disk = { ...createLocalDisk(), ...(pollAll && { settleMs: remoteSettleMs }) };
 
 const tree = createWatchTree({
   confine: createConfine(root, disk),
   disk,
   pollAll,
-  ...(pollMs !== undefined && { pollMs }),
   tell: (changes) => post({ changes: pack(changes) }),
   polling: (folders) => post({ polling: folders }),
 });

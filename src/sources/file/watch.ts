@@ -6,7 +6,6 @@ import type { SourceChange, Tools } from "../../source.ts";
 export interface WorkerData {
   readonly root: string;
   readonly pollAll: boolean;
-  readonly pollMs?: number;
 }
 
 /** Changes are packed: a letter and a path each, with NUL between. */
@@ -23,7 +22,6 @@ export interface WatchOptions {
   readonly signal: AbortSignal;
   readonly closing: AbortSignal;
   readonly log: Tools["log"];
-  readonly pollMs?: number;
 }
 
 /** A reader this far behind is told to look again instead. */
@@ -33,18 +31,19 @@ const lost: SourceChange = { kind: "lost" };
 
 /** Resolves once every folder is watched. */
 export async function startWatch(options: WatchOptions): Promise<AsyncIterable<SourceChange>> {
-  const { root, isLocal, signal, closing, log, pollMs } = options;
+  const { root, isLocal, signal, closing, log } = options;
   let queue: SourceChange[] = [];
   let wake: (() => void) | undefined;
   let isOver = signal.aborted || closing.aborted;
   let failure: ResourceError | undefined;
   if (isOver) return nothing;
 
-  const workerData: WorkerData = { root, pollAll: !isLocal, ...(pollMs !== undefined && { pollMs }) };
+  const workerData: WorkerData = { root, pollAll: !isLocal };
   const worker = new Worker(new URL("./watch-worker.ts", import.meta.url), {
     workerData,
     name: "pressmark-file-watch",
     env: {},
+    execArgv: [],
   });
   const gone = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
 

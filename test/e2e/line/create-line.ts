@@ -20,6 +20,7 @@ interface Pending {
   readonly said: Inbox;
   readonly token: unknown;
   settle(message: JsonRecord): void;
+  fail(cause: unknown): void;
 }
 
 export async function createLine(transport: LineTransport, revision: Revision, carrier: Carrier): Promise<Line> {
@@ -38,7 +39,10 @@ export async function createLine(transport: LineTransport, revision: Revision, c
     } catch (cause) {
       faults.push(cause);
       unasked.end(String(cause));
-      for (const { said } of pending.values()) said.end(String(cause));
+      for (const { said, fail } of pending.values()) {
+        said.end(String(cause));
+        fail(cause);
+      }
     }
   }
 
@@ -106,7 +110,7 @@ export async function createLine(transport: LineTransport, revision: Revision, c
       const said = createInbox(`${method} (${String(id)}) over ${transport} in ${revision}`);
       const { promise, resolve, reject } = Promise.withResolvers<JsonRecord>();
       promise.catch(() => {});
-      pending.set(id, { method, said, token: meta["progressToken"], settle: resolve });
+      pending.set(id, { method, said, token: meta["progressToken"], settle: resolve, fail: reject });
       const { hangUp } = await carrier.request(message, hear).catch((cause: unknown) => {
         reject(cause);
         return {} as { hangUp?: () => void };
@@ -221,6 +225,8 @@ async function subscribe(
     return wanted;
   };
   ears.add(ear);
+  // Whoever has been given the list hears of every change that comes after.
+  if (list) await line.result("resources/list");
   for (const uri of uris) {
     // Before the answer, which the first announcement may overtake.
     agreed.push(uri);

@@ -25,7 +25,12 @@ export function modernHeaders(message: JsonRecord): Record<string, string> {
   const params = isRecord(message["params"]) ? message["params"] : {};
   const meta = isRecord(params["_meta"]) ? params["_meta"] : {};
   const method = String(message["method"]);
-  const name = method === "resources/read" ? params["uri"] : method === "tools/call" ? params["name"] : undefined;
+  const named: Readonly<Record<string, string>> = {
+    "resources/read": "uri",
+    "tools/call": "name",
+    "prompts/get": "name",
+  };
+  const name = params[named[method] ?? ""];
   return {
     Accept: acceptsBoth,
     "MCP-Protocol-Version": String(meta["io.modelcontextprotocol/protocolVersion"]),
@@ -101,7 +106,9 @@ function legacy(revision: Revision, url: string, headers: Readonly<Record<string
 async function deliver(answer: HttpAnswer, hear: (message: unknown) => void, open: Set<HttpAnswer>): Promise<void> {
   if (!answer.isStream) {
     const text = await answer.text();
-    if (text !== "") hear(JSON.parse(text));
+    // A refusal without a word would leave the question open for ever.
+    if (text !== "") hear(answer.headers["content-type"]?.startsWith("application/json") ? JSON.parse(text) : text);
+    else if (answer.status >= 400) hear(`HTTP ${answer.status} without a body`);
     return;
   }
   open.add(answer);

@@ -14,7 +14,7 @@ export interface Inbox {
 }
 
 /** Far longer than anything takes; a test that gets here has failed. */
-export const patienceMs = 20_000;
+export const patienceMs = 15_000;
 
 export function createInbox(whose: string): Inbox {
   const unread: JsonRecord[] = [];

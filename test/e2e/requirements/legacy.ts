@@ -11,11 +11,11 @@ export const legacy = `
 9 | MUST | server | 24 03 06 11 | any | server/resources#security-considerations | encodes binary data properly
 10 | SHOULD | server | 24 03 06 11 | any | server/resources#security-considerations | checks permission before it acts
 11 | SHOULD | server | 24 03 06 11 | any | schema#notifications%2Fresources%2Fupdated | announces an update only to a client that subscribed
-12 | MUST | server | 24 03 06 11 | any | server/prompts#embedded-resources | embedded resources in prompts have a URI, a type and content | prompts are not there yet
+12 | MUST | server | 24 03 06 11 | any | server/prompts#embedded-resources | embedded resources in prompts have a URI, a type and content
 13 | MAY | server | 24 03 06 11 | any | server/tools#embedded-resources | tools embed resources that can be read again by their URI
 14 | SHOULD | server | 06 11 | any | server/tools#embedded-resources | whoever embeds resources serves them too
 15 | MAY | server | 06 11 | any | server/tools#resource-links | tools answer with links to resources
-16 | MUST | both | 24 03 06 11 | any | server/prompts#security | prompt inputs and outputs are validated | prompts are not there yet
+16 | MUST | both | 24 03 06 11 | any | server/prompts#security | prompt inputs and outputs are validated
 17 | MUST NOT | client | 24 03 06 11 | any | server/utilities/pagination#pagination-model | assumes no page size | the client is not there yet
 18 | SHOULD | server | 24 03 06 11 | any | server/utilities/pagination#implementation-guidelines | cursors are stable, and a wrong one is answered gracefully
 19 | SHOULD | client | 24 03 06 11 | any | server/utilities/pagination#implementation-guidelines | takes a missing nextCursor as the end | the client is not there yet

@@ -47,9 +47,9 @@ export const modern = `
 45 | SHOULD | both | 26 | stdio http | server/utilities/pagination | cursors are opaque and stable; a wrong one answers -32602; an empty one is no end
 46 | MUST | server | 26 | stdio http | server/utilities/completion | declares completions and gives at most 100 suggestions
 47 | MUST NOT | server | 26 | stdio http | basic/patterns/mrtr | asks for input on nothing but tools/call, prompts/get and resources/read
-48 | MUST | server | 26 | stdio http | basic/patterns/mrtr | an input_required result has requests or a state | nothing here asks for input yet
-49 | MUST | server | 26 | stdio http | basic/patterns/mrtr | trusts no state that comes back from a client | nothing here asks for input yet
-50 | MUST NOT | server | 26 | stdio http | basic/patterns/mrtr | expects no retry, and ignores what it did not ask for | nothing here asks for input yet
+48 | MUST | server | 26 | stdio http | basic/patterns/mrtr | an input_required result has requests or a state, and asks nothing that the client did not declare
+49 | MUST | server | 26 | stdio http | basic/patterns/mrtr | trusts no state that comes back from a client | no tool of ours keeps a state yet
+50 | MUST NOT | server | 26 | stdio http | basic/patterns/mrtr | expects no retry, and ignores what it did not ask for
 51 | MUST | client | 26 | stdio http | basic/patterns/mrtr | retries with the exact state and a new id | the client is not there yet
 52 | MUST | both | 26 | stdio | basic/transports/stdio | one message is one line, and nothing else is on stdout
 53 | MUST | both | 26 | stdio | basic/transports/stdio#cancellation | a request withdrawn by notification is stopped, and nothing more is sent for it

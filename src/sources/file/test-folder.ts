@@ -1,0 +1,99 @@
+/** A real folder for each test, and a source that serves it. */
+import { spawn } from "node:child_process";
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach } from "vitest";
+import { z } from "zod";
+import type { Call } from "../../resources.ts";
+import type { Source } from "../../source.ts";
+import file from "../file.ts";
+
+export type FileSource = Required<Omit<Source, "search">>;
+
+export interface TestFolder {
+  /** The folder that is served. */
+  readonly root: string;
+  /** The folder it stands in, where a test may put what must not be seen. */
+  readonly above: string;
+  readonly logged: readonly string[];
+  call(): Call;
+  stop(): void;
+  /** Closed after the test. */
+  open(options?: { readonly root?: string; readonly maxBytes?: number }): Promise<FileSource>;
+  /** Where a path is on the disk. */
+  at(path: string): string;
+  write(path: string, content: string | Uint8Array): void;
+  link(target: string, path: string): void;
+  /** Another process that races with this one; it has `fs` and `root`, and its work must be bounded. */
+  race(script: string): { readonly over: Promise<void>; isOver(): boolean };
+}
+
+/** To be called once, at the top of a test file. */
+export function useFolder(): TestFolder {
+  let above = "";
+  let stop = new AbortController();
+  const opened: Source[] = [];
+  const logged: string[] = [];
+
+  beforeEach(() => {
+    above = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "pressmark-file-")));
+    fs.mkdirSync(join(above, "root"));
+    stop = new AbortController();
+    logged.length = 0;
+  });
+
+  afterEach(async () => {
+    stop.abort();
+    for (const source of opened.splice(0)) await source.close?.();
+    fs.rmSync(above, { recursive: true, force: true });
+  });
+
+  const folder: TestFolder = {
+    get above() {
+      return above;
+    },
+    get root() {
+      return join(above, "root");
+    },
+    logged,
+    call: () => ({ caller: { id: "tester" }, signal: stop.signal }),
+    stop: () => stop.abort(),
+
+    async open(options = {}) {
+      const source = await file.open(file.options(z).parse({ root: folder.root, ...options }), {
+        now: Date.now,
+        wait: () => Promise.reject(new Error("no source of files waits")),
+        log: (_, message) => logged.push(message),
+      });
+      opened.push(source);
+      return source as FileSource;
+    },
+
+    at: (path) => join(folder.root, path),
+    write(path, content) {
+      fs.mkdirSync(dirname(folder.at(path)), { recursive: true });
+      fs.writeFileSync(folder.at(path), content);
+    },
+    link: (target, path) => fs.symlinkSync(target, folder.at(path)),
+
+    race(script) {
+      let isOver = false;
+      const begin = `import fs from "node:fs"; const root = ${JSON.stringify(folder.root)};`;
+      const racer = spawn(process.execPath, ["--input-type=module", "-e", `${begin} ${script}`], {
+        stdio: ["ignore", "ignore", "inherit"],
+      });
+      const over = new Promise<void>((resolve, reject) => {
+        racer.once("exit", (code) => {
+          isOver = true;
+          if (code === 0) resolve();
+          else reject(new Error(`the racer ended with ${code}`));
+        });
+      });
+      // It is looked at when the race is over, and may fail before.
+      over.catch(() => undefined);
+      return { over, isOver: () => isOver };
+    },
+  };
+  return folder;
+}

@@ -1,0 +1,164 @@
+import * as fs from "node:fs";
+import { afterEach, describe, expect, it } from "vitest";
+import type { SourceChange } from "../../source.ts";
+import { listen } from "../../testing/listen.ts";
+import { createConfine } from "./confine.ts";
+import { createLocalDisk } from "./disk.ts";
+import { useFolder } from "./test-folder.ts";
+import { createWatchTree } from "./watch-tree.ts";
+import type { WatchTree, WatchTreeOptions } from "./watch-tree.ts";
+
+const folder = useFolder();
+const { at, write } = folder;
+
+let tree: WatchTree | undefined;
+afterEach(() => tree?.close());
+
+function stand(options: Partial<WatchTreeOptions>) {
+  const disk = createLocalDisk();
+  const polled: number[] = [];
+  let wake: (() => void) | undefined;
+  let queue: SourceChange[] = [];
+  tree = createWatchTree({
+    confine: createConfine(folder.root, disk),
+    disk,
+    tell(changes) {
+      queue.push(...changes);
+      wake?.();
+    },
+    polling: (folders) => polled.push(folders),
+    ...options,
+  });
+  tree.arm();
+  async function* told(): AsyncGenerator<SourceChange> {
+    for (;;) {
+      const batch = queue;
+      queue = [];
+      yield* batch;
+      if (queue.length === 0)
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+    }
+  }
+  const { until, heard } = listen(told());
+  return {
+    heard,
+    polled,
+    untilLost: () => until(({ kind }) => kind === "lost", "lost"),
+    until: (kind: SourceChange["kind"], path: string) =>
+      until((change) => change.kind === kind && "path" in change && change.path === path, `${kind} ${path}`),
+  };
+}
+
+function noMoreWatches(): never {
+  throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
+}
+
+/** Too rarely to be of help. */
+const hardlyEver = { pollMs: 1_000_000 };
+
+describe("what is replaced", () => {
+  it("a folder in the place of another is watched instead of it", async () => {
+    write("deep/b.txt", "one");
+    const { until } = stand(hardlyEver);
+    fs.renameSync(at("deep"), `${folder.above}/elsewhere`);
+    write("deep/c.txt", "two");
+    await until("gone", "deep/b.txt");
+    await until("appeared", "deep/c.txt");
+    write("deep/d.txt", "");
+    await until("appeared", "deep/d.txt");
+  });
+
+  it("the root that is moved away is missed at once", async () => {
+    write("a.txt", "");
+    const { untilLost } = stand(hardlyEver);
+    fs.renameSync(folder.root, `${folder.above}/moved`);
+    await untilLost();
+  });
+
+  it("a file in the place of a folder, and a folder in the place of a file, are told as such", async () => {
+    write("a/b.txt", "");
+    write("c", "");
+    const { until } = stand(hardlyEver);
+    fs.rmSync(at("a"), { recursive: true });
+    write("a", "a file now");
+    fs.rmSync(at("c"));
+    write("c/d.txt", "");
+    await until("gone", "a/b.txt");
+    await until("gone", "a");
+    await until("appeared", "a");
+    await until("gone", "c");
+    await until("appeared", "c/d.txt");
+    write("c/e.txt", "");
+    await until("appeared", "c/e.txt");
+  });
+});
+
+describe("where the system has no more watches", () => {
+  it("the rest is polled, and told of all the same", async () => {
+    write("a.txt", "one");
+    write("deep/b.txt", "one");
+    const { until, polled } = stand({ watch: noMoreWatches, pollMs: 5 });
+    expect(polled).toEqual([2]);
+    write("a.txt", "two");
+    await until("changed", "a.txt");
+    write("deep/new/c.txt", "");
+    await until("appeared", "deep/new");
+    await until("appeared", "deep/new/c.txt");
+    fs.rmSync(at("deep"), { recursive: true });
+    await until("gone", "deep/b.txt");
+    await until("gone", "deep/new/c.txt");
+    await until("gone", "deep");
+    write("deep/b.txt", "again");
+    await until("appeared", "deep/b.txt");
+  });
+
+  it("a folder that another replaces between two polls is noticed", async () => {
+    write("deep/b.txt", "one");
+    const { until } = stand({ watch: noMoreWatches, pollMs: 5 });
+    fs.renameSync(at("deep"), `${folder.above}/elsewhere`);
+    write("deep/c.txt", "two");
+    await until("gone", "deep/b.txt");
+    await until("appeared", "deep/c.txt");
+  });
+});
+
+describe("on any doubt", () => {
+  it("so many announcements at once that some may have been dropped mean that all is looked at again", async () => {
+    const { until, untilLost, heard } = stand({ maxQueued: 100 });
+    for (let index = 0; index < 200; index += 1) write(`${index}.txt`, "");
+    await untilLost();
+    write("after.txt", "");
+    await until("appeared", "after.txt");
+    fs.rmSync(at("7.txt"));
+    await until("gone", "7.txt");
+    expect(heard.filter(({ kind }) => kind === "lost").length).toBeGreaterThan(0);
+  });
+
+  it("a watch that fails is replaced by looking again and again", async () => {
+    write("deep/b.txt", "one");
+    const failing: (() => void)[] = [];
+    const { until, untilLost } = stand({
+      watch(_, __, fail) {
+        failing.push(fail);
+        return { close() {} };
+      },
+      pollMs: 5,
+    });
+    expect(failing).toHaveLength(2);
+    write("deep/c.txt", "");
+    for (const fail of failing) fail();
+    await untilLost();
+    write("deep/b.txt", "two");
+    await until("changed", "deep/b.txt");
+  });
+
+  it("what is changed on another machine is found by looking", async () => {
+    write("a.txt", "one");
+    const { until, polled } = stand({ watch: () => ({ close() {} }), pollAll: true, pollMs: 5 });
+    write("a.txt", "two");
+    await until("changed", "a.txt");
+    expect(polled).toEqual([]);
+  });
+});

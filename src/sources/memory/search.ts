@@ -1,0 +1,37 @@
+/** Plain search through the texts that a process holds. */
+import type { Entry, Part, SourceHit } from "../../source.ts";
+
+export interface Searchable {
+  readonly entry: Entry;
+  readonly parts: readonly Part[];
+  /** The text as it is searched; made when it is first needed. */
+  folded?: string;
+}
+
+const snippetLength = 240;
+
+/** A text as it is compared: neither case nor the width or composition of a letter counts. Lines stay lines. */
+export function fold(text: string): string {
+  // Through upper case, so that ß meets ss and ſ meets s.
+  return text.normalize("NFKC").toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFKC");
+}
+
+export function searchIn(found: Searchable, wanted: string): SourceHit | undefined {
+  const body = found.parts[0]?.body;
+  if (body === undefined || !("text" in body)) return undefined;
+  const folded = (found.folded ??= fold(body.text));
+  const first = folded.indexOf(wanted);
+  if (first < 0) return undefined;
+  let count = 0;
+  for (let at = first; at >= 0 && count < 100; at = folded.indexOf(wanted, at + wanted.length)) count += 1;
+  let line = 1;
+  for (let at = folded.indexOf("\n"); at >= 0 && at < first; at = folded.indexOf("\n", at + 1)) line += 1;
+  const whole = body.text.split("\n", line)[line - 1] ?? "";
+  const column = first - (folded.lastIndexOf("\n", first - 1) + 1);
+  const start = whole.length <= snippetLength ? 0 : Math.max(0, column - snippetLength / 2);
+  const snippet = whole
+    .slice(start, start + snippetLength)
+    .toWellFormed()
+    .trim();
+  return { entry: found.entry, score: count / (count + 1), snippet, lines: [line, line] };
+}

@@ -1,0 +1,83 @@
+/** The official conformance suite as a program of its own, and what it found. */
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+
+const modules = join(import.meta.dirname, "../../node_modules");
+const program = join(modules, ".bin/conformance");
+
+const checks = z.array(
+  z.object({
+    id: z.string(),
+    status: z.enum(["SUCCESS", "FAILURE", "WARNING", "SKIPPED", "INFO"]),
+    errorMessage: z.string().optional(),
+  }),
+);
+
+export interface Findings {
+  /** How many checks were made and held. */
+  readonly held: number;
+  /** What a MUST and a SHOULD miss, each with the id of its check. */
+  readonly failures: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** The scenarios that a server of this revision has to pass. */
+export function requiredScenarios(revision: string): readonly string[] {
+  const file = join(modules, "@modelcontextprotocol/conformance/requirements", `${revision}.yaml`);
+  const lines = readFileSync(file, "utf8").split("\n");
+  const start = lines.indexOf("server:") + 1;
+  const end = lines.findIndex((line, at) => at >= start && line !== "" && !line.startsWith("  - "));
+  return lines.slice(start, end).flatMap((line) => (line === "" ? [] : line.slice("  - ".length)));
+}
+
+/** By scenario, all that this revision has: those that count, and those that are run beside them. */
+export function runRequirements(url: string, revision: string): Promise<ReadonlyMap<string, Findings>> {
+  return run(["--url", url, "--requirements", revision]);
+}
+
+export async function runScenario(url: string, scenario: string): Promise<Findings> {
+  const found = (await run(["--url", url, "--scenario", scenario])).get(scenario);
+  if (!found) throw new Error(`the suite did not run ${scenario}`);
+  return found;
+}
+
+async function run(options: readonly string[]): Promise<ReadonlyMap<string, Findings>> {
+  const folder = await mkdtemp(join(tmpdir(), "pressmark-conformance-"));
+  try {
+    await ended([program, "server", ...options, "--output-dir", folder]);
+    const findings = new Map<string, Findings>();
+    for (const name of await readdir(folder)) {
+      const made = checks.parse(JSON.parse(await readFile(join(folder, name, "checks.json"), "utf8")));
+      findings.set(scenarioOf(name), toFindings(made));
+    }
+    return findings;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The program's own verdict is its exit code; here the checks are judged one by one. */
+function ended(args: readonly string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, args, { maxBuffer: 64 * 1024 * 1024, timeout: 90_000 }, (error, stdout, stderr) => {
+      if (error && typeof error.code !== "number") reject(new Error(`${error.message}\n${stderr}`));
+      else if (!stdout.includes("Results saved to")) reject(new Error(`the suite did not run: ${stderr || stdout}`));
+      else resolve();
+    });
+  });
+}
+
+/** `server-caching-2026-11-15T05-14-46-729Z` → `caching` */
+function scenarioOf(folder: string): string {
+  return folder.replace(/^server-/, "").replace(/-\d{4}-\d\d-\d\dT[\d-]+Z$/, "");
+}
+
+function toFindings(made: z.infer<typeof checks>): Findings {
+  const told = (wanted: string) =>
+    made.filter(({ status }) => status === wanted).map(({ id, errorMessage = "" }) => `${id}: ${errorMessage}`);
+  return { held: told("SUCCESS").length, failures: told("FAILURE"), warnings: told("WARNING") };
+}

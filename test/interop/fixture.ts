@@ -1,0 +1,50 @@
+/** A server with everything that the official conformance suite asks a server for, on the real house and the real transport. */
+import { randomBytes } from "node:crypto";
+import { openPolicy } from "../../src/access/policy.ts";
+import { stack } from "../../src/layer.ts";
+import { standardLayers } from "../../src/layers/standard.ts";
+import { createEdge } from "../../src/protocol/create-edge.ts";
+import { createResources } from "../../src/router/create-resources.ts";
+import { createTools } from "../../src/server/tools.ts";
+import type { Memory } from "../../src/sources/memory.ts";
+import { listen } from "../../src/transport/listen.ts";
+import { createFixturePrompts } from "./fixture-prompts.ts";
+import { createFixtureMemory } from "./fixture-resources.ts";
+import { createFixtureTools } from "./fixture-tools.ts";
+
+export interface Fixture extends AsyncDisposable {
+  readonly url: string;
+  readonly memory: Memory;
+  /** What was written to the log. */
+  readonly log: readonly string[];
+}
+
+export async function startFixture(): Promise<Fixture> {
+  const log: string[] = [];
+  const tools = createTools({ write: (line: unknown) => log.push(String(line)) > 0 });
+  const memory = createFixtureMemory();
+  const mount = { name: "test", base: "test://" };
+  const resources = createResources({
+    mounts: [{ ...mount, source: stack(memory.source, mount, standardLayers(tools)) }],
+    policy: openPolicy,
+    tools,
+    cursorKey: randomBytes(32),
+  });
+  const edge = createEdge({
+    resources,
+    server: { name: "pressmark-conformance", version: "1.0.0" },
+    tools: createFixtureTools(resources),
+    prompts: createFixturePrompts(resources),
+    log: tools.log,
+  });
+  const listening = await listen(edge, { port: 0, graceMs: 200, log: tools.log });
+  return {
+    url: listening.url,
+    memory,
+    log,
+    async [Symbol.asyncDispose]() {
+      await listening.close();
+      await resources.close();
+    },
+  };
+}
