@@ -82,6 +82,7 @@ export interface Caller {
   readonly groups?: readonly string[];
 }
 
+/** Handed on whole, never as a copy of its members: some are made only when they are asked for. */
 export interface Call {
   readonly caller: Caller;
   /** The one way to stop anything. */

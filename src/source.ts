@@ -7,7 +7,7 @@ import type { Annotations, Body, Call, Freshness, Icon, Page } from "./resources
  * a `.` or `..` segment, or a second spelling.
  */
 export interface Address {
-  /** Decoded segments joined by "/", without one in front. "" is the mount itself. */
+  /** Decoded segments joined by "/", without one in front. "" is the mount itself. Empty segments ("a//b", "a/") are other addresses. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
 }
@@ -39,6 +39,8 @@ export interface Entry extends Address {
   readonly meta?: Readonly<Record<string, unknown>>;
   /** Equal versions mean equal content. Absent when that cannot be promised. */
   readonly version?: string;
+  /** Where this really stands, when a link leads there. A caller who may not see that place does not see this one either. */
+  readonly reveals?: Address;
 }
 
 /** One piece of what a read gives. */
@@ -48,6 +50,8 @@ export interface Part {
   readonly meta?: Readonly<Record<string, unknown>>;
   /** Where the piece itself stands, when that is not where the question pointed (a file of a collection). */
   readonly at?: Address;
+  /** Where this really stands, as for an entry. */
+  readonly reveals?: Address;
   /** How long the piece stays fresh; the mount's own hint unless said. */
   readonly freshness?: Partial<Freshness>;
 }
@@ -67,7 +71,7 @@ export interface SourceTemplate {
 export interface ListAsk {
   /** From the page before, as it was. */
   readonly cursor?: string;
-  /** About how many entries are wanted. A source may give fewer or more. */
+  /** About how many entries are wanted. A source may give fewer or more. It may differ from page to page. */
   readonly limit: number;
 }
 
@@ -81,7 +85,7 @@ export interface CompleteAsk {
 export interface Suggestion {
   readonly value: string;
   /** What the caller learns to exist from this value. A caller who may not see it is not told the value. */
-  readonly reveals?: Address;
+  readonly reveals?: Pick<Entry, "path" | "query" | "reveals">;
 }
 
 export interface SourceHit {
@@ -115,7 +119,10 @@ export interface Source {
   /** Best first. An unknown variable has no suggestions. */
   complete?(ask: CompleteAsk, call: Call): Promise<readonly Suggestion[]>;
   /** Best first. */
-  search?(ask: { readonly text: string; readonly limit: number; readonly within?: string }, call: Call): Promise<readonly SourceHit[]>;
+  search?(
+    ask: { readonly text: string; readonly limit: number; readonly within?: string },
+    call: Call,
+  ): Promise<readonly SourceHit[]>;
   /** Resolves once armed: a change made after that is never missed. Ends when the call's signal does; throws if it cannot go on. */
   watch?(call: Call): Promise<AsyncIterable<SourceChange>>;
   /** Afterwards nothing of the source runs or is held. */

@@ -11,7 +11,11 @@ export interface Answer {
   readonly status: number;
 }
 
-export type Log = (level: "info" | "warn" | "error", message: string, facts?: Readonly<Record<string, unknown>>) => void;
+export type Log = (
+  level: "info" | "warn" | "error",
+  message: string,
+  facts?: Readonly<Record<string, unknown>>,
+) => void;
 
 export function askFor(method: string, revision: Revision, offer: Offer): Ask {
   const ask = revision.asks.get(method);

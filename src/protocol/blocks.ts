@@ -32,7 +32,8 @@ function spell(block: Block, has: Vocabulary): Record<string, unknown> {
       return { type: "image", data: base64(block.bytes), mimeType: block.mimeType };
     case "link":
       // Where links are unknown, the URI in words is what a model can still use.
-      if (!has.titles) return { type: "text", text: `${block.resource.title ?? block.resource.name}: ${block.resource.uri}` };
+      if (!has.titles)
+        return { type: "text", text: `${block.resource.title ?? block.resource.name}: ${block.resource.uri}` };
       return { type: "resource_link", ...wireResource(block.resource, has) };
     case "embedded":
       return { type: "resource", resource: wireContent(block.content, has) };

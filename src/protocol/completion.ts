@@ -14,7 +14,10 @@ export const completionComplete: Ask = {
     const argument = recordOf(params, "argument");
     const variable = nameOf(argument);
     const value = valueOf(argument);
-    const context = revision.has.completionContext && member(params, "context") !== undefined ? recordOf(params, "context") : undefined;
+    const context =
+      revision.has.completionContext && member(params, "context") !== undefined
+        ? recordOf(params, "context")
+        : undefined;
     const given = stringsOf(context, "arguments");
 
     let suggestions: Suggestions;

@@ -22,7 +22,15 @@ export interface EdgeOptions {
   readonly log?: Log;
 }
 
-export function createEdge({ resources, server, instructions, tools = [], prompts = [], watchQuota, log = () => {} }: EdgeOptions): Edge {
+export function createEdge({
+  resources,
+  server,
+  instructions,
+  tools = [],
+  prompts = [],
+  watchQuota,
+  log = () => {},
+}: EdgeOptions): Edge {
   const offer: Offer = {
     resources,
     server,
@@ -39,7 +47,8 @@ export function createEdge({ resources, server, instructions, tools = [], prompt
   async function exchange(body: unknown, headers: Headers | undefined, peer: Peer, reply: Reply): Promise<void> {
     const message = parseMessage(body);
     if (message.kind === "wrong") return reply.end(errorWire(message.id, codes.request, message.why), 400);
-    if (message.kind === "response") return reply.end(errorWire(null, codes.request, "a client sends no responses"), 400);
+    if (message.kind === "response")
+      return reply.end(errorWire(null, codes.request, "a client sends no responses"), 400);
     // Over HTTP there is nothing that a client could announce: hanging up withdraws a question.
     if (message.kind === "notification") return reply.end();
     const { id, method, params } = message;
@@ -80,7 +89,8 @@ export function createEdge({ resources, server, instructions, tools = [], prompt
 
     session(peer, { modern }) {
       const askModern = modern
-        ? (body: unknown, reply: Reply, signal: AbortSignal) => begin(body, undefined, { caller: peer.caller, signal }, reply)
+        ? (body: unknown, reply: Reply, signal: AbortSignal) =>
+            begin(body, undefined, { caller: peer.caller, signal }, reply)
         : undefined;
       return createSession(offer, peer, askModern, log);
     },

@@ -15,7 +15,10 @@ export function capabilities({ tools, prompts }: Offer, has: Vocabulary, modern:
   };
 }
 
-export function wireServer({ name, version, title, description, websiteUrl, icons }: ServerInfo, has: Vocabulary): object {
+export function wireServer(
+  { name, version, title, description, websiteUrl, icons }: ServerInfo,
+  has: Vocabulary,
+): object {
   return {
     name,
     version,

@@ -38,7 +38,10 @@ describe("the envelope of a modern request", () => {
   it("with a version that is not served names those that are", () => {
     const old = { ...meta, "io.modelcontextprotocol/protocolVersion": "1900-01-01" };
     expect(() => openEnvelope("resources/list", { _meta: old }, undefined)).toThrow(
-      expect.objectContaining({ code: -32022, data: { supported: expect.arrayContaining(["2026-07-28"]), requested: "1900-01-01" } }),
+      expect.objectContaining({
+        code: -32022,
+        data: { supported: expect.arrayContaining(["2026-07-28"]), requested: "1900-01-01" },
+      }),
     );
   });
 

@@ -31,7 +31,8 @@ export interface Envelope {
   readonly clientCapabilities: Params;
 }
 
-const bad = (code: number, message: string, data?: unknown): ProtocolError => new ProtocolError(code, message, { data, status: 400 });
+const bad = (code: number, message: string, data?: unknown): ProtocolError =>
+  new ProtocolError(code, message, { data, status: 400 });
 
 export function openEnvelope(method: string, params: Params | undefined, headers: Headers | undefined): Envelope {
   const meta = member(params, "_meta");
@@ -53,7 +54,8 @@ export function openEnvelope(method: string, params: Params | undefined, headers
 function checkHeaders(method: string, params: Params | undefined, headers: Headers): void {
   if (headers.version === undefined) throw bad(codes.headerMismatch, "the header MCP-Protocol-Version is missing");
   if (headers.method === undefined) throw bad(codes.headerMismatch, "the header Mcp-Method is missing");
-  if (headers.method !== method) throw bad(codes.headerMismatch, "the header Mcp-Method and the method in the body differ");
+  if (headers.method !== method)
+    throw bad(codes.headerMismatch, "the header Mcp-Method and the method in the body differ");
   const named = namedBy.get(method);
   if (named === undefined) return;
   const value = member(params, named);

@@ -14,16 +14,26 @@ export interface InputRequired {
   readonly requestState?: string;
 }
 
-const capabilityFor = { "elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots" } as const;
+const capabilityFor = {
+  "elicitation/create": "elicitation",
+  "sampling/createMessage": "sampling",
+  "roots/list": "roots",
+} as const;
 
 export function isInputRequired(answer: object): answer is InputRequired {
   return "inputRequests" in answer || "requestState" in answer;
 }
 
-export function wireInputRequired({ inputRequests, requestState }: InputRequired, question: Question): Record<string, unknown> {
+export function wireInputRequired(
+  { inputRequests, requestState }: InputRequired,
+  question: Question,
+): Record<string, unknown> {
   const { revision, clientCapabilities, offer } = question;
   if (!revision.asks.has("server/discover")) {
-    throw new ResourceError("unsupported", "this needs input from the person, which this revision of the protocol cannot ask for");
+    throw new ResourceError(
+      "unsupported",
+      "this needs input from the person, which this revision of the protocol cannot ask for",
+    );
   }
   const missing: Record<string, object> = {};
   for (const { method } of Object.values(inputRequests ?? {})) {

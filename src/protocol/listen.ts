@@ -30,7 +30,10 @@ export const subscriptionsListen: Ask = {
       const watch = await offer.resources.watch(filter, { caller: call.caller, signal: stop.signal });
       await say("notifications/subscriptions/acknowledged", {
         _meta: tag,
-        notifications: { ...(list && { resourcesListChanged: true }), ...(asksUris && { resourceSubscriptions: watch.uris }) },
+        notifications: {
+          ...(list && { resourcesListChanged: true }),
+          ...(asksUris && { resourceSubscriptions: watch.uris }),
+        },
       });
       for await (const change of watch) {
         const { method, params: said } = wireChange(change);

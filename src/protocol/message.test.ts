@@ -4,8 +4,17 @@ import { errorWire, notificationWire, parseMessage, resultWire } from "./message
 
 describe("a message", () => {
   it("is a request, a notification or a response", () => {
-    expect(parseMessage({ jsonrpc: "2.0", id: 1, method: "ping" })).toEqual({ kind: "request", id: 1, method: "ping", params: undefined });
-    expect(parseMessage({ jsonrpc: "2.0", method: "n", params: {} })).toEqual({ kind: "notification", method: "n", params: {} });
+    expect(parseMessage({ jsonrpc: "2.0", id: 1, method: "ping" })).toEqual({
+      kind: "request",
+      id: 1,
+      method: "ping",
+      params: undefined,
+    });
+    expect(parseMessage({ jsonrpc: "2.0", method: "n", params: {} })).toEqual({
+      kind: "notification",
+      method: "n",
+      params: {},
+    });
     expect(parseMessage({ jsonrpc: "2.0", id: "a", result: {} })).toEqual({ kind: "response" });
     expect(parseMessage({ jsonrpc: "2.0", id: "a", error: {} })).toEqual({ kind: "response" });
   });
@@ -21,7 +30,10 @@ describe("a message", () => {
     [{ jsonrpc: "2.0", id: 1, method: "ping", params: [] }, '"params" is an object'],
     [{ jsonrpc: "2.0", id: null, method: "ping" }, '"id" is a string of at most 1,024 characters or an integer'],
     [{ jsonrpc: "2.0", id: 1.5, method: "ping" }, '"id" is a string of at most 1,024 characters or an integer'],
-    [{ jsonrpc: "2.0", id: "x".repeat(2000), method: "ping" }, '"id" is a string of at most 1,024 characters or an integer'],
+    [
+      { jsonrpc: "2.0", id: "x".repeat(2000), method: "ping" },
+      '"id" is a string of at most 1,024 characters or an integer',
+    ],
   ])("that is none of these is said to be wrong: %j", (body, why) => {
     expect(parseMessage(body)).toMatchObject({ kind: "wrong", why });
   });
@@ -33,7 +45,10 @@ describe("a message", () => {
   it("is spelled as one line of JSON that gives its id back verbatim", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ maxLength: 100 }), fc.maxSafeInteger()), fc.jsonValue(), (id, value) => {
-        for (const wire of [resultWire(id, { value }), resultWire(id, ['{"value":', Buffer.from(JSON.stringify(value)), "}"])]) {
+        for (const wire of [
+          resultWire(id, { value }),
+          resultWire(id, ['{"value":', Buffer.from(JSON.stringify(value)), "}"]),
+        ]) {
           const text = Buffer.concat(wire.map((piece) => Buffer.from(piece as string))).toString();
           expect(text).not.toContain("\n");
           expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify({ jsonrpc: "2.0", id, result: { value } })));
@@ -43,7 +58,9 @@ describe("a message", () => {
   });
 
   it("carries data and parameters only where there are any", () => {
-    expect(errorWire(null, -32700, "no JSON")).toEqual(['{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no JSON"}}']);
+    expect(errorWire(null, -32700, "no JSON")).toEqual([
+      '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no JSON"}}',
+    ]);
     expect(notificationWire("a")).toEqual(['{"jsonrpc":"2.0","method":"a"}']);
   });
 });

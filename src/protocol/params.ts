@@ -17,7 +17,8 @@ function text(params: Params | undefined, name: string, maxLength: number): stri
 /** A URI has a scheme; whether anything stands there is for the house to say. */
 export function uriOf(params: Params | undefined, name = "uri"): string {
   const uri = text(params, name, maxUriLength);
-  if (!hasScheme(uri)) throw invalid(`${quote(uri)} is no URI: it has no scheme`, { uri: shown(uri), reason: "invalid-uri" });
+  if (!hasScheme(uri))
+    throw invalid(`${quote(uri)} is no URI: it has no scheme`, { uri: shown(uri), reason: "invalid-uri" });
   return uri;
 }
 

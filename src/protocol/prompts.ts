@@ -50,7 +50,8 @@ export const promptsGet: Ask = {
     if (!prompt) throw new ProtocolError(codes.params, `there is no prompt ${quote(name)}`);
     const args = stringsOf(params, "arguments");
     for (const { name: wanted, required } of prompt.arguments ?? []) {
-      if (required && args[wanted] === undefined) throw invalid(`the prompt ${quote(name)} needs the argument ${quote(wanted)}`);
+      if (required && args[wanted] === undefined)
+        throw invalid(`the prompt ${quote(name)} needs the argument ${quote(wanted)}`);
     }
     const answer = await prompt.get(args, asked(question));
     if (isInputRequired(answer)) return wireInputRequired(answer, question);

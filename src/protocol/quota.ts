@@ -57,9 +57,13 @@ export function createQuota({
       }
       const waitMs = Math.ceil(((1 - bucket.left) / perSecond) * 1000);
       if (waitMs > maxWaitMs) {
-        throw new ResourceError("busy", `too many watches begun: at most ${perSecond} a second, try again in ${waitMs} ms`, {
-          details: { reason: "busy", retryAfterMs: waitMs },
-        });
+        throw new ResourceError(
+          "busy",
+          `too many watches begun: at most ${perSecond} a second, try again in ${waitMs} ms`,
+          {
+            details: { reason: "busy", retryAfterMs: waitMs },
+          },
+        );
       }
       // Owed, so that those who wait do not all go at once.
       bucket.left -= 1;

@@ -44,7 +44,11 @@ export const resourcesTemplatesList: Ask = {
     const { offer, revision, params, call } = question;
     const page = await offer.resources.templates(cursorOf(params), call);
     const resourceTemplates = page.items.map((template) => wireTemplate(template, revision.has));
-    return revision.seal({ resourceTemplates, ...pageRest(page, question) }, offer.resources.listFreshness, offer.server);
+    return revision.seal(
+      { resourceTemplates, ...pageRest(page, question) },
+      offer.resources.listFreshness,
+      offer.server,
+    );
   },
 };
 
@@ -85,4 +89,3 @@ export const resourcesUnsubscribe: Ask = {
     return {};
   },
 };
-

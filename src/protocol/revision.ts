@@ -27,6 +27,10 @@ export interface Revision {
   /** Whether templates stand in `resources/list` too. */
   readonly listsTemplates: boolean;
   /** What every result carries beside its own fields; hints only where the operation may be cached. */
-  seal(result: Readonly<Record<string, unknown>>, freshness: Freshness | undefined, server: object): Record<string, unknown>;
+  seal(
+    result: Readonly<Record<string, unknown>>,
+    freshness: Freshness | undefined,
+    server: object,
+  ): Record<string, unknown>;
   errorCode(kind: ErrorKind): number;
 }

@@ -86,7 +86,8 @@ export function createSession(offer: Offer, peer: SessionPeer, askModern: AskMod
   function initialize({ id, params }: Request, reply: Reply): void {
     if (revision) return refuse(reply, id, "this session is initialized already");
     const wanted = member(params, "protocolVersion");
-    if (typeof wanted !== "string") return refuse(reply, id, '"protocolVersion" is missing or is no string', codes.params);
+    if (typeof wanted !== "string")
+      return refuse(reply, id, '"protocolVersion" is missing or is no string', codes.params);
     const declared = member(params, "capabilities");
     revision = legacyRevisions.find(({ date }) => date === wanted) ?? legacyRevisions[0];
     clientCapabilities = isRecord(declared) ? declared : {};
@@ -148,7 +149,8 @@ export function createSession(offer: Offer, peer: SessionPeer, askModern: AskMod
   }
 
   function receiveBatch(batch: readonly unknown[], reply: Reply): void {
-    if (!revision?.batches) return refuse(reply, null, "several messages in one body are for revision 2025-03-26 alone");
+    if (!revision?.batches)
+      return refuse(reply, null, "several messages in one body are for revision 2025-03-26 alone");
     if (batch.length === 0) return refuse(reply, null, "an empty batch asks nothing");
     if (batch.length > maxBatch) return refuse(reply, null, `a batch holds at most ${maxBatch} messages`);
     const answers: Wire[] = [];
@@ -178,4 +180,3 @@ export function createSession(offer: Offer, peer: SessionPeer, askModern: AskMod
     close,
   };
 }
-

@@ -85,7 +85,8 @@ export function createCompleting(
     given: Record<string, string>,
     call: Call,
   ) {
-    if (suggestion.reveals) return doors.maySee(call, shown.mount, suggestion.reveals);
+    const { reveals } = suggestion;
+    if (reveals) return doors.maySee(call, shown.mount, reveals) && doors.mayReach(call, shown.mount, reveals);
     const { value } = suggestion;
     const mayReach = (spelled: string) => {
       const place = settledPlace(shown, { ...given, [variable]: spelled });

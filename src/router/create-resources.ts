@@ -35,8 +35,8 @@ export function createResources(options: HouseOptions): House {
   const { mounts, policy, tools, cursorKey, pageSize = 1000 } = options;
   if (!Number.isInteger(pageSize) || pageSize < 1) throw invalid("the size of a page must be a whole number from 1");
   const doors = createDoors(createRoutes(mounts), policy, tools);
-  const { statPlace, ...reading } = createReading(doors);
-  const { close: closeWatching, ...watching } = createWatching(doors, { statPlace });
+  const { findEntry, ...reading } = createReading(doors);
+  const { close: closeWatching, ...watching } = createWatching(doors, { findEntry });
   let closing: Promise<void> | undefined;
 
   async function closeAll(): Promise<void> {
@@ -53,10 +53,10 @@ export function createResources(options: HouseOptions): House {
   }
 
   return {
-    ...createListing(doors, { cursors: createCursors(cursorKey), pageSize }),
+    ...createListing(doors, { cursors: createCursors(cursorKey), pageSize, findEntry }),
     ...reading,
     ...createCompleting(doors, reading),
-    ...createSearching(doors, { statPlace }),
+    ...createSearching(doors, { findEntry }),
     ...watching,
     listFreshness: options.listFreshness ?? { ttlMs: 0, scope: "private" },
     close: () => (closing ??= closeAll()),

@@ -13,6 +13,8 @@ export interface Doors {
   /** Whether every caller sees the same. Where not, no answer may be handed on to another caller. */
   readonly isOpen: boolean;
   maySee(who: Pick<Call, "caller">, mount: Mounted, at: Address): boolean;
+  /** Whether the caller may see where a link leads. */
+  mayReach(who: Pick<Call, "caller">, mount: Mounted, found: { readonly reveals?: Address }): boolean;
   /** Whether the caller may know of the mount itself. */
   mayEnter(who: Pick<Call, "caller">, mount: Mounted): boolean;
   /** Throws "not-found" for what leads nowhere and for what the caller may not see, in the same words. */
@@ -29,12 +31,14 @@ export function createDoors(routes: Routes, policy: Policy, tools: Tools): Doors
   const withUnspellable = new Set<Mounted>();
 
   const maySee: Doors["maySee"] = ({ caller }, mount, at) => policy.maySee(caller, mount.name, at);
+  const mayReach: Doors["mayReach"] = (who, mount, { reveals }) => reveals === undefined || maySee(who, mount, reveals);
 
   return {
     routes,
     tools,
     isOpen: policy === openPolicy,
     maySee,
+    mayReach,
     mayEnter: (who, mount) => maySee(who, mount, root),
 
     place(uri, call) {
@@ -44,7 +48,7 @@ export function createDoors(routes: Routes, policy: Policy, tools: Tools): Doors
     },
 
     show(entry, mount, call) {
-      if (!maySee(call, mount, entry)) return undefined;
+      if (!maySee(call, mount, entry) || !mayReach(call, mount, entry)) return undefined;
       const uri = routes.spell(mount, entry);
       if (uri !== undefined) return describe(uri, entry, mount);
       if (!withUnspellable.has(mount)) {

@@ -4,10 +4,11 @@ import type { Page, Resource, Resources } from "../resources.ts";
 import { unfit } from "./cursor.ts";
 import type { Cursors, Position } from "./cursor.ts";
 import type { Doors } from "./doors.ts";
+import type { Reading } from "./reading.ts";
 import { queryKey, walk } from "./walk.ts";
 import type { Run, Walked } from "./walk.ts";
 
-export interface ListingOptions {
+export interface ListingOptions extends Pick<Reading, "findEntry"> {
   readonly cursors: Cursors;
   /** How many entries the first page holds. Later ones hold more, so that a million needs no more than 64 pages. */
   readonly pageSize: number;
@@ -18,7 +19,7 @@ const maxGrowth = 20;
 
 export function createListing(
   doors: Doors,
-  { cursors, pageSize }: ListingOptions,
+  { cursors, pageSize, findEntry }: ListingOptions,
 ): Pick<Resources, "list" | "children"> {
   const largest = Math.max(pageSize, Math.min(maxPageSize, pageSize * maxGrowth));
   const sizeOf = (page: number) => Math.min(pageSize * 2 ** page, largest);
@@ -55,6 +56,8 @@ export function createListing(
       const page = from?.page ?? 0;
       const { source } = mount;
       if (source.children === undefined) throw notFound(uri);
+      // A link may lead to a directory that the caller may not see.
+      if (!doors.isOpen) await findEntry({ mount, at }, uri, call);
       const run: Run = { mount, ask: async (ask) => (await source.children?.(at, ask, call)) ?? { items: [] } };
       try {
         const walked = await walk(doors, [run], call, { size: sizeOf(page), from, strict: true });

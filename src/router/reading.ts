@@ -2,7 +2,7 @@
 import { notFound, ResourceError } from "../errors.ts";
 import { directoryType } from "../resources.ts";
 import type { Call, Content, Freshness, ReadAnswer, Resource, Resources } from "../resources.ts";
-import type { Address, Part } from "../source.ts";
+import type { Address, Entry, Part } from "../source.ts";
 import { describe } from "./doors.ts";
 import type { Doors } from "./doors.ts";
 import type { Mounted, Place } from "./route.ts";
@@ -13,8 +13,8 @@ const shownChildren = 100;
 const countedChildren = 10_000;
 
 export interface Reading extends Pick<Resources, "read" | "stat"> {
-  /** What is said of a place that the caller may see. */
-  statPlace(place: Place, uri: string, call: Call): Promise<Resource>;
+  /** What the source says of a place that the caller may see. */
+  findEntry(place: Place, uri: string, call: Call): Promise<Entry>;
 }
 
 export function createReading(doors: Doors): Reading {
@@ -38,7 +38,7 @@ export function createReading(doors: Doors): Reading {
     let scope: Freshness["scope"] = "public";
     for (const part of parts) {
       const own = part.at === undefined || isSame(part.at, at) ? uri : spellVisible(part.at, mount, call);
-      if (own === undefined) continue;
+      if (own === undefined || !doors.mayReach(call, mount, part)) continue;
       contents.push(toContent(own, part));
       ttlMs = Math.min(ttlMs, part.freshness?.ttlMs ?? mount.freshness?.ttlMs ?? 0);
       if ((part.freshness?.scope ?? mount.freshness?.scope) !== "public") scope = "private";
@@ -53,6 +53,8 @@ export function createReading(doors: Doors): Reading {
   async function readDirectory({ mount, at }: Place, uri: string, call: Call): Promise<ReadAnswer> {
     const { source } = mount;
     if (source.children === undefined) throw notFound(uri);
+    // A link may lead to a directory that the caller may not see.
+    if (!doors.isOpen) await findEntry({ mount, at }, uri, call);
     try {
       const run = {
         mount,
@@ -70,26 +72,30 @@ export function createReading(doors: Doors): Reading {
     }
   }
 
-  async function statPlace({ mount, at }: Place, uri: string, call: Call): Promise<Resource> {
+  async function findEntry({ mount, at }: Place, uri: string, call: Call): Promise<Entry> {
     const { source } = mount;
     try {
-      if (source.stat) return describe(uri, await source.stat(at, call), mount);
+      if (source.stat) {
+        const entry = await source.stat(at, call);
+        if (!doors.mayReach(call, mount, entry)) throw notFound(uri);
+        return entry;
+      }
       const [content] = toAnswer(await source.read(at, call), { mount, at }, uri, call).contents;
       if (content === undefined) throw notFound(uri);
       const { mimeType } = content;
-      return describe(uri, { path: at.path, ...(mimeType !== undefined && { mimeType }) }, mount);
+      return { path: at.path, ...(mimeType !== undefined && { mimeType }) };
     } catch (cause) {
-      if (isDirectory(cause) && source.children)
-        return describe(uri, { path: at.path, mimeType: directoryType }, mount);
+      if (isDirectory(cause) && source.children) return { path: at.path, mimeType: directoryType };
       throw doors.refusal(cause, { uri, mount, asked: "stat" }, call);
     }
   }
 
   return {
     read,
-    statPlace,
+    findEntry,
     async stat(uri, call) {
-      return statPlace(doors.place(uri, call), uri, call);
+      const place = doors.place(uri, call);
+      return describe(uri, await findEntry(place, uri, call), place.mount);
     },
   };
 }

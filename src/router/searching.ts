@@ -11,7 +11,7 @@ const maxLimit = 10_000;
 /** Where so many hits in a row are hidden, the rest is not looked at. */
 const deepestLook = 65_536;
 
-export function createSearching(doors: Doors, { statPlace }: Pick<Reading, "statPlace">): Pick<Resources, "search"> {
+export function createSearching(doors: Doors, { findEntry }: Pick<Reading, "findEntry">): Pick<Resources, "search"> {
   /** The best that the caller may see: as many as wanted, however many others stand between. */
   async function searchMount(mount: Mounted, text: string, limit: number, within: Place | undefined, call: Call) {
     for (let wanted = limit; ; wanted *= 2) {
@@ -37,7 +37,7 @@ export function createSearching(doors: Doors, { statPlace }: Pick<Reading, "stat
   async function placeWithin(uri: string | undefined, call: Call): Promise<Place | undefined> {
     if (uri === undefined) return undefined;
     const place = doors.place(uri, call);
-    await statPlace(place, uri, call);
+    await findEntry(place, uri, call);
     if (place.at.query) throw notFound(uri);
     return place;
   }

@@ -14,6 +14,8 @@ import type { Mounted, Place } from "./route.ts";
 
 /** A place that a caller watches, and what they are told when it changes. */
 interface Spot extends Place {
+  /** Where a link leads: what changes there changes here. */
+  readonly reveals?: Address;
   readonly change: { readonly kind: "updated"; readonly uri: string };
 }
 
@@ -42,7 +44,7 @@ const ignore = () => {};
 /** So many URIs of one filter are looked up at a time. */
 const lookups = 16;
 
-export function createWatching(doors: Doors, { statPlace }: Pick<Reading, "statPlace">): Watching {
+export function createWatching(doors: Doors, { findEntry }: Pick<Reading, "findEntry">): Watching {
   const mounts = new Map(doors.routes.mounts.map((mount) => [mount.name, mount]));
   const ears = new Map<Mounted, Ear>();
   const live = new Set<AbortController>();
@@ -67,7 +69,7 @@ export function createWatching(doors: Doors, { statPlace }: Pick<Reading, "statP
     // A directory does not change for those who may not see the child that came or went.
     if (hidden && current.kind !== "lost" && isAbove(touched.path, current.path)) return;
     for (const spot of listener.spots.get(spotKey(touched.mount, touched.path)) ?? []) {
-      if (!maySee(spot.at)) continue;
+      if (!maySee(spot.at) || !doors.mayReach(listener, mount, spot)) continue;
       if (hidden) void confirm(listener, spot, current.kind);
       else listener.push(spot.change);
     }
@@ -75,7 +77,7 @@ export function createWatching(doors: Doors, { statPlace }: Pick<Reading, "statP
 
   /** A hidden directory came or went: what is below is announced only if it did the same. */
   async function confirm(listener: Listener, spot: Spot, kind: SourceChange["kind"]): Promise<void> {
-    const found = await statPlace(spot, spot.change.uri, listener).then(
+    const found = await findEntry(spot, spot.change.uri, listener).then(
       () => "appeared",
       (cause: unknown) => (toResourceError(cause).kind === "not-found" ? "gone" : "unknown"),
     );
@@ -102,8 +104,8 @@ export function createWatching(doors: Doors, { statPlace }: Pick<Reading, "statP
     try {
       const { mount, at } = doors.place(uri, call);
       if (mount.source.watch === undefined) return undefined;
-      await statPlace({ mount, at }, uri, call);
-      return { mount, at, change: { kind: "updated", uri } };
+      const { reveals } = await findEntry({ mount, at }, uri, call);
+      return { mount, at, ...(reveals && { reveals }), change: { kind: "updated", uri } };
     } catch {
       return undefined;
     }
@@ -158,7 +160,7 @@ export function createWatching(doors: Doors, { statPlace }: Pick<Reading, "statP
     hub.register(
       { caller, signal, spots: bySpot(spots), push: reader.push },
       {
-        paths: spots.map(({ mount, at }) => ({ mount: mount.name, path: at.path })),
+        paths: spots.flatMap((spot) => pathsOf(spot).map((path) => ({ mount: spot.mount.name, path }))),
         lists: listed.map(({ name }) => name),
       },
       signal,
@@ -241,13 +243,20 @@ function unlessAborted(signal: AbortSignal, work: Promise<unknown>): Promise<voi
   });
 }
 
+/** The paths at which a change is a change of the spot. */
+function pathsOf({ at, reveals }: Spot): string[] {
+  return reveals ? [at.path, reveals.path] : [at.path];
+}
+
 function bySpot(spots: readonly Spot[]): ReadonlyMap<string, readonly Spot[]> {
   const groups = new Map<string, Spot[]>();
   for (const spot of spots) {
-    const key = spotKey(spot.mount.name, spot.at.path);
-    const group = groups.get(key);
-    if (group) group.push(spot);
-    else groups.set(key, [spot]);
+    for (const path of pathsOf(spot)) {
+      const key = spotKey(spot.mount.name, path);
+      const group = groups.get(key);
+      if (group) group.push(spot);
+      else groups.set(key, [spot]);
+    }
   }
   return groups;
 }

@@ -92,7 +92,8 @@ export default defineSource({
         try {
           const bytes = yield* settled(disk.read(fd, size, maxBytes));
           if (bytes.length > maxBytes) throw tooLarge(path, bytes.length);
-          return [toPart(path.slice(path.lastIndexOf("/") + 1), bytes)];
+          const part = toPart(path.slice(path.lastIndexOf("/") + 1), bytes);
+          return [place.direct ? part : { ...part, reveals: { path: place.path } }];
         } finally {
           disk.close(fd);
         }

@@ -85,14 +85,17 @@ describe("the Inspector with a connection that it keeps", () => {
   it.each(["legacy", "modern"])("goes on with the server that takes the place of the first (%s)", async (era) => {
     await using first = await serve(folder);
     const name = first.url.href;
+    const connect = () => inspector.keep("connect", name, "--era", era);
     const read = () => inspector.keep("--connection", name, "resources/read", folder.uri("notes.txt"));
     const content = { contents: [{ text: "Buy ink.\n" }] };
 
-    expect(await inspector.keep("connect", name, "--era", era)).toMatchObject({ protocolEra: era });
+    expect(await connect()).toMatchObject({ protocolEra: era });
     expect(await read()).toMatchObject(content);
     await first.stop();
 
     await using _second = await serve(folder, first.port);
+    // A session ended with its server; without one there is nothing to begin again.
+    if (era === "legacy") await connect();
     expect(await read()).toMatchObject(content);
     await inspector.keep("disconnect", name);
   });

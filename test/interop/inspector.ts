@@ -61,7 +61,8 @@ export async function createInspector(state: string): Promise<Inspector> {
     },
     async [Symbol.asyncDispose]() {
       if (keeping) await run("mcpdo", ["daemon", "stop"]);
-      await rm(home, { recursive: true, force: true });
+      // What keeps the connections may still be putting away its things.
+      await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
     },
   };
 }

@@ -1,7 +1,13 @@
 /** The early draft: templates also stand in the list of resources, and what is not found is −32001. */
 import type { Revision } from "../revision.ts";
 import { ping } from "../discovery.ts";
-import { resourcesList, resourcesRead, resourcesSubscribe, resourcesTemplatesList, resourcesUnsubscribe } from "../resources.ts";
+import {
+  resourcesList,
+  resourcesRead,
+  resourcesSubscribe,
+  resourcesTemplatesList,
+  resourcesUnsubscribe,
+} from "../resources.ts";
 import { errorCodes, sealNothing } from "./legacy.ts";
 
 export const revision20241007: Revision = {

@@ -24,7 +24,9 @@ export function* completePath(
     const path = folder === "" ? name : `${folder}/${name}`;
     const entry = yield* walk.find(path);
     if (!entry) continue;
-    suggestions.push({ value: entry.mimeType === directoryType ? `${path}/` : path, reveals: { path } });
+    const { mimeType, reveals: real } = entry;
+    const reveals = real ? { path, reveals: real } : { path };
+    suggestions.push({ value: mimeType === directoryType ? `${path}/` : path, reveals });
     if (suggestions.length === maxSuggestions) break;
   }
   return suggestions;

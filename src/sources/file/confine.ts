@@ -13,6 +13,8 @@ export interface Place {
   readonly stats: BigIntStats;
   /** Whether the path leads here by itself, without a link on the way. */
   readonly direct: boolean;
+  /** The path that leads here by itself. */
+  readonly path: string;
   /** Leads to the thing that was judged, whatever has happened to its path since. */
   readonly handle: string;
 }
@@ -68,7 +70,7 @@ export function createConfine(root: string, disk: Disk, { handles = hasHandles()
     }
   }
 
-  function* toPlace(stats: BigIntStats, direct: boolean, handle: string): Steps<Place | undefined> {
+  function* toPlace(stats: BigIntStats, real: string, direct: boolean, handle: string): Steps<Place | undefined> {
     const kind = kindOf(stats);
     if (kind !== "file" && kind !== "folder") return undefined;
     let isOfFiles = devices.get(stats.dev);
@@ -77,7 +79,7 @@ export function createConfine(root: string, disk: Disk, { handles = hasHandles()
       if (devices.size > 1000) devices.clear();
       devices.set(stats.dev, isOfFiles);
     }
-    return isOfFiles ? { kind, stats, direct, handle } : undefined;
+    return isOfFiles ? { kind, stats, direct, path: real.slice(inside.length), handle } : undefined;
   }
 
   /** "again" when the thing moved while it was looked at. */
@@ -88,11 +90,11 @@ export function createConfine(root: string, disk: Disk, { handles = hasHandles()
     const stats = yield* settled(disk.fstat(fd));
     // The kernel's word for a thing without a name; a name may end so as well.
     if (real.endsWith(" (deleted)") && !isSame(stats, yield* settled(disk.lstat(real)))) return "again";
-    if (real === wanted) return yield* toPlace(stats, true, handle);
+    if (real === wanted) return yield* toPlace(stats, real, true, handle);
     if (!isWithin(real)) return undefined;
     // Another name without a link: it was moved just now, or the file system takes one case for another.
     if (!(yield* leadsThroughLink(path))) return "again";
-    return yield* toPlace(stats, false, handle);
+    return yield* toPlace(stats, real, false, handle);
   }
 
   function* visitByHandle<T>(path: string, use: (place: Place) => Steps<T>): Steps<T | undefined> {
@@ -135,7 +137,7 @@ export function createConfine(root: string, disk: Disk, { handles = hasHandles()
     const direct = real === wanted;
     if (!direct && !(yield* leadsThroughLink(path))) return undefined;
     const stats = yield* settled(disk.lstat(real));
-    const place = stats && (yield* toPlace(stats, direct, real));
+    const place = stats && (yield* toPlace(stats, real, direct, real));
     return place && (yield* use(place));
   }
 

@@ -45,6 +45,8 @@ interface Frame {
   /** The segments of the cursor that are still ahead; none once the walk has passed it. */
   readonly cursor: readonly string[];
   names?: readonly string[];
+  /** Where the folder really stands, when a link leads there. */
+  real?: string;
   /** The index of the next name. */
   next: number;
   /** What was found of the names from the index `aheadFrom` on. */
@@ -67,11 +69,11 @@ export function createWalk({ root, confine, disk, names, refused, unspeakable }:
     return path === "" ? root.name : path.slice(path.lastIndexOf("/") + 1);
   }
 
-  function entry(path: string, { kind, stats }: Place): Entry {
+  function entry(path: string, { kind, stats, direct, path: real }: Place): Entry {
     const name = nameOf(path);
-    return kind === "file"
-      ? fileEntry(path, name, stats, isSettled(stats, Date.now()))
-      : folderEntry(path, name, stats);
+    const found =
+      kind === "file" ? fileEntry(path, name, stats, isSettled(stats, Date.now())) : folderEntry(path, name, stats);
+    return direct ? found : { ...found, reveals: { path: real } };
   }
 
   /** Changes when anything is moved or replaced on the way down to a folder. Undefined if something was, shortly before `began`. */
@@ -106,6 +108,7 @@ export function createWalk({ root, confine, disk, names, refused, unspeakable }:
     const found = yield* confine.visit(frame.path, function* (place) {
       if (place.kind !== "folder" || (deep && !place.direct)) return false;
       if (!frame.names) {
+        if (!place.direct) frame.real = place.path;
         frame.names = yield* names.of(place, nameOf(frame.path));
         frame.next = firstFrom(frame.names, frame.cursor[0]);
       }
@@ -154,7 +157,7 @@ export function createWalk({ root, confine, disk, names, refused, unspeakable }:
       const name = frame.names?.[frame.next] as string;
       const stats = frame.ahead[frame.next - frame.aheadFrom];
       frame.next += 1;
-      const path = frame.path === "" ? name : `${frame.path}/${name}`;
+      const path = join(frame.path, name);
       const atCursor = name === frame.cursor[0];
       if (!stats) {
         if (name.includes("\ufffd")) unspeakable(path);
@@ -172,6 +175,7 @@ export function createWalk({ root, confine, disk, names, refused, unspeakable }:
       else if (kind === "folder") found = folderEntry(path, name, stats);
       else if (kind === "link") found = yield* find(path);
       if (!found || (deep && found.size === undefined)) continue;
+      if (frame.real !== undefined && !found.reveals) found = { ...found, reveals: { path: join(frame.real, name) } };
       items.push(found);
       if (items.length < limit) continue;
       return frames.some(({ names: all, next }) => next < (all?.length ?? 0))
@@ -188,6 +192,10 @@ export function createWalk({ root, confine, disk, names, refused, unspeakable }:
     entry,
     find,
   };
+}
+
+function join(folder: string, name: string): string {
+  return folder === "" ? name : `${folder}/${name}`;
 }
 
 function createFrame(path: string, depth: number, cursor: readonly string[]): Frame {

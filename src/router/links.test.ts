@@ -1,0 +1,87 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Policy } from "../access/policy.ts";
+import { openPolicy } from "../access/policy.ts";
+import type { Call } from "../resources.ts";
+import file from "../sources/file.ts";
+import { createResources, type House } from "./create-resources.ts";
+
+const tools = { now: Date.now, wait: () => Promise.resolve(), log: () => {} };
+const noSecrets: Policy = {
+  maySee: (caller, _mount, { path }) => caller.id === "boss" || !/^secrets(\/|$)/.test(path),
+};
+
+describe("a link to what a caller may not see", () => {
+  let root: string;
+  let house: House;
+  const calling = new AbortController();
+  const guest: Call = { caller: { id: "guest" }, signal: calling.signal };
+  const boss: Call = { caller: { id: "boss" }, signal: calling.signal };
+  const uri = (path: string): string => `${pathToFileURL(root).href}/${path}`;
+
+  async function open(policy: Policy): Promise<House> {
+    const options = { root, maxBytes: 1024 };
+    const source = await file.open(options, tools);
+    const base = file.base?.(options) ?? "";
+    return createResources({ mounts: [{ name: "files", base, source }], policy, tools, cursorKey: new Uint8Array(32) });
+  }
+
+  beforeAll(async () => {
+    root = mkdtempSync(join(tmpdir(), "links-"));
+    mkdirSync(join(root, "secrets"));
+    writeFileSync(join(root, "secrets", "plan.txt"), "the plan");
+    writeFileSync(join(root, "open.txt"), "open");
+    symlinkSync("secrets", join(root, "door"));
+    symlinkSync("secrets/plan.txt", join(root, "window.txt"));
+    symlinkSync("open.txt", join(root, "other.txt"));
+    house = await open(noSecrets);
+  });
+  afterAll(async () => {
+    calling.abort();
+    await house.close();
+    rmSync(root, { recursive: true });
+  });
+
+  it.each(["door", "door/plan.txt", "window.txt"])("is as absent as its target: %s", async (path) => {
+    for (const ask of [house.read, house.stat, (at: string, call: Call) => house.children(at, {}, call)]) {
+      await expect(ask(uri(path), guest)).rejects.toThrow(`no resource at ${JSON.stringify(uri(path))}`);
+    }
+    expect((await house.watch({ uris: [uri(path)] }, guest)).uris).toEqual([]);
+  });
+
+  it("is neither listed, nor a child, nor suggested", async () => {
+    const names = async (call: Call): Promise<string[][]> => {
+      const listed = await house.list({}, call);
+      const children = await house.children(uri("").slice(0, -1), {}, call);
+      const { values } = await house.complete(
+        { template: uri("{+path}"), variable: "path", value: "", given: {} },
+        call,
+      );
+      return [listed.items.map(({ name }) => name), children.items.map(({ name }) => name), [...values]];
+    };
+    expect(await names(guest)).toEqual([
+      ["open.txt", "other.txt"],
+      ["open.txt", "other.txt"],
+      ["open.txt", "other.txt"],
+    ]);
+    expect(await names(boss)).toEqual([
+      ["open.txt", "other.txt", "plan.txt", "window.txt"],
+      ["door", "open.txt", "other.txt", "secrets", "window.txt"],
+      ["door/", "open.txt", "other.txt", "secrets/", "window.txt"],
+    ]);
+  });
+
+  it("is there for a caller who may see the target, and so are changes behind it", async () => {
+    const { contents } = await house.read(uri("door/plan.txt"), boss);
+    expect(contents).toMatchObject([{ uri: uri("door/plan.txt"), body: { text: "the plan" } }]);
+    const wide = await open(openPolicy);
+    const watch = await wide.watch({ uris: [uri("window.txt")] }, boss);
+    writeFileSync(join(root, "secrets", "plan.txt"), "another plan");
+    const { value } = await watch[Symbol.asyncIterator]().next();
+    expect(value).toEqual({ kind: "updated", uri: uri("window.txt") });
+    await wide.close();
+  });
+});

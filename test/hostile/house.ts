@@ -1,0 +1,148 @@
+/** The house that is attacked: a real folder and a memory behind every transport, with something in it that must not get out. */
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { openPolicy } from "../../src/access/policy.ts";
+import { stack } from "../../src/layer.ts";
+import { standardLayers } from "../../src/layers/standard.ts";
+import { createEdge } from "../../src/protocol/create-edge.ts";
+import type { Edge } from "../../src/protocol/edge.ts";
+import type { Prompt } from "../../src/protocol/prompts.ts";
+import { createQuota, type QuotaOptions } from "../../src/protocol/quota.ts";
+import type { Tool } from "../../src/protocol/tools.ts";
+import { createResources } from "../../src/router/create-resources.ts";
+import { createTools } from "../../src/server/tools.ts";
+import file from "../../src/sources/file.ts";
+import { createMemory, type Memory, type MemoryTemplate } from "../../src/sources/memory.ts";
+import { listen, type Listening, type ListenOptions } from "../../src/transport/listen.ts";
+
+export interface HouseOptions {
+  readonly pageSize?: number;
+  readonly watchQuota?: QuotaOptions;
+  readonly listen?: Partial<ListenOptions>;
+}
+
+export interface House extends AsyncDisposable {
+  readonly edge: Edge;
+  readonly memory: Memory;
+  /** The folder's real path. */
+  readonly folder: string;
+  /** The folder's URI, with a slash at its end. */
+  readonly base: string;
+  readonly port: number;
+  readonly listening: Listening;
+  readonly log: readonly string[];
+}
+
+export const memoryBase = "memory://house/";
+
+/** What every caller can read at any time, by URI below the folder's base. */
+export const open = { name: "open.txt", text: "Anyone may read this.\n" } as const;
+
+/** What no one may get, by any spelling. */
+export const secret = "the secret that must not get out";
+
+const greeting: MemoryTemplate = {
+  template: "greetings/{name}{?tone,volume}",
+  name: "greeting",
+  read: ({ name, tone = "plain" }) => [{ body: { text: `Hello, ${name}, ${tone}\n` }, mimeType: "text/plain" }],
+  complete: (_variable, value) => ["ada", "alan", "grace"].filter((name) => name.startsWith(value)),
+};
+
+const count: Tool = {
+  name: "count",
+  description: "Counts its arguments",
+  inputSchema: { type: "object" },
+  call: async (args) => ({ content: [{ type: "text", text: String(Object.keys(args).length) }] }),
+};
+
+const greet: Prompt = {
+  name: "greet",
+  arguments: [{ name: "who", required: true }],
+  get: async ({ who = "" }) => ({
+    messages: [{ role: "user", content: { type: "text", text: `greet ${who.length}` } }],
+  }),
+  complete: async (_argument, value) => ({ values: ["ada", "alan"].filter((name) => name.startsWith(value)) }),
+};
+
+/** Beside the folder lies what links and dots would lead to. */
+export async function furnish(): Promise<{ readonly above: string; readonly folder: string }> {
+  const above = await realpath(await mkdtemp(join(tmpdir(), "pressmark-hostile-")));
+  const folder = join(above, "served");
+  const put = async (path: string, text: string): Promise<void> => {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  };
+  await put(join(above, "outside.txt"), secret);
+  await put(join(above, "served-too", "outside.txt"), secret);
+  for (const name of [".env", ".ENV", "id_rsa", ".git/config", ".hidden/inner.txt", "keys/server.pem", "keys/ID_RSA"])
+    await put(join(folder, name), secret);
+  await put(join(folder, "node_modules", "other", "index.js"), secret);
+  await put(join(folder, open.name), open.text);
+  for (let at = 0; at < 12; at++) await put(join(folder, "shelf", `page-${10 + at}.txt`), `page ${at}\n`);
+  await put(join(folder, "shelf", "deep", "leaf.md"), "# leaf\n");
+  await symlink(join(above, "outside.txt"), join(folder, "link-out.txt"));
+  await symlink(above, join(folder, "folder-out"));
+  await symlink("../outside.txt", join(folder, "link-up.txt"));
+  await symlink(".env", join(folder, "link-to-env.txt"));
+  await symlink("/proc/self/environ", join(folder, "link-to-proc.txt"));
+  await symlink("link-loop.txt", join(folder, "link-loop.txt"));
+  return { above, folder };
+}
+
+export async function openHouse(options: HouseOptions = {}): Promise<House> {
+  const { above, folder } = await furnish();
+  const served = await serve(folder, options);
+  return {
+    ...served,
+    async [Symbol.asyncDispose]() {
+      await served.close();
+      await rm(above, { recursive: true, force: true });
+    },
+  };
+}
+
+type Served = Omit<House, typeof Symbol.asyncDispose> & { close(): Promise<void> };
+
+/** As the command puts it together, with a memory, a tool and a prompt beside the folder. */
+export async function serve(folder: string, options: HouseOptions = {}): Promise<Served> {
+  const log: string[] = [];
+  const tools = createTools({ write: (line: unknown) => log.push(String(line)) > 0 });
+  const rooms = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`room-${10 + at}/note.txt`, `note ${at}\n`]));
+  const memory = createMemory(rooms, { templates: [greeting] });
+  const fileOptions = { root: folder, maxBytes: 5 * 1024 * 1024 };
+  const base = file.base?.(fileOptions) ?? "";
+  const layered = (name: string, source: Memory["source"]) => stack(source, { name }, standardLayers(tools));
+  const resources = createResources({
+    mounts: [
+      { name: "folder", base, source: layered("folder", await file.open(fileOptions, tools)) },
+      { name: "house", base: memoryBase, source: layered("house", memory.source) },
+    ],
+    policy: openPolicy,
+    tools,
+    pageSize: options.pageSize ?? 1000,
+    cursorKey: Uint8Array.from({ length: 32 }, (_, at) => at),
+  });
+  const edge = createEdge({
+    resources,
+    server: { name: "pressmark", version: "1.2.3" },
+    tools: [count],
+    prompts: [greet],
+    log: tools.log,
+    ...(options.watchQuota && { watchQuota: createQuota(options.watchQuota) }),
+  });
+  const listening = await listen(edge, { port: 0, graceMs: 100, log: tools.log, ...options.listen });
+  return {
+    edge,
+    memory,
+    folder,
+    base,
+    port: listening.port,
+    listening,
+    log,
+    async close() {
+      await listening.close();
+      await resources.close();
+    },
+  };
+}

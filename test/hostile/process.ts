@@ -1,0 +1,78 @@
+/** Starts the house as a process of its own, asks what it weighs, and knows whether it still lives. */
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { furnish, type HouseOptions } from "./house.ts";
+
+export type ToHouse = "weigh" | "close";
+
+export interface Weight {
+  readonly rss: number;
+  /** Bytes that are reachable, on the heap and off it. */
+  readonly held: number;
+  readonly buffers: number;
+  readonly sessions: number;
+  readonly streams: number;
+}
+
+export type FromHouse = { readonly port: number; readonly base: string } | Weight;
+
+export interface HouseProcess extends AsyncDisposable {
+  readonly folder: string;
+  readonly base: string;
+  readonly port: number;
+  readonly pid: number;
+  /** What is still held after all that can be freed has been. */
+  weigh(): Promise<Weight>;
+  readonly alive: boolean;
+  /** What it wrote to standard error. */
+  readonly said: string;
+}
+
+export const megabyte = 1024 * 1024;
+
+export async function startHouse(options: HouseOptions = {}): Promise<HouseProcess> {
+  const { above, folder } = await furnish();
+  const child = fork(join(import.meta.dirname, "served.ts"), [folder, JSON.stringify(options)], {
+    execArgv: ["--expose-gc"],
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+  });
+  let said = "";
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => (said += text));
+  const { port, base } = await hear<{ port: number; base: string }>(child);
+  return {
+    folder,
+    base,
+    port,
+    pid: child.pid ?? 0,
+    get alive() {
+      return child.exitCode === null && child.signalCode === null;
+    },
+    get said() {
+      return said;
+    },
+    weigh() {
+      const weight = hear<Weight>(child);
+      child.send("weigh" satisfies ToHouse);
+      return weight;
+    },
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode === null && child.signalCode === null) {
+        const gone = once(child, "exit");
+        child.send("close" satisfies ToHouse);
+        await gone;
+      }
+      await rm(above, { recursive: true, force: true });
+    },
+  };
+}
+
+async function hear<T>(child: ChildProcess): Promise<T> {
+  const died = once(child, "exit").then(([code, signal]) => {
+    throw new Error(`the house died: ${String(code ?? signal)}`);
+  });
+  const [message] = await Promise.race([once(child, "message"), died]);
+  died.catch(() => undefined);
+  return message as T;
+}

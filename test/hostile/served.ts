@@ -1,0 +1,21 @@
+/** The house as a process of its own, so that its memory can be weighed and its death seen. */
+import { serve } from "./house.ts";
+import type { FromHouse, ToHouse } from "./process.ts";
+
+const [folder = "", options = "{}"] = process.argv.slice(2);
+const served = await serve(folder, JSON.parse(options) as object);
+const tell = (message: FromHouse): void => void process.send?.(message);
+
+process.on("message", (message: ToHouse) => {
+  if (message === "close") void served.close().then(() => process.disconnect());
+  else {
+    // Twice: what the first round finalizes, the second frees.
+    globalThis.gc?.();
+    setImmediate(() => {
+      globalThis.gc?.();
+      const { rss, heapUsed, external, arrayBuffers } = process.memoryUsage();
+      tell({ rss, held: heapUsed + external, buffers: arrayBuffers, ...served.listening.http.counts });
+    });
+  }
+});
+tell({ port: served.port, base: served.base });
