@@ -12,7 +12,7 @@ interface Reading {
   readonly transport: Transport;
   /** Unless said, each contestant's newest. */
   readonly era?: Era;
-  readonly file: "small.txt" | "large.txt";
+  readonly file: "small.txt" | "large.txt" | "a thousand";
   /** Requests of a round; the first round is preceded by as many unmeasured. */
   readonly count: number;
   readonly targets: readonly Target[];
@@ -56,6 +56,14 @@ const readings: readonly Reading[] = [
     targets: [{ says: "1 KiB over stdio, legacy", column: "ratio", atMost: 2 }],
   },
   {
+    name: "read-spread",
+    title: "read 1,000 different small files in turn, HTTP",
+    transport: "http",
+    file: "a thousand",
+    count: 4000,
+    targets: [{ says: "1,000 different files over HTTP", column: "ratio", atMost: 1.6 }],
+  },
+  {
     name: "read-large",
     title: "read 1 MiB, the same again and again, HTTP",
     transport: "http",
@@ -65,29 +73,36 @@ const readings: readonly Reading[] = [
   },
 ];
 
+const thousandth = Array.from({ length: 1000 }, (_, file) => `file-${String(file).padStart(4, "0")}.txt`);
+
 export const readCases = readings.map((reading): Case => {
   const { name, title, transport, era, file, count, targets } = reading;
   return {
     name,
     title,
-    needs: ["few"],
+    needs: [file === "a thousand" ? "tree" : "few"],
     columns: cpuColumns,
     targets,
     async run({ fixture, contestants, rounds, inFlight }) {
-      const bytes = file === "small.txt" ? smallBytes : largeBytes;
+      const spread = file === "a thousand";
+      const bytes = spread ? 0 : file === "small.txt" ? smallBytes : largeBytes;
+      const folder = spread ? fixture.tree : fixture.few;
       const running: Running[] = [];
       try {
         const entrants: Entrant[] = [];
         for (const contestant of contestants) {
           const spoken = era ?? contestant.eras[0];
-          if (!spoken || !contestant.eras.includes(spoken) || (contestant.own && bytes !== smallBytes)) continue;
-          const started = await launch(contestant, transport, { folder: fixture.few, pageSize: 1000 });
+          if (!spoken || !contestant.eras.includes(spoken) || (contestant.own && file !== "small.txt")) continue;
+          // It knows the files it was told of when it started, and no others.
+          if (spread && !contestant.pages) continue;
+          const started = await launch(contestant, transport, { folder, pageSize: 1000 });
           running.push(started);
           const least = bytesOf(contestant, bytes);
           const first = await openLanes(started, spoken, inFlight);
-          const uri = contestant.own?.uri ?? (await uriOf(first.lanes[0]!, file));
-          const question = read(uri);
-          const { body } = await first.lanes[0]!.ask(question, true);
+          const questions = spread
+            ? thousandth.map((name) => read(`file://${folder}/folder-000/${name}`))
+            : [read(contestant.own?.uri ?? (await uriOf(first.lanes[0]!, file)))];
+          const { body } = await first.lanes[0]!.ask(questions[0]!, true);
           if (textLength(body) < least) throw new Error(`${contestant.name} gave too little: ${body.slice(0, 500)}`);
           const turnCount = Math.ceil(count * contestant.share);
           const drive = async (lanes: readonly Lane[]) => {
@@ -97,7 +112,7 @@ export const readCases = readings.map((reading): Case => {
               lanes.map(async (lane) => {
                 while (left-- > 0) {
                   const from = performance.now();
-                  const answer = await lane.ask(question);
+                  const answer = await lane.ask(questions[left % questions.length]!);
                   latencies.push(performance.now() - from);
                   if (answer.bytes < least) throw new Error(`${contestant.name} gave ${answer.bytes} bytes`);
                 }
@@ -113,7 +128,7 @@ export const readCases = readings.map((reading): Case => {
             async prepare() {
               const { lanes, close } = await openLanes(started, spoken, inFlight);
               // Connections that are open but untried would charge their making to the measured part.
-              await Promise.all(lanes.map((lane) => lane.ask(question)));
+              await Promise.all(lanes.map((lane) => lane.ask(questions[0]!)));
               return { run: () => drive(lanes), close };
             },
           });

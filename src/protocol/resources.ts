@@ -58,7 +58,8 @@ export const resourcesDirectoryRead: Ask = {
     const { offer, revision, params, call } = question;
     const page: Page<Resource> = await offer.resources.children(uriOf(params), cursorOf(params), call);
     const resources = page.items.map((resource) => wireResource(resource, revision.has));
-    return revision.seal({ resources, ...pageRest(page, question) }, undefined, offer.server);
+    // The text asks for no hints here; both official clients refuse an answer without them.
+    return revision.seal({ resources, ...pageRest(page, question) }, offer.resources.listFreshness, offer.server);
   },
 };
 

@@ -19,6 +19,8 @@ export interface Asked extends Call {
   /** What the client answered to an earlier demand for input. Not to be trusted. */
   readonly inputResponses: Params | undefined;
   readonly requestState: string | undefined;
+  /** What the client declared that it can do: nothing else may be asked of it. */
+  readonly clientCapabilities: Params;
 }
 
 export interface Tool {
@@ -32,7 +34,7 @@ export interface Tool {
 }
 
 /** The part of a question that tools and prompts see. */
-export function asked({ call, params }: Question): Asked {
+export function asked({ call, params, clientCapabilities }: Question): Asked {
   const inputResponses = member(params, "inputResponses");
   const requestState = member(params, "requestState");
   if (requestState !== undefined && typeof requestState !== "string") throw invalid('"requestState" is a string');
@@ -42,6 +44,7 @@ export function asked({ call, params }: Question): Asked {
     ...(call.progress && { progress: call.progress }),
     inputResponses: inputResponses === undefined ? undefined : recordOf(params, "inputResponses"),
     requestState,
+    clientCapabilities,
   };
 }
 

@@ -165,34 +165,28 @@ describe.for(sessionRevisions)("a session in %s", (revision) => {
 
   it("says each thing on one of its streams only (LEG-54)", async () => {
     await using house = await openHouse({ rooms });
-    const { post, get } = await open(house, revision);
+    const { post, get, remove } = await open(house, revision);
     const streams = [await get(), await get()];
-    await (
-      await post({ jsonrpc: "2.0", id: 3, method: "resources/subscribe", params: { uri: `${base}notes.txt` } })
-    ).text();
-    await (
-      await post({ jsonrpc: "2.0", id: 4, method: "resources/subscribe", params: { uri: `${base}other.txt` } })
-    ).text();
+    for (const [id, path] of ["notes.txt", "other.txt"].entries()) {
+      const params = { uri: base + path };
+      await (await post({ jsonrpc: "2.0", id: id + 3, method: "resources/subscribe", params })).text();
+    }
     const heard: string[] = [];
-    const { promise: both, resolve } = Promise.withResolvers<void>();
-    const reading = streams
-      .filter(({ isStream }) => isStream)
-      .map(async (stream) => {
-        try {
-          for await (const { data } of stream.events()) {
-            if (data !== "") heard.push(uriIn(data));
-            if (heard.includes(`${base}other.txt`)) resolve();
-          }
-        } catch {
-          // Hung up, below.
-        }
-      });
+    const { promise: lastHeard, resolve } = Promise.withResolvers<void>();
+    const reading = streams.map(async (stream) => {
+      expect(stream.isStream).toBe(true);
+      for await (const { data } of stream.events()) {
+        if (data !== "") heard.push(uriIn(data));
+        if (heard.includes(`${base}other.txt`)) resolve();
+      }
+    });
     house.memory.set("notes.txt", "Buy paper.\n");
     house.memory.set("other.txt", "last\n");
-    await both;
-    for (const stream of streams) stream.hangUp();
+    await lastHeard;
+    // Ends both streams, after everything that was said on them.
+    await (await remove()).text();
     await Promise.all(reading);
-    expect(heard.filter((uri) => uri === `${base}notes.txt`)).toHaveLength(1);
+    expect(heard.sort()).toEqual([`${base}notes.txt`, `${base}other.txt`]);
   });
 
   it("numbers its events so that none has the id of another (LEG-55)", async () => {
@@ -218,7 +212,7 @@ describe.for(sessionRevisions)("a session in %s", (revision) => {
   });
 
   it("replays to a returning reader what its stream missed, and nothing of another (LEG-50, LEG-56)", async () => {
-    await using house = await openHouse({ rooms });
+    await using house = await openHouse({ rooms, templates: [counting] });
     const { post, get } = await open(house, revision);
     await (
       await post({ jsonrpc: "2.0", id: 3, method: "resources/subscribe", params: { uri: `${base}notes.txt` } })
@@ -231,6 +225,10 @@ describe.for(sessionRevisions)("a session in %s", (revision) => {
     const heard = await nextSaid(first.events());
     first.hangUp();
     expect(heard.id).toBeTypeOf("string");
+    const params = { uri: `${base}counting/3`, _meta: { progressToken: 1 } };
+    const elsewhere = await post({ jsonrpc: "2.0", id: 5, method: "resources/read", params });
+    expect(elsewhere.isStream).toBe(true);
+    await elsewhere.text();
     house.memory.set("other.txt", "two\n");
     const again = await get({ "Last-Event-ID": String(heard.id) });
     const missed = await nextSaid(again.events());

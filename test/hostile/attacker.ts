@@ -79,7 +79,11 @@ export function modernHeaders(method: string, name?: unknown): Record<string, st
 }
 
 /** One modern question. */
-export async function ask(target: Pick<Target, "port">, method: string, params: Record<string, unknown> = {}): Promise<Rpc> {
+export async function ask(
+  target: Pick<Target, "port">,
+  method: string,
+  params: Record<string, unknown> = {},
+): Promise<Rpc> {
   const headers = modernHeaders(method, params["uri"] ?? params["name"]);
   const { text } = await send(target, { headers, body: JSON.stringify(modernBody(method, params)) });
   return JSON.parse(text) as Rpc;
@@ -117,7 +121,9 @@ export async function expectServed(target: Target): Promise<void> {
 /** No answer shows where the house stands, how it is built, or how it failed. */
 export function expectDiscreet(text: string, { folder }: Pick<Target, "folder">, sent = ""): void {
   if (!sent.includes(folder)) expect(text).not.toContain(folder);
-  expect(text).not.toMatch(/\bat [^\s"]+ \(|node:internal|node_modules\/|\.ts:\d|\.js:\d|\b[A-Z]\w*Error\b|ENOENT|EACCES|ELOOP/);
+  expect(text).not.toMatch(
+    /\bat [^\s"]+ \(|node:internal|node_modules\/|\.ts:\d|\.js:\d|\b[A-Z]\w*Error\b|ENOENT|EACCES|ELOOP/,
+  );
 }
 
 /** A single well-formed answer to a question: a result or an error, and never both. */
@@ -192,5 +198,7 @@ export function rawRead({ base }: Target, extra: readonly string[] = []): string
   const body = JSON.stringify(modernBody("resources/read", { uri }));
   const named = Object.entries(modernHeaders("resources/read", uri)).map(([name, value]) => `${name}: ${value}`);
   const length = `Content-Length: ${Buffer.byteLength(body)}`;
-  return head("POST /mcp HTTP/1.1", "Host: localhost", "Content-Type: application/json", length, ...named, ...extra) + body;
+  return (
+    head("POST /mcp HTTP/1.1", "Host: localhost", "Content-Type: application/json", length, ...named, ...extra) + body
+  );
 }

@@ -32,7 +32,6 @@ export function createFixtureTools(resources: Resources): readonly Tool[] {
       return [text("Done.")];
     }),
     tool("test_logging_tool", "Has nothing to log that a client asked for", () => [text("Nothing was logged.")]),
-    tool("test_reconnection", "Answers a client that may have come back", () => [text("Here is your answer.")]),
     {
       name: "json_schema_2020_12_tool",
       description: "Tool with JSON Schema 2020-12 features",
