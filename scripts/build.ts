@@ -35,8 +35,8 @@ const leanBuiltins: Plugin = {
     handler(code) {
       const edits = parseAst(code, { lang: "ts" }).body.flatMap((statement) => {
         if (statement.type !== "ImportDeclaration" || statement.importKind === "type") return [];
-        const { source, specifiers, start, end } = statement;
-        return source.value.startsWith("node:") ? [{ start, end, text: lookAt(source.value, specifiers) }] : [];
+        const { source: from, specifiers, start, end } = statement;
+        return from.value.startsWith("node:") ? [{ start, end, text: lookAt(from.value, specifiers) }] : [];
       });
       return edits.reduceRight((text, edit) => text.slice(0, edit.start) + edit.text + text.slice(edit.end), code);
     },
@@ -127,7 +127,9 @@ async function buildTypes(): Promise<void> {
   } finally {
     await rm(config);
   }
-  await Promise.all((await readdir(dist, { recursive: true })).filter((name) => name.endsWith(".d.ts")).map(nameModules));
+  await Promise.all(
+    (await readdir(dist, { recursive: true })).filter((name) => name.endsWith(".d.ts")).map(nameModules),
+  );
 }
 
 /** The compiler leaves `import("./source.ts")` inside a type as it stands; the reader has `./source.js`. */

@@ -7,7 +7,19 @@ import { describe, expect, it } from "vitest";
 const root = import.meta.dirname;
 
 const core = ["resources", "source", "layer", "errors"];
-const server = ["sources", "layers", "access", "watch", "search", "context", "router", "protocol", "transport", "client", "config"];
+const server = [
+  "sources",
+  "layers",
+  "access",
+  "watch",
+  "search",
+  "context",
+  "router",
+  "protocol",
+  "transport",
+  "client",
+  "config",
+];
 
 /** A room may always import itself. The front door, `index.ts`, may open any. */
 const doors: Readonly<Record<string, readonly string[]>> = {
@@ -98,13 +110,17 @@ describe("the sources", () => {
       (file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && file !== "index.ts",
     );
     const named = importsOf("sources/index.ts").map(({ specifier }) => specifier);
-    expect(files.filter((file) => !named.includes(`./${file}`)).map((file) => `src/sources/index.ts lacks ${file}`)).toEqual([]);
+    expect(
+      files.filter((file) => !named.includes(`./${file}`)).map((file) => `src/sources/index.ts lacks ${file}`),
+    ).toEqual([]);
   });
 });
 
 function trespass({ file, specifier }: Import): string | undefined {
   if (!specifier.startsWith(".")) return undefined;
-  const target = relative(root, join(root, dirname(file), specifier)).split(sep).join("/");
+  const target = relative(root, join(root, dirname(file), specifier))
+    .split(sep)
+    .join("/");
   const [from, to] = [roomOf(file), roomOf(target)];
   const open = [from, ...(doors[from] ?? []), ...(exceptions[file] ?? [])];
   if (open.includes(to)) return undefined;

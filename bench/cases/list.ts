@@ -64,10 +64,11 @@ export const listCases = listings.map(({ name, title, shape, pageSize, pages, ag
   name,
   title,
   needs: [shape],
-  columns: cpuColumns,
+  columns: [...cpuColumns, { key: "entries", label: "entries a page", digits: 0 }],
   targets,
   async run({ fixture, contestants, rounds }) {
     const running: Running[] = [];
+    const pageSizes = new Map<string, number>();
     try {
       const entrants: Entrant[] = [];
       for (const contestant of contestants) {
@@ -86,13 +87,15 @@ export const listCases = listings.map(({ name, title, shape, pageSize, pages, ag
             latencies.push(performance.now() - from);
             const { result } = JSON.parse(body) as { result?: Listed };
             if (!result) throw new Error(`${contestant.name} gave no page: ${body.slice(0, 500)}`);
-            for (const { uri } of result.resources) seen.add(uri);
             entries += result.resources.length;
+            if (again) continue;
+            for (const { uri } of result.resources) seen.add(uri);
             cursor = result.nextCursor;
             if (cursor === undefined) break;
           }
           if (!again && seen.size !== entries) throw new Error(`${contestant.name} listed something twice`);
           // Whoever gives smaller or larger pages is measured by what they hold.
+          pageSizes.set(contestant.name, entries / latencies.length);
           return { units: entries / pageSize, latencies };
         };
         const first = await openLanes(started, era, 1);
@@ -107,7 +110,11 @@ export const listCases = listings.map(({ name, title, shape, pageSize, pages, ag
           },
         });
       }
-      return await compare(entrants, rounds);
+      const rows = await compare(entrants, rounds);
+      return rows.map(({ contestant, figures }) => ({
+        contestant,
+        figures: { ...figures, entries: pageSizes.get(contestant) ?? Number.NaN },
+      }));
     } finally {
       await Promise.all(running.map(({ stop }) => stop()));
     }

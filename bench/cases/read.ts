@@ -73,7 +73,7 @@ const readings: readonly Reading[] = [
   },
 ];
 
-const thousandth = Array.from({ length: 1000 }, (_, file) => `file-${String(file).padStart(4, "0")}.txt`);
+const thousand = Array.from({ length: 1000 }, (_, file) => `file-${String(file).padStart(4, "0")}.txt`);
 
 export const readCases = readings.map((reading): Case => {
   const { name, title, transport, era, file, count, targets } = reading;
@@ -100,7 +100,7 @@ export const readCases = readings.map((reading): Case => {
           const least = bytesOf(contestant, bytes);
           const first = await openLanes(started, spoken, inFlight);
           const questions = spread
-            ? thousandth.map((name) => read(`file://${folder}/folder-000/${name}`))
+            ? thousand.map((each) => read(`file://${folder}/folder-000/${each}`))
             : [read(contestant.own?.uri ?? (await uriOf(first.lanes[0]!, file)))];
           const { body } = await first.lanes[0]!.ask(questions[0]!, true);
           if (textLength(body) < least) throw new Error(`${contestant.name} gave too little: ${body.slice(0, 500)}`);

@@ -20,8 +20,18 @@ const press = defineCommand({
   },
   run: async () => {},
 });
-const gather = defineCommand({ name: "gather", summary: "Gather", takes: { thing: many("things") }, run: async () => {} });
-const choose = defineCommand({ name: "choose", summary: "Choose", takes: { shell: one("a shell", ["bash", "fish"]) }, run: async () => {} });
+const gather = defineCommand({
+  name: "gather",
+  summary: "Gather",
+  takes: { thing: many("things") },
+  run: async () => {},
+});
+const choose = defineCommand({
+  name: "choose",
+  summary: "Choose",
+  takes: { shell: one("a shell", ["bash", "fish"]) },
+  run: async () => {},
+});
 
 function given(...words: string[]): unknown {
   const parsed = parseArguments(press, words);
@@ -44,16 +54,12 @@ describe("the words after a command", () => {
     expect(given("flower", "flat")).toMatchObject({ what: "flower", how: "flat" });
   });
 
-  it.each([
-    ["--times", "3"],
-    ["--times=3"],
-    ["-n", "3"],
-    ["-n3"],
-    ["-n=3"],
-    ["--times", "1", "--times", "3"],
-  ])("set a flag with a value, spelled %j", (...words) => {
-    expect(given(...words, "flower")).toMatchObject({ what: "flower", flags: { times: 3 } });
-  });
+  it.each([["--times", "3"], ["--times=3"], ["-n", "3"], ["-n3"], ["-n=3"], ["--times", "1", "--times", "3"]])(
+    "set a flag with a value, spelled %j",
+    (...words) => {
+      expect(given(...words, "flower")).toMatchObject({ what: "flower", flags: { times: 3 } });
+    },
+  );
 
   it("set switches and lists wherever they stand", () => {
     expect(given("--ink", "red", "flower", "-f", "--ink=blue=ish")).toMatchObject({

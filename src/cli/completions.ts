@@ -16,9 +16,6 @@ export function completionScript(shell: Shell, commands: readonly Command[]): st
 }
 
 function bash(commands: readonly Command[]): string {
-  const reply = (action: string): string => `COMPREPLY=($(compgen ${action} -- "$word"))`;
-  const offered = (offer: Offer | undefined): string =>
-    offer === "folders" ? reply("-d") : offer === "files" ? reply("-f") : reply(`-W ${single((offer ?? []).join(" "))}`);
   const arms = commands.map((command) => {
     const flags = Object.entries(command.flags);
     const valued = flags.filter(([, { value }]) => value !== undefined);
@@ -30,12 +27,12 @@ function bash(commands: readonly Command[]): string {
             `      case $previous in`,
             ...valued.map(([name, { short, offer }]) => {
               const spellings = short ? `--${name}|-${short}` : `--${name}`;
-              return `        ${spellings}) ${offered(offer)}; return ;;`;
+              return `        ${spellings}) ${bashOffer(offer)}; return ;;`;
             }),
             `      esac`,
           ]),
       `      if [[ $word == -* ]]; then ${reply(`-W ${single([...flags.map(([name]) => `--${name}`), "--help"].join(" "))}`)}`,
-      `      else ${offered(positionals(command)[0]?.offer)}; fi ;;`,
+      `      else ${bashOffer(positionals(command)[0]?.offer)}; fi ;;`,
     ].join("\n");
   });
   return `# pressmark completions for bash: eval "$(pressmark completions bash)"
@@ -54,15 +51,23 @@ complete -F _pressmark pressmark
 `;
 }
 
+function reply(action: string): string {
+  return `COMPREPLY=($(compgen ${action} -- "$word"))`;
+}
+
+function bashOffer(offer: Offer | undefined): string {
+  // A name may hold spaces; what is offered from a list does not.
+  if (offer === "folders" || offer === "files") return `local IFS=$'\\n'; ${reply(offer === "files" ? "-f" : "-d")}`;
+  return reply(`-W ${single((offer ?? []).join(" "))}`);
+}
+
 function zsh(commands: readonly Command[]): string {
-  const action = (offer: Offer | undefined): string =>
-    offer === "folders" ? "_files -/" : offer === "files" ? "_files" : offer ? `(${offer.join(" ")})` : " ";
   const arms = commands.map((command) => {
     const flags = Object.entries(command.flags).map(([name, { summary, value, offer }]) =>
-      single(`*--${name}[${bracketed(summary)}]${value ? `:${value}:${action(offer)}` : ""}`),
+      single(`*--${name}[${bracketed(summary)}]${value ? `:${value}:${zshOffer(offer)}` : ""}`),
     );
     const places = positionals(command).map(({ name, count, offer }) =>
-      single(`${count === "many" ? "*:" : count === "optional" ? "::" : ":"}${name}:${action(offer)}`),
+      single(`${count === "many" ? "*:" : count === "optional" ? "::" : ":"}${name}:${zshOffer(offer)}`),
     );
     return `    ${command.name}) _arguments ${[...flags, single("--help[say what it takes]"), ...places].join(" ")} ;;`;
   });
@@ -85,6 +90,11 @@ compdef _pressmark pressmark
 `;
 }
 
+function zshOffer(offer: Offer | undefined): string {
+  if (offer === "folders") return "_files -/";
+  return offer === "files" ? "_files" : offer ? `(${offer.join(" ")})` : " ";
+}
+
 function fish(commands: readonly Command[]): string {
   const lines = [
     "# pressmark completions for fish: pressmark completions fish | source",
@@ -105,7 +115,11 @@ function fish(commands: readonly Command[]): string {
 }
 
 function fishOffer(offer: Offer): string {
-  return offer === "folders" ? " -a '(__fish_complete_directories)'" : offer === "files" ? " -F" : ` -a ${single(offer.join(" "))}`;
+  return offer === "folders"
+    ? " -a '(__fish_complete_directories)'"
+    : offer === "files"
+      ? " -F"
+      : ` -a ${single(offer.join(" "))}`;
 }
 
 /** One word to a POSIX shell, whatever it holds. */

@@ -12,12 +12,10 @@ export function usage(command: Command): string {
 
 export function helpFor(command: Command): string {
   const places = positionals(command).map(({ name, summary, offer }): Row => [name, summary + choices(offer)]);
-  const flags = Object.entries(command.flags).map(
-    ([name, { summary, short, value, initially, offer }]): Row => [
-      `${short ? `-${short}, ` : "    "}--${name}${value ? ` ${value}` : ""}`,
-      summary + choices(offer) + (initially ? ` (${initially} unless said)` : ""),
-    ],
-  );
+  const flags = Object.entries(command.flags).map(([name, { summary, short, value, initially, offer }]): Row => [
+    `${short ? `-${short}, ` : "    "}--${name}${value ? ` ${value}` : ""}`,
+    summary + choices(offer) + (initially ? ` (${initially} unless said)` : ""),
+  ]);
   return sections(
     `${command.summary}.${command.more ? `\n\n${wrap(command.more, 80)}` : ""}`,
     `Usage: ${usage(command)}`,

@@ -89,6 +89,10 @@ describe("the launcher", () => {
 
   it("says how to build what is not built", async () => {
     rmSync(join(root, "dist"), { recursive: true });
-    expect(await outcome(launch([]))).toEqual({ code: 1, out: "", err: "pressmark: this checkout is not built yet; run npm run build\n" });
+    expect(await outcome(launch([]))).toEqual({
+      code: 1,
+      out: "",
+      err: "pressmark: this checkout is not built yet; run npm run build\n",
+    });
   });
 });

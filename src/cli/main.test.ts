@@ -77,12 +77,18 @@ describe("the command", () => {
     [["sevre"], 'there is no command "sevre"; did you mean serve? ("pressmark help" names them all)'],
     [["constructor"], 'there is no command "constructor"; "pressmark help" names them all'],
     [["help", "raed"], '"raed" is no command of help; did you mean read?'],
-    [["serve", "--prot", "1"], 'serve has no flag "--prot"; did you mean --port? ("pressmark help serve" names them all)'],
+    [
+      ["serve", "--prot", "1"],
+      'serve has no flag "--prot"; did you mean --port? ("pressmark help serve" names them all)',
+    ],
     [["serve", "--port", "http"], '--port takes a number from 0 to 65535, not "http"'],
     [["serve", "--port", "65536"], '--port takes a number from 0 to 65535, not "65536"'],
     [["serve", "nowhere"], 'there is no folder "nowhere"; check the spelling, or create it first'],
     [["stdio", "README.md"], '"README.md" is a file; name the folder that holds it'],
-    [["ls", "--folder", "docs", "--folder", "docs/deep"], '"docs/deep" lies within "docs" and would be served twice; name only one of them'],
+    [
+      ["ls", "--folder", "docs", "--folder", "docs/deep"],
+      '"docs/deep" lies within "docs" and would be served twice; name only one of them',
+    ],
     [["read"], 'read needs a where: a resource: its URI, or its path within the folder; try "pressmark help read"'],
   ])("answers %j with a sentence that says what to do, and exit code 2", async (words, sentence) => {
     expect(await pressmark(words)).toMatchObject({ code: 2, out: "", err: `pressmark: ${sentence}\n` });
@@ -100,7 +106,9 @@ describe("ls", () => {
       expect.objectContaining({
         code: 0,
         err: "",
-        out: ["README.md", "docs/a%20b%25.txt", "docs/deep/last.txt", "dot.png"].map((path) => `${base}${path}\n`).join(""),
+        out: ["README.md", "docs/a%20b%25.txt", "docs/deep/last.txt", "dot.png"]
+          .map((path) => `${base}${path}\n`)
+          .join(""),
       }),
     );
   });
@@ -118,9 +126,17 @@ describe("ls", () => {
 
   it("gives JSON, an object a line", async () => {
     const { out } = await pressmark(["ls", "--json"]);
-    const listed = out.trimEnd().split("\n").map((line) => JSON.parse(line) as unknown);
+    const listed = out
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as unknown);
     expect(listed).toHaveLength(4);
-    expect(listed[0]).toMatchObject({ uri: `${base}README.md`, name: "README.md", mimeType: "text/markdown", size: 27 });
+    expect(listed[0]).toMatchObject({
+      uri: `${base}README.md`,
+      name: "README.md",
+      mimeType: "text/markdown",
+      size: 27,
+    });
   });
 
   it("shows a terminal size, type and URI", async () => {
@@ -134,7 +150,11 @@ describe("ls", () => {
 
   it("fails for what is not there, or is no directory", async () => {
     for (const where of ["nowhere", "README.md", "..", `${base}nowhere`])
-      expect(await pressmark(["ls", where])).toMatchObject({ code: 1, out: "", err: expect.stringMatching(/^pressmark: .+\n$/) });
+      expect(await pressmark(["ls", where])).toMatchObject({
+        code: 1,
+        out: "",
+        err: expect.stringMatching(/^pressmark: .+\n$/),
+      });
   });
 });
 
@@ -153,7 +173,9 @@ describe("read", () => {
     expect(await pressmark(["read", "dot.png"], { terminal: true })).toMatchObject({
       code: 1,
       out: "",
-      err: expect.stringContaining("is image/png (10 bytes), which a terminal cannot show; send it to a file with >, or add --raw"),
+      err: expect.stringContaining(
+        "is image/png (10 bytes), which a terminal cannot show; send it to a file with >, or add --raw",
+      ),
     });
   });
 
@@ -169,8 +191,16 @@ describe("read", () => {
   });
 
   it("fails for what is not there", async () => {
-    expect(await pressmark(["read", "nothing"])).toMatchObject({ code: 1, out: "", err: 'pressmark: no resource at "nothing"\n' });
+    expect(await pressmark(["read", "nothing"])).toMatchObject({
+      code: 1,
+      out: "",
+      err: 'pressmark: no resource at "nothing"\n',
+    });
     expect(await pressmark(["read", "../etc/passwd"])).toMatchObject({ code: 1, out: "" });
-    expect(await pressmark(["read", "other://x"])).toMatchObject({ code: 1, out: "", err: expect.stringContaining("other://x") });
+    expect(await pressmark(["read", "other://x"])).toMatchObject({
+      code: 1,
+      out: "",
+      err: expect.stringContaining("other://x"),
+    });
   });
 });

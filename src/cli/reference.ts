@@ -33,8 +33,11 @@ function section(command: Command): string[] {
 
 /** Padded, as the formatter would have it. */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((title, column) => Math.max(...[title, ...rows.map((row) => row[column]!)].map(({ length }) => length)));
-  const line = (cells: readonly string[]): string => `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(" | ")} |`;
+  const widths = head.map((title, column) =>
+    Math.max(...[title, ...rows.map((row) => row[column]!)].map(({ length }) => length)),
+  );
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(" | ")} |`;
   return [line(head), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
 }
 

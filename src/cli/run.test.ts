@@ -18,8 +18,12 @@ beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), "pressmark-run-"));
   folder = join(root, "files");
   mkdirSync(folder);
-  writeFileSync(join(root, "start.mjs"), `import { run } from ${JSON.stringify(entry)};\nawait run({ version: "1.2.3" });`);
-  for (let count = 0; count < 3000; count++) writeFileSync(join(folder, `a-file-with-a-rather-long-name-${count}.txt`), "");
+  writeFileSync(
+    join(root, "start.mjs"),
+    `import { run } from ${JSON.stringify(entry)};\nawait run({ version: "1.2.3" });`,
+  );
+  for (let count = 0; count < 3000; count++)
+    writeFileSync(join(folder, `a-file-with-a-rather-long-name-${count}.txt`), "");
 });
 
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -115,9 +119,15 @@ describe("stdio", () => {
     child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`);
     child.stdin.end(`${JSON.stringify({ jsonrpc: "2.0", id: 2, method: "resources/list" })}\n`);
     expect(await ended(child)).toBe(0);
-    const messages = (await out).trimEnd().split("\n").map((line) => JSON.parse(line) as { id: number; result: object });
+    const messages = (await out)
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { id: number; result: object });
     expect(messages.map(({ id }) => id)).toEqual([1, 2]);
-    expect(messages[0]!.result).toMatchObject({ protocolVersion: "2025-06-18", serverInfo: { name: "pressmark", version: "1.2.3" } });
+    expect(messages[0]!.result).toMatchObject({
+      protocolVersion: "2025-06-18",
+      serverInfo: { name: "pressmark", version: "1.2.3" },
+    });
     expect(await err).toBe("");
   });
 

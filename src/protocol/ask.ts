@@ -38,6 +38,8 @@ export interface Question {
   readonly call: Call;
   /** Says something on the way to the answer. A promise means: wait, the reader is slow. */
   say(method: string, params: Params): void | Promise<void>;
+  /** Whether what is said on the way arrives at all. */
+  readonly isHeard: boolean;
   /** The id that a modern listen is known by. */
   readonly id: string | number;
   /** What this client declared that it can do. */

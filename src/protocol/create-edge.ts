@@ -68,7 +68,8 @@ export function createEdge({
     };
     const progress = progressOf(params, revision, say);
     const call: Call = progress ? { caller: peer.caller, signal: peer.signal, progress } : peer;
-    const answer = await answerTo(ask, { offer, revision, params, call, say, id, clientCapabilities }, log);
+    const isHeard = reply.takesNotice !== false;
+    const answer = await answerTo(ask, { offer, revision, params, call, say, isHeard, id, clientCapabilities }, log);
     reply.end(answer?.wire, answer?.status);
   }
 

@@ -1,17 +1,17 @@
 /** What a server says of itself: capabilities, identity, revisions. */
-import type { Ask, Offer, ServerInfo } from "./ask.ts";
-import type { Vocabulary } from "./revision.ts";
+import { type Ask, isOffered, type Offer, type ServerInfo } from "./ask.ts";
+import type { Revision, Vocabulary } from "./revision.ts";
 
 /** Skills are found through their own method; directories of every source through `resources/directory/read`. */
 const extensions = { "io.modelcontextprotocol/skills": { directoryRead: true } };
 
-export function capabilities({ tools, prompts }: Offer, has: Vocabulary, modern: boolean): Record<string, unknown> {
+export function capabilities(offer: Offer, { asks, has }: Revision): Record<string, unknown> {
   return {
     resources: { subscribe: true, listChanged: true },
     ...(has.audio && { completions: {} }),
-    ...(tools.size > 0 && { tools: {} }),
-    ...(prompts.size > 0 && { prompts: {} }),
-    ...(modern && { extensions }),
+    ...(isOffered(asks.get("tools/list"), offer) && { tools: {} }),
+    ...(isOffered(asks.get("prompts/list"), offer) && { prompts: {} }),
+    ...(asks.has("skills/list") && { extensions }),
   };
 }
 
@@ -33,7 +33,7 @@ export const serverDiscover: Ask = {
   answer({ offer, revision }) {
     const result = {
       supportedVersions: offer.revisions,
-      capabilities: capabilities(offer, revision.has, true),
+      capabilities: capabilities(offer, revision),
       ...(offer.instructions !== undefined && { instructions: offer.instructions }),
     };
     return revision.seal(result, { ttlMs: 60 * 60 * 1000, scope: "public" }, offer.server);

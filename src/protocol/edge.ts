@@ -8,6 +8,8 @@ export type Wire = readonly (string | Uint8Array)[];
 export interface Reply {
   /** Something said on the way to the answer (progress, the changes of a listen). A promise means: wait, the reader is slow. */
   notify(wire: Wire): void | Promise<void>;
+  /** False where only the answer itself arrives: an HTTP client may take nothing but one JSON text. */
+  readonly takesNotice?: boolean;
   /**
    * The answer, once; nothing follows it. Without a wire there is nothing to say (a notification was taken, or the question was
    * withdrawn). The status is for HTTP alone: 200 (202 without a wire) unless said.

@@ -2,13 +2,15 @@
 import { ResourceError } from "../errors.ts";
 import type { WatchFilter } from "../resources.ts";
 import type { Ask } from "./ask.ts";
+import { codes, ProtocolError } from "./message.ts";
 import { flagOf, recordOf, urisOf } from "./params.ts";
 import { wireChange } from "./shape.ts";
 
 const maxUris = 10_000;
 
 export const subscriptionsListen: Ask = {
-  async answer({ offer, revision, params, call, say, id }) {
+  async answer({ offer, revision, params, call, say, isHeard, id }) {
+    if (!isHeard) throw new ProtocolError(codes.request, "accept text/event-stream to listen", { status: 406 });
     const wanted = recordOf(params, "notifications");
     // Checked, although no such change is offered: what the acknowledgment leaves out is not sent.
     flagOf(wanted, "toolsListChanged");

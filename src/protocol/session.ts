@@ -94,7 +94,7 @@ export function createSession(offer: Offer, peer: SessionPeer, askModern: AskMod
     reply.end(
       resultWire(id, {
         protocolVersion: revision.date,
-        capabilities: capabilities(offer, revision.has, false),
+        capabilities: capabilities(offer, revision),
         serverInfo: wireServer(offer.server, revision.has),
         ...(offer.instructions !== undefined && { instructions: offer.instructions }),
       }),
@@ -131,7 +131,17 @@ export function createSession(offer: Offer, peer: SessionPeer, askModern: AskMod
     };
     const progress = progressOf(params, agreed, say);
     const call = progress ? { caller, signal, progress } : { caller, signal };
-    const question = { offer, revision: agreed, params, call, say, id, clientCapabilities, subscriptions };
+    const question = {
+      offer,
+      revision: agreed,
+      params,
+      call,
+      say,
+      isHeard: true,
+      id,
+      clientCapabilities,
+      subscriptions,
+    };
     void answerTo(ask, question, log).then((answer) => begun.reply.end(answer?.wire));
   }
 

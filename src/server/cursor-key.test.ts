@@ -1,6 +1,9 @@
+import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { keptKey } from "./cursor-key.ts";
 
@@ -30,6 +33,19 @@ describe("the key that cursors are signed with", () => {
 
   it("is another in another folder", () => {
     expect(Buffer.from(keptKey(folder, tools)()).equals(keptKey(join(folder, "other"), tools)())).toBe(false);
+  });
+
+  it("is one for all processes that need it at the same time", async () => {
+    const script = `import { keptKey } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, "cursor-key.ts")).href)};
+      process.stdout.write(Buffer.from(keptKey(${JSON.stringify(folder)}, { log: console.error })()).toString("hex"));`;
+    const keys = Array.from({ length: 6 }, async () => {
+      const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", script]);
+      return stdout;
+    });
+    const [first, ...others] = await Promise.all(keys);
+    expect(first).toMatch(/^[0-9a-f]{64}$/);
+    expect(new Set(others)).toEqual(new Set([first]));
+    expect(readdirSync(folder)).toEqual(["cursor-key"]);
   });
 
   it("replaces a file that holds no key", () => {

@@ -8,7 +8,8 @@ let root: string;
 
 beforeAll(() => {
   root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-folders-")));
-  for (const folder of ["docs/guide", "docs-2", "other/docs", "..hidden"]) mkdirSync(join(root, folder), { recursive: true });
+  for (const folder of ["docs/guide", "docs-2", "other/docs", "..hidden"])
+    mkdirSync(join(root, folder), { recursive: true });
   writeFileSync(join(root, "note.txt"), "a note");
   symlinkSync("docs", join(root, "link"));
   symlinkSync("loop", join(root, "loop"));

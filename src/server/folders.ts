@@ -15,7 +15,8 @@ export function findFolders(named: readonly string[], from: string): readonly Fo
   for (const said of named.length === 0 ? ["."] : named) {
     const path = realFolder(said, from);
     for (const other of found) {
-      if (other.path === path) throw invalid(`${quote(said)} and ${quote(other.said)} are the same folder; name it once`);
+      if (other.path === path)
+        throw invalid(`${quote(said)} and ${quote(other.said)} are the same folder; name it once`);
       const [outer, inner] = isWithin(other.path, path) ? [other.said, said] : [said, other.said];
       if (isWithin(other.path, path) || isWithin(path, other.path))
         throw invalid(`${quote(inner)} lies within ${quote(outer)} and would be served twice; name only one of them`);

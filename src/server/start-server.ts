@@ -45,7 +45,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     });
     return {
       // An address that means "all of them" is none that a client could connect to.
-      url: everywhere ? listening.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:") : listening.url,
+      url: everywhere
+        ? listening.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
+        : listening.url,
       loopback: isLoopback(listening.server.address()),
       mounts: house.mounts,
       async close() {

@@ -3,9 +3,13 @@ import { createTools, logLevel, logLine } from "./tools.ts";
 
 describe("the log", () => {
   it("is one readable line per event", () => {
-    expect(logLine("warn", "the mount cannot be listed", { mount: "docs", cause: new Error("no\nreply"), unknown: undefined })).toBe(
-      'pressmark warn: the mount cannot be listed (mount "docs", cause "no\\nreply")\n',
-    );
+    expect(
+      logLine("warn", "the mount cannot be listed", {
+        mount: "docs",
+        cause: new Error("no\nreply"),
+        unknown: undefined,
+      }),
+    ).toBe('pressmark warn: the mount cannot be listed (mount "docs", cause "no\\nreply")\n');
     expect(logLine("info", "a name\u001b[2J\nwith more")).toBe("pressmark info: a name [2J with more\n");
   });
 

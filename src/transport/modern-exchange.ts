@@ -56,6 +56,7 @@ export function exchange(
   }
 
   const reply: Reply = {
+    takesNotice: accepts.events,
     notify(wire) {
       if (peer.answered || !accepts.events) return;
       stream ??= streams.open(response);

@@ -35,9 +35,15 @@ export default defineCommand({
     });
     try {
       const mounts = server.mounts.map(({ name, base }) => `  ${plain(name)}  ${base}`).join("\n");
-      await print(out, `Pressmark ${version} serves at ${server.url} (Ctrl-C stops)\n${mounts}\n\n${hostSettings(server.url)}`);
+      await print(
+        out,
+        `Pressmark ${version} serves at ${server.url} (Ctrl-C stops)\n${mounts}\n\n${hostSettings(server.url)}`,
+      );
       if (!server.loopback)
-        await print(err, `pressmark: anyone who can reach ${host === "0.0.0.0" || host === "::" ? "this machine" : host} may read what is served; leave --host out to serve this machine alone\n`);
+        await print(
+          err,
+          `pressmark: anyone who can reach ${host === "0.0.0.0" || host === "::" ? "this machine" : host} may read what is served; leave --host out to serve this machine alone\n`,
+        );
       if (!signal.aborted) await new Promise((stopped) => signal.addEventListener("abort", stopped, { once: true }));
     } finally {
       await server.close();
