@@ -192,13 +192,17 @@ export function head(...lines: string[]): string {
   return `${lines.join("\r\n")}\r\n\r\n`;
 }
 
-/** A whole request that reads the open file, as bytes. */
-export function rawRead({ base }: Target, extra: readonly string[] = []): string {
-  const uri = base + open.name;
-  const body = JSON.stringify(modernBody("resources/read", { uri }));
-  const named = Object.entries(modernHeaders("resources/read", uri)).map(([name, value]) => `${name}: ${value}`);
+/** A whole modern request, as bytes. */
+export function rawPost(method: string, body: string, extra: readonly string[] = [], name?: string): string {
+  const said = Object.entries(modernHeaders(method, name)).map(([header, value]) => `${header}: ${value}`);
   const length = `Content-Length: ${Buffer.byteLength(body)}`;
   return (
-    head("POST /mcp HTTP/1.1", "Host: localhost", "Content-Type: application/json", length, ...named, ...extra) + body
+    head("POST /mcp HTTP/1.1", "Host: localhost", "Content-Type: application/json", length, ...said, ...extra) + body
   );
+}
+
+/** A whole request that reads the open file, as bytes. */
+export function rawRead({ base }: Pick<Target, "base">, extra: readonly string[] = []): string {
+  const uri = base + open.name;
+  return rawPost("resources/read", JSON.stringify(modernBody("resources/read", { uri })), extra, uri);
 }

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type Answer,
+  dial,
   expectDiscreet,
   expectRpc,
   expectServed,
@@ -12,6 +13,7 @@ import {
   legacyRevisions,
   modernBody,
   modernHeaders,
+  rawPost,
   type Rpc,
   send,
 } from "./attacker.ts";
@@ -135,6 +137,11 @@ describe("whatever is sent", () => {
   beforeAll(async () => {
     house = await openHouse();
     right = rightParams(house.base);
+    // Someone listens all the time, so that each short listen does not start and stop the watch of the folder.
+    const standing = JSON.stringify(
+      modernBody("subscriptions/listen", { notifications: { resourcesListChanged: true } }),
+    );
+    await (await dial(house, rawPost("subscriptions/listen", standing))).until("acknowledged");
   });
   afterAll(async () => {
     await expectServed(house);
@@ -272,7 +279,10 @@ async function sendBriefly({ port }: House, headers: Record<string, string>, bod
     text += chunk as string;
     if (response.headers["content-type"] !== "text/event-stream" || !text.includes("\n\n")) continue;
     const [first = ""] = text.split("\n\n");
-    expect(JSON.parse(first.slice("data: ".length))).toMatchObject({ jsonrpc: "2.0", method: "nothing" });
+    expect(JSON.parse(first.slice("data: ".length))).toMatchObject({
+      jsonrpc: "2.0",
+      method: "notifications/subscriptions/acknowledged",
+    });
     text = "";
     break;
   }

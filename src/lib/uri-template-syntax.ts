@@ -1,0 +1,157 @@
+/** What a URI template says (RFC 6570), and the characters that a URI is made of. */
+
+export const maxTemplateLength = 8 * 1024;
+export const maxVariables = 64;
+/** One place where a variable stands. */
+export interface Slot {
+  readonly name: string;
+  readonly maxChars: number;
+  readonly exploded: boolean;
+}
+
+export interface Expression {
+  readonly operator: string;
+  readonly slots: readonly Slot[];
+  /** The place of its first slot among all slots of the template. */
+  readonly firstSlot: number;
+}
+
+/** Characters as the matcher sees them, with the text that they stand for. An escaped reserved character is not the character. */
+export interface Characters {
+  readonly text: string;
+  /** At least one for each unit of the text. */
+  readonly codes: Int32Array;
+}
+
+export const none = -1;
+export const escaped = 0x10000;
+export const percent = code("%");
+export const unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+const segment = `${unreserved}!$&'()*+,;=:@`;
+export const anything = `${segment}/?#[]`;
+const isUnreserved = characterSet(unreserved);
+const isLegal = characterSet(anything);
+export const operators: Readonly<Record<string, { lead: string; separator: string; holds: string; named?: boolean }>> =
+  {
+    "": { lead: "", separator: ",", holds: unreserved },
+    "+": { lead: "", separator: ",", holds: anything },
+    "#": { lead: "#", separator: ",", holds: anything },
+    ".": { lead: ".", separator: ".", holds: unreserved },
+    "/": { lead: "/", separator: "/", holds: segment },
+    ";": { lead: ";", separator: ";", holds: segment.replace(";", ""), named: true },
+    "?": { lead: "?", separator: "&", holds: `${segment}/?`.replace("&", ""), named: true },
+    "&": { lead: "&", separator: "&", holds: `${segment}/?`.replace("&", ""), named: true },
+  };
+
+/** Literals and expressions in turn. */
+export function splitTemplate(template: string): (string | Expression)[] {
+  if (template.length > maxTemplateLength)
+    throw new Error(`the template ${quoted(template)} is too long; it may have ${maxTemplateLength} characters`);
+  const pieces: (string | Expression)[] = [];
+  let firstSlot = 0;
+  for (let at = 0; at < template.length;) {
+    const open = template.indexOf("{", at);
+    const literal = template.slice(at, open < 0 ? undefined : open);
+    if (literal !== "") pieces.push(checkLiteral(literal));
+    if (open < 0) break;
+    const close = template.indexOf("}", open);
+    if (close < 0) throw new Error(`the expression ${quoted(template.slice(open))} never ends; close it with "}"`);
+    const expression = parseExpression(template.slice(open + 1, close), firstSlot);
+    firstSlot += expression.slots.length;
+    if (firstSlot > maxVariables) throw new Error(`the template has more than ${maxVariables} variables; use fewer`);
+    pieces.push(expression);
+    at = close + 1;
+  }
+  return pieces;
+}
+
+function checkLiteral(literal: string): string {
+  if (readCharacters(literal) === undefined)
+    throw new Error(
+      `the text ${quoted(literal)} in a template is no part of a URI; escape what a URI cannot hold, as in "%20"`,
+    );
+  return literal;
+}
+
+const variable = /^((?:\w|%[0-9A-Fa-f]{2})+(?:\.(?:\w|%[0-9A-Fa-f]{2})+)*)(?::([1-9]\d{0,3})|(\*))?$/;
+function parseExpression(inner: string, firstSlot: number): Expression {
+  const operator = inner !== "" && Object.hasOwn(operators, inner.charAt(0)) ? inner.charAt(0) : "";
+  const slots = inner
+    .slice(operator.length)
+    .split(",", maxVariables + 1)
+    .map((text): Slot => {
+      const [, name, length, star] = variable.exec(text) ?? [];
+      if (name === undefined || readCharacters(name) === undefined)
+        throw new Error(
+          `${quoted(text)} in the expression ${quoted(`{${inner}}`)} is no variable; write a name of letters, digits, "_" and ".", then perhaps "*" or ":" and a length up to 9999`,
+        );
+      return { name, maxChars: length === undefined ? Infinity : Number(length), exploded: star !== undefined };
+    });
+  return { operator, slots, firstSlot };
+}
+
+/** Undefined where no URI, not even one with characters beyond ASCII, could say this. An escape that need not be one is none. */
+export function readCharacters(uri: string, codes = new Int32Array(uri.length)): Characters | undefined {
+  let text = "";
+  let length = 0;
+  let plainFrom = 0;
+  for (let at = 0; at < uri.length;) {
+    const found = uri.charCodeAt(at);
+    if (found !== percent) {
+      if (found < 128 && isLegal[found] === 0) return undefined;
+      codes[length++] = found;
+      at++;
+      continue;
+    }
+    let end = at;
+    while (uri.charCodeAt(end) === percent) end += 3;
+    const decoded = decode(uri.slice(at, end));
+    if (decoded === undefined) return undefined;
+    for (let index = 0; index < decoded.length; index++) {
+      const meant = decoded.charCodeAt(index);
+      codes[length++] = meant > 127 || isUnreserved[meant] === 1 ? meant : meant | escaped;
+    }
+    text += uri.slice(plainFrom, at) + decoded;
+    plainFrom = at = end;
+  }
+  // Memory that was used before must not seem to go on.
+  codes[length] = 0;
+  text = plainFrom === 0 ? uri : text + uri.slice(plainFrom);
+  return text.isWellFormed() ? { text, codes } : undefined;
+}
+
+function decode(escapes: string): string | undefined {
+  try {
+    return decodeURIComponent(escapes);
+  } catch {
+    return undefined;
+  }
+}
+
+export function characterSet(characters: string): Uint8Array {
+  const set = new Uint8Array(128);
+  for (const character of characters) set[code(character)] = 1;
+  return set;
+}
+
+export function code(character: string): number {
+  return character === "" ? none : character.charCodeAt(0);
+}
+
+/** A value as it may stand in a sentence. */
+export function quoted(value: string): string {
+  return JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value);
+}
+
+/** The text cut to so many characters, none of them in half. */
+export function firstChars(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  let end = 0;
+  for (let chars = 0; chars < maxChars && end < text.length; chars++) end += text.codePointAt(end)! > 0xffff ? 2 : 1;
+  return text.slice(0, end);
+}
+
+/** Told apart by type as well as in fact. */
+export function isList<T>(value: T | readonly string[]): value is readonly string[] & T {
+  return Array.isArray(value);
+}
