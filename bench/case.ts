@@ -19,6 +19,8 @@ export interface Target {
   readonly says: string;
   readonly column: string;
   readonly atMost: number;
+  /** Whether the figures can be held against the target at all; they can unless this says otherwise. */
+  readonly comparable?: (figures: Row["figures"]) => boolean;
 }
 
 export interface Case {

@@ -44,12 +44,15 @@ export async function launch(
     return running;
   }
   const http = await new Promise<{ port: number; path: string }>((resolve, reject) => {
-    const fail = (why: string) => reject(new Error(`${contestant.name} ${why}: ${said.slice(-2000)}`));
+    const fail = (why: string) => {
+      clearTimeout(timer);
+      reject(new Error(`${contestant.name} ${why}: ${said.slice(-2000)}`));
+    };
     const timer = setTimeout(() => fail("did not say where it listens"), patienceMs);
     const hear = (chunk: string) => {
       said += chunk;
-      const url = /https?:\/\/(?:127\.0\.0\.1|localhost|\[::1?\]|0\.0\.0\.0):(\d+)(\/[\w/-]*)?/.exec(said);
-      const bound = url?.[1] ?? /listening on port (\d+)/i.exec(said)?.[1];
+      const url = /https?:\/\/(?:127\.0\.0\.1|localhost|\[::1?\]|0\.0\.0\.0):(\d+)(?=[\s/])(\/[\w/-]*)?/.exec(said);
+      const bound = url?.[1] ?? /listening on port (\d+)\s/i.exec(said)?.[1];
       if (bound === undefined) return;
       clearTimeout(timer);
       resolve({ port: Number(bound), path: url?.[2] ?? "/mcp" });
@@ -58,6 +61,9 @@ export async function launch(
     child.stdout.on("data", hear);
     child.stderr.on("data", hear);
     child.once("exit", () => fail("ended"));
+  }).catch(async (cause: unknown) => {
+    await stop();
+    throw cause;
   });
   child.stdout.removeAllListeners("data").resume();
   child.stderr.removeAllListeners("data").resume();

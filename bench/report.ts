@@ -28,11 +28,17 @@ export function verdicts(measured: readonly Measured[]): string {
   const lines: string[] = [];
   for (const { case: asked, rows } of measured) {
     const ours = rows.find(({ contestant }) => contestant === "pressmark");
-    for (const { says, column, atMost } of asked.targets) {
+    for (const { says, column, atMost, comparable = () => true } of asked.targets) {
       const figure = ours?.figures[column];
-      const verdict = figure === undefined ? "not measured" : figure <= atMost ? "pass" : "miss";
-      lines.push(`  ${verdict.padEnd(12)}  ${says}: ${figure?.toFixed(2) ?? "–"}, at most ${atMost}`);
+      const verdict =
+        !ours || figure === undefined ? "not measured" : judge(figure <= atMost, comparable(ours.figures));
+      lines.push(`  ${verdict.padEnd(14)}  ${says}: ${figure?.toFixed(2) ?? "–"}, at most ${atMost}`);
     }
   }
   return lines.length === 0 ? "" : `targets\n${lines.join("\n")}\n`;
+}
+
+function judge(isMet: boolean, isComparable: boolean): string {
+  if (!isComparable) return "not comparable";
+  return isMet ? "pass" : "miss";
 }

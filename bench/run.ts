@@ -44,6 +44,7 @@ const entered = contestants.filter(
 );
 const rounds = Number(values.rounds);
 const inFlight = Number(values["in-flight"]);
+if (process.platform !== "linux") throw new Error("CPU and memory are read from /proc: run this on Linux");
 if (chosen.length === 0) throw new Error(`no case begins with ${JSON.stringify(values.only.join(" "))}; see --help`);
 if (!(rounds >= 1 && inFlight >= 1)) throw new Error("rounds and questions in flight are numbers from 1");
 

@@ -18,13 +18,22 @@ interface Listing {
 
 const listings: readonly Listing[] = [
   {
-    name: "list-first-1000",
+    name: "list-first-tree",
     title: "list the first 1,000 of 100,000 files in 100 folders, again and again, HTTP",
     shape: "tree",
     pageSize: 1000,
     pages: 20,
     again: true,
-    targets: [{ says: "the first page of 1,000", column: "ratio", atMost: 1.2 }],
+    targets: [{ says: "the first page of 1,000 in folders", column: "ratio", atMost: 1.2 }],
+  },
+  {
+    name: "list-first-flat",
+    title: "list the first 1,000 of 100,000 files in one folder, again and again, HTTP",
+    shape: "flat",
+    pageSize: 1000,
+    pages: 6,
+    again: true,
+    targets: [{ says: "the first page of 1,000 in one folder", column: "ratio", atMost: 1.2 }],
   },
   {
     name: "list-tree-100",
@@ -40,7 +49,7 @@ const listings: readonly Listing[] = [
     shape: "tree",
     pageSize: 1000,
     pages: 30,
-    targets: [{ says: "a page of 1,000, in folders", column: "ratio", atMost: 1.2 }],
+    targets: [{ says: "any page of 1,000 in folders", column: "ratio", atMost: 1.2 }],
   },
   {
     name: "list-flat-100",
@@ -56,7 +65,7 @@ const listings: readonly Listing[] = [
     shape: "flat",
     pageSize: 1000,
     pages: 8,
-    targets: [{ says: "a page of 1,000, in one folder", column: "ratio", atMost: 1.2 }],
+    targets: [{ says: "any page of 1,000 in one folder", column: "ratio", atMost: 1.2 }],
   },
 ];
 
@@ -65,7 +74,11 @@ export const listCases = listings.map(({ name, title, shape, pageSize, pages, ag
   title,
   needs: [shape],
   columns: [...cpuColumns, { key: "entries", label: "entries a page", digits: 0 }],
-  targets,
+  // A larger page spreads what each costs at its beginning over more entries.
+  targets: targets.map((target) => ({
+    ...target,
+    comparable: ({ entries = 0 }) => Math.abs(entries - pageSize) <= pageSize / 10,
+  })),
   async run({ fixture, contestants, rounds }) {
     const running: Running[] = [];
     const pageSizes = new Map<string, number>();

@@ -52,7 +52,9 @@ export const tellCase: Case = {
           closeSync(descriptor);
           await Promise.race([
             heard,
-            wait(10_000).then(() => Promise.reject(new Error(`${contestant.name} is silent`))),
+            wait(10_000, undefined, { ref: false }).then(() =>
+              Promise.reject(new Error(`${contestant.name} is silent`)),
+            ),
           ]);
           return performance.now() - from;
         };
@@ -149,12 +151,14 @@ export const holdCase: Case = {
   },
 };
 
-/** What is held once a second has passed without growth. */
+/** What is held once a second has passed without growth, or after ten. */
 async function settledBytes(pid: number): Promise<number> {
-  for (let last = residentBytes(pid); ;) {
+  let now = residentBytes(pid);
+  for (let second = 0; second < 10; second++) {
+    const last = now;
     await wait(1000);
-    const now = residentBytes(pid);
-    if (Math.abs(now - last) < 256 * 1024) return now;
-    last = now;
+    now = residentBytes(pid);
+    if (Math.abs(now - last) < 256 * 1024) break;
   }
+  return now;
 }

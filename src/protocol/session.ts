@@ -55,10 +55,6 @@ export function createSession(offer: Offer, peer: SessionPeer, askModern: AskMod
   }
   peer.signal.addEventListener("abort", close, { once: true });
 
-  function refuse(reply: Reply, id: Id | null, why: string, code: number = codes.request): void {
-    reply.end(errorWire(id, code, why), 400);
-  }
-
   /** The id is free again when its answer has been given. */
   function begin(id: Id, reply: Reply): { signal: AbortSignal; reply: Reply } | undefined {
     if (underWay.has(id)) {
@@ -189,4 +185,8 @@ export function createSession(offer: Offer, peer: SessionPeer, askModern: AskMod
     },
     close,
   };
+}
+
+function refuse(reply: Reply, id: Id | null, why: string, code: number = codes.request): void {
+  reply.end(errorWire(id, code, why), 400);
 }

@@ -29,6 +29,13 @@ describe("a link to what a caller may not see", () => {
     return createResources({ mounts: [{ name: "files", base, source }], policy, tools, cursorKey: new Uint8Array(32) });
   }
 
+  async function names(call: Call): Promise<string[][]> {
+    const listed = await house.list({}, call);
+    const children = await house.children(uri("").slice(0, -1), {}, call);
+    const { values } = await house.complete({ template: uri("{+path}"), variable: "path", value: "", given: {} }, call);
+    return [listed.items.map(({ name }) => name), children.items.map(({ name }) => name), [...values]];
+  }
+
   beforeAll(async () => {
     root = mkdtempSync(join(tmpdir(), "links-"));
     mkdirSync(join(root, "secrets"));
@@ -53,15 +60,6 @@ describe("a link to what a caller may not see", () => {
   });
 
   it("is neither listed, nor a child, nor suggested", async () => {
-    const names = async (call: Call): Promise<string[][]> => {
-      const listed = await house.list({}, call);
-      const children = await house.children(uri("").slice(0, -1), {}, call);
-      const { values } = await house.complete(
-        { template: uri("{+path}"), variable: "path", value: "", given: {} },
-        call,
-      );
-      return [listed.items.map(({ name }) => name), children.items.map(({ name }) => name), [...values]];
-    };
     expect(await names(guest)).toEqual([
       ["open.txt", "other.txt"],
       ["open.txt", "other.txt"],

@@ -1,6 +1,5 @@
 /** Files below one folder. */
-import { realpathSync, statSync } from "node:fs";
-import { statfs } from "node:fs/promises";
+import { realpathSync, statfsSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { notFound, quote, ResourceError } from "../errors.ts";
@@ -38,7 +37,7 @@ export default defineSource({
 
   async open({ root: configured, maxBytes }, { log }) {
     const root = realRoot(configured);
-    const kind = diskKind((await statfs(root)).type);
+    const kind = diskKind(statfsSync(root).type);
     if (kind === "made-up") throw new ResourceError("invalid", `the folder ${quote(root)} holds no files of its own`);
     const disk = kind === "local" ? createLocalDisk() : createRemoteDisk();
     const confine = createConfine(root, disk);

@@ -1,5 +1,4 @@
 /** Sessions of the revisions that have them, over HTTP: who holds which, how many there may be, and when they end. */
-import { randomUUID } from "node:crypto";
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Edge, Reply, Wire } from "../protocol/edge.ts";
 import type { Caller } from "../resources.ts";
@@ -105,7 +104,7 @@ export function createLegacySessions(
   }
 
   function hold(caller: Caller): Held {
-    const id = randomUUID();
+    const id = crypto.randomUUID();
     const controller = new AbortController();
     const replies = new Set<PostReply>();
     const own = createSessionStreams({

@@ -1,5 +1,4 @@
 /** HTTP+SSE of 2024-11-05: one stream that carries everything out, and a place beside it to post to. */
-import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { Edge, Reply, Wire } from "../protocol/edge.ts";
 import type { Caller } from "../resources.ts";
@@ -45,7 +44,7 @@ export function createSse(
   return {
     open(response, caller) {
       if (held.size >= maxSessions) return false;
-      const id = randomUUID();
+      const id = crypto.randomUUID();
       const controller = new AbortController();
       let count = 0;
 

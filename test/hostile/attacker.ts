@@ -37,14 +37,14 @@ const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
 export async function send(
   { port }: Pick<Target, "port">,
-  ask: {
+  asked: {
     readonly method?: string;
     readonly path?: string;
     readonly headers?: Readonly<Record<string, string>>;
     readonly body?: string | Uint8Array;
   },
 ): Promise<Answer> {
-  const { method = "POST", path = "/mcp", headers, body } = ask;
+  const { method = "POST", path = "/mcp", headers, body } = asked;
   const type = method === "POST" ? { "Content-Type": "application/json" } : {};
   const sent = httpRequest({ agent, host: "127.0.0.1", port, method, path, headers: { ...type, ...headers } });
   sent.end(body);

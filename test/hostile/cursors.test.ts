@@ -5,6 +5,18 @@ import { type House, memoryBase, openHouse } from "./house.ts";
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
+function cursorIn({ result }: Rpc): string {
+  const cursor = result?.["nextCursor"];
+  if (typeof cursor !== "string") throw new Error("there is no next page");
+  return cursor;
+}
+
+async function expectRefused(asked: Promise<Rpc>): Promise<void> {
+  const { error } = await asked;
+  expect(error?.code).toBe(-32602);
+  expect(JSON.stringify(error).length).toBeLessThan(512);
+}
+
 describe("a cursor", () => {
   let house: House;
   beforeAll(async () => {
@@ -12,19 +24,8 @@ describe("a cursor", () => {
   });
   afterAll(() => house[Symbol.asyncDispose]());
 
-  const cursorIn = ({ result }: Rpc): string => {
-    const cursor = result?.["nextCursor"];
-    if (typeof cursor !== "string") throw new Error("there is no next page");
-    return cursor;
-  };
   const list = (cursor: string) => ask(house, "resources/list", { cursor });
   const children = (path: string, cursor: string) => ask(house, "resources/directory/read", { uri: path, cursor });
-
-  async function expectRefused(asked: Promise<Rpc>): Promise<void> {
-    const { error } = await asked;
-    expect(error?.code).toBe(-32602);
-    expect(JSON.stringify(error).length).toBeLessThan(512);
-  }
 
   it("that was changed in any one character is refused", async () => {
     const cursor = cursorIn(await ask(house, "resources/list"));

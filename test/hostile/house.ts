@@ -65,14 +65,15 @@ const greet: Prompt = {
   complete: async (_argument, value) => ({ values: ["ada", "alan"].filter((name) => name.startsWith(value)) }),
 };
 
+async function put(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+}
+
 /** Beside the folder lies what links and dots would lead to. */
 export async function furnish(): Promise<{ readonly above: string; readonly folder: string }> {
   const above = await realpath(await mkdtemp(join(tmpdir(), "pressmark-hostile-")));
   const folder = join(above, "served");
-  const put = async (path: string, text: string): Promise<void> => {
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, text);
-  };
   await put(join(above, "outside.txt"), secret);
   await put(join(above, "served-too", "outside.txt"), secret);
   for (const name of [".env", ".ENV", "id_rsa", ".git/config", ".hidden/inner.txt", "keys/server.pem", "keys/ID_RSA"])

@@ -191,7 +191,7 @@ describe("an id that is under way", () => {
     const input = new PassThrough();
     const output = new PassThrough();
     const served = serveStdio(house.edge, { input, output });
-    const heard = lines(output);
+    const heard = messagesIn(output);
     const say = (message: object): void => void input.write(`${JSON.stringify(message)}\n`);
     const uri = `${memoryBase}room-10/note.txt`;
 
@@ -225,7 +225,7 @@ describe("an id that is under way", () => {
   });
 });
 
-async function* lines(output: PassThrough): AsyncGenerator<unknown, undefined> {
+async function* messagesIn(output: PassThrough): AsyncGenerator<unknown, undefined> {
   let rest = "";
   for await (const chunk of output.setEncoding("utf8")) {
     rest += chunk as string;

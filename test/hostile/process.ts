@@ -5,7 +5,8 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { furnish, type HouseOptions } from "./house.ts";
 
-export type ToHouse = "weigh" | "close";
+/** `stir` writes so many resources of the memory anew. */
+export type ToHouse = "weigh" | "close" | { readonly stir: number };
 
 export interface Weight {
   readonly rss: number;
@@ -16,7 +17,7 @@ export interface Weight {
   readonly streams: number;
 }
 
-export type FromHouse = { readonly port: number; readonly base: string } | Weight;
+export type FromHouse = { readonly port: number; readonly base: string } | { readonly stirred: number } | Weight;
 
 export interface HouseProcess extends AsyncDisposable {
   readonly folder: string;
@@ -25,9 +26,16 @@ export interface HouseProcess extends AsyncDisposable {
   readonly pid: number;
   /** What is still held after all that can be freed has been. */
   weigh(): Promise<Weight>;
+  /** Writes the first so many of the resources that `stirredAt` names anew, and creates those there are not. */
+  stir(count: number): Promise<void>;
   readonly alive: boolean;
   /** What it wrote to standard error. */
   readonly said: string;
+}
+
+/** Where the memory holds the resource that is stirred as this one; long, so that a notice of it weighs something. */
+export function stirredAt(number: number): string {
+  return `stirred/${number}-${"x".repeat(3000)}.txt`;
 }
 
 export const megabyte = 1024 * 1024;
@@ -52,6 +60,11 @@ export async function startHouse(options: HouseOptions = {}): Promise<HouseProce
     get said() {
       return said;
     },
+    async stir(count) {
+      const stirred = hear(child);
+      child.send({ stir: count } satisfies ToHouse);
+      await stirred;
+    },
     weigh() {
       const weight = hear<Weight>(child);
       child.send("weigh" satisfies ToHouse);
@@ -69,10 +82,16 @@ export async function startHouse(options: HouseOptions = {}): Promise<HouseProce
 }
 
 async function hear<T>(child: ChildProcess): Promise<T> {
-  const died = once(child, "exit").then(([code, signal]) => {
-    throw new Error(`the house died: ${String(code ?? signal)}`);
+  const over = new AbortController();
+  const { signal } = over;
+  const died = once(child, "exit", { signal }).then(([code, why]) => {
+    throw new Error(`the house died: ${String(code ?? why)}`);
   });
-  const [message] = await Promise.race([once(child, "message"), died]);
   died.catch(() => undefined);
-  return message as T;
+  try {
+    const [message] = await Promise.race([once(child, "message", { signal }), died]);
+    return message as T;
+  } finally {
+    over.abort();
+  }
 }

@@ -1,6 +1,6 @@
 /** The house as a process of its own, so that its memory can be weighed and its death seen. */
 import { serve } from "./house.ts";
-import type { FromHouse, ToHouse } from "./process.ts";
+import { type FromHouse, stirredAt, type ToHouse } from "./process.ts";
 
 const [folder = "", options = "{}"] = process.argv.slice(2);
 const served = await serve(folder, JSON.parse(options) as object);
@@ -8,7 +8,10 @@ const tell = (message: FromHouse): void => void process.send?.(message);
 
 process.on("message", (message: ToHouse) => {
   if (message === "close") void served.close().then(() => process.disconnect());
-  else {
+  else if (typeof message === "object") {
+    for (let at = 0; at < message.stir; at++) served.memory.set(stirredAt(at), "stirred\n");
+    tell({ stirred: message.stir });
+  } else {
     // Twice: what the first round finalizes, the second frees.
     globalThis.gc?.();
     setImmediate(() => {

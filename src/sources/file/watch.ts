@@ -1,5 +1,4 @@
 /** The house's side of the watching thread: starts it, takes what it tells, ends it. */
-import { Worker } from "node:worker_threads";
 import { ResourceError } from "../../errors.ts";
 import type { SourceChange, Tools } from "../../source.ts";
 
@@ -38,6 +37,8 @@ export async function startWatch(options: WatchOptions): Promise<AsyncIterable<S
   let failure: ResourceError | undefined;
   if (isOver) return nothing;
 
+  // Threads cost milliseconds to load, and serving starts without them.
+  const { Worker } = process.getBuiltinModule("node:worker_threads");
   const workerData: WorkerData = { root, pollAll: !isLocal };
   const worker = new Worker(new URL("./watch-worker.ts", import.meta.url), {
     workerData,

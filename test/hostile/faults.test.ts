@@ -1,0 +1,144 @@
+/** What an attacker still gets away with. Each of these is known to fail; whoever mends one turns its `it.fails` into `it`. */
+import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { PassThrough, Readable } from "node:stream";
+import { describe, expect, it } from "vitest";
+import { serveStdio } from "../../src/transport/stdio.ts";
+import { ask, askIn, dial, expectServed, head, initialize, modernBody, rawPost, rawRead, send } from "./attacker.ts";
+import { open, openHouse } from "./house.ts";
+import { megabyte, startHouse } from "./process.ts";
+
+describe("an attacker", () => {
+  it.fails("does not make the server hold a hundred large answers for one small batch", async () => {
+    await using house = await startHouse();
+    const count = 60;
+    mkdirSync(join(house.folder, "large"));
+    for (let at = 0; at < count; at++) {
+      const path = join(house.folder, "large", `${at}.bin`);
+      writeFileSync(path, "");
+      truncateSync(path, 5 * megabyte);
+    }
+    const session = await initialize(house, "2025-03-26");
+    const reads = Array.from({ length: count }, (_, id) => ({
+      jsonrpc: "2.0",
+      id,
+      method: "resources/read",
+      params: { uri: `${house.base}large/${id}.bin` },
+    }));
+    const body = JSON.stringify(reads);
+    const before = peakOf(house.pid);
+    const line = await dial(
+      house,
+      head(
+        "POST /mcp HTTP/1.1",
+        "Host: localhost",
+        "Content-Type: application/json",
+        `Mcp-Session-Id: ${session}`,
+        `Content-Length: ${body.length}`,
+      ) + body,
+    );
+    await line.until("HTTP/1.1");
+    line.hangUp();
+    expect(peakOf(house.pid) - before).toBeLessThan(128 * megabyte);
+  });
+
+  it.fails("pays for each thing that it listens to", async () => {
+    await using house = await openHouse({ watchQuota: { burst: 100, perSecond: 1, maxWaitMs: 10 } });
+    const uris = Array.from({ length: 5000 }, (_, at) => `${house.base}${spelledIn(open.name, at)}`);
+    const body = JSON.stringify(modernBody("subscriptions/listen", { notifications: { resourceSubscriptions: uris } }));
+    const line = await dial(house, rawPost("subscriptions/listen", body));
+    const said = await line.until(/acknowledged|too many/);
+    line.hangUp();
+    expect(said).toContain("too many");
+  });
+
+  it.fails("gets an answer to every line, though it ends its input before it reads", async () => {
+    await using house = await openHouse();
+    const count = 20_000;
+    // The end is known when the last bytes are read, as it is with a pipe.
+    const input = new Readable({
+      read() {
+        this.push("{}\n".repeat(count));
+        this.push(null);
+      },
+    });
+    const output = new PassThrough();
+    const served = serveStdio(house.edge, { input, output });
+    let answers = 0;
+    output.on("data", (chunk: Buffer) => {
+      for (const byte of chunk) if (byte === 0x0a) answers++;
+    });
+    await served;
+    expect(answers).toBe(count);
+  });
+
+  it.fails("does not take the session of another caller by opening many", async () => {
+    await using house = await openHouse({
+      listen: { maxSessions: 50, identify: ({ headers }) => ({ id: String(headers["x-caller"] ?? "attacker") }) },
+    });
+    const params = { protocolVersion: "2025-11-25", capabilities: {} };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params });
+    const mine = await send(house, { headers: { "X-Caller": "victim" }, body });
+    const session = String(mine.headers["mcp-session-id"]);
+    for (let at = 0; at < 60; at++) await initialize(house);
+    const ping = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
+    const { status } = await send(house, { headers: { "X-Caller": "victim", "Mcp-Session-Id": session }, body: ping });
+    expect(status).toBe(200);
+  });
+
+  it.fails("cannot fill the memory with the first parts of many bodies", async () => {
+    await using house = await startHouse({ listen: { maxArrivingBytes: 4 * megabyte } });
+    const before = await house.weigh();
+    const asked = head(
+      "POST /mcp HTTP/1.1",
+      "Host: localhost",
+      "Content-Type: application/json",
+      "Content-Length: 4000000",
+    );
+    const lines = await Promise.all(Array.from({ length: 400 }, () => dial(house, asked + " ".repeat(60_000))));
+    await expectServed(house);
+    await expectServed(house);
+    const during = await house.weigh();
+    for (const line of lines) line.hangUp();
+    expect(during.held - before.held).toBeLessThan(12 * megabyte);
+  });
+
+  it.fails("who may write names cannot give a list a cursor that is refused", async () => {
+    await using house = await openHouse({ pageSize: 1 });
+    const folder = join(house.folder, "a", ...Array.from({ length: 14 }, () => "\u0001".repeat(250)));
+    mkdirSync(folder, { recursive: true });
+    for (const name of ["first", "second"]) writeFileSync(join(folder, name), "");
+    let cursor: unknown;
+    for (let page = 0; page < 100; page++) {
+      const { result, error } = await ask(house, "resources/list", cursor === undefined ? {} : { cursor });
+      expect(error).toBeUndefined();
+      cursor = result?.["nextCursor"];
+      if (cursor === undefined) break;
+    }
+  });
+
+  it.fails("that names two hosts is refused", async () => {
+    await using house = await openHouse();
+    const line = await dial(house, rawRead(house, ["Host: evil.example", "Connection: close"]));
+    expect(await line.over).toMatch(/^HTTP\/1.1 400 /);
+  });
+
+  it.fails("does not get 12 kilobytes of its own back in an error", async () => {
+    await using house = await openHouse();
+    const session = await initialize(house);
+    const answer = await askIn(house, session, "resources/read", { uri: house.base + "\u0001".repeat(1900) });
+    expect(JSON.stringify(answer).length).toBeLessThan(4096);
+  });
+});
+
+function peakOf(pid: number): number {
+  return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
+}
+
+/** One of the many spellings of a name. */
+function spelledIn(name: string, number: number): string {
+  const escaped = Array.from(`${name}`, (letter, at) =>
+    (number >> at) & 1 ? `%${letter.charCodeAt(0).toString(16)}` : letter,
+  ).join("");
+  return number >> name.length ? escaped.replaceAll("%6f", "%6F") : escaped;
+}
