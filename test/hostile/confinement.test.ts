@@ -161,6 +161,16 @@ function shortened(uri: string): string {
   return uri.length > 120 ? `${uri.slice(0, 120)}…` : uri;
 }
 
+/** With the URI taken out, nothing tells one answer from the other. */
+function without(uri: string, answer: unknown): string {
+  const text = JSON.stringify(answer);
+  expect(text).not.toContain(secret);
+  expect(text).not.toContain("root:x:0");
+  return text
+    .replaceAll(JSON.stringify(uri), '"URI"')
+    .replaceAll(JSON.stringify(JSON.stringify(shortened(uri))).slice(1, -1), '"SHORT"');
+}
+
 function valuesOf({ result }: Rpc): readonly string[] {
   return (result as { completion: { values: string[] } }).completion.values;
 }
@@ -238,16 +248,6 @@ describe("what is not served", () => {
     expect(house.log.join("")).not.toContain(secret);
     await house[Symbol.asyncDispose]();
   });
-
-  /** With the URI taken out, nothing tells one answer from the other. */
-  function without(uri: string, answer: unknown): string {
-    const text = JSON.stringify(answer);
-    expect(text).not.toContain(secret);
-    expect(text).not.toContain("root:x:0");
-    return text
-      .replaceAll(JSON.stringify(uri), '"URI"')
-      .replaceAll(JSON.stringify(JSON.stringify(shortened(uri))).slice(1, -1), '"SHORT"');
-  }
 
   async function expectLikeMissing(door: (uri: string) => Promise<unknown>): Promise<void> {
     const wrong: string[] = [];

@@ -1,8 +1,13 @@
 /** What an attacker still gets away with. Each of these is known to fail; whoever mends one turns its `it.fails` into `it`. */
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PassThrough, Readable } from "node:stream";
+import { Readable, Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
+import { openPolicy } from "../../src/access/policy.ts";
+import { ResourceError } from "../../src/errors.ts";
+import { createResources } from "../../src/router/create-resources.ts";
+import { createTools } from "../../src/server/tools.ts";
+import type { Source } from "../../src/source.ts";
 import { serveStdio } from "../../src/transport/stdio.ts";
 import { ask, askIn, dial, expectServed, head, initialize, modernBody, rawPost, rawRead, send } from "./attacker.ts";
 import { open, openHouse } from "./house.ts";
@@ -54,7 +59,7 @@ describe("an attacker", () => {
 
   it.fails("gets an answer to every line, though it ends its input before it reads", async () => {
     await using house = await openHouse();
-    const count = 20_000;
+    const count = 5000;
     // The end is known when the last bytes are read, as it is with a pipe.
     const input = new Readable({
       read() {
@@ -62,13 +67,14 @@ describe("an attacker", () => {
         this.push(null);
       },
     });
-    const output = new PassThrough();
-    const served = serveStdio(house.edge, { input, output });
     let answers = 0;
-    output.on("data", (chunk: Buffer) => {
-      for (const byte of chunk) if (byte === 0x0a) answers++;
+    const output = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        answers += chunk.toString("latin1").split("\n").length - 1;
+        setImmediate(done);
+      },
     });
-    await served;
+    await serveStdio(house.edge, { input, output });
     expect(answers).toBe(count);
   });
 
@@ -117,6 +123,28 @@ describe("an attacker", () => {
     }
   });
 
+  it.fails("who uses up what a source needs does not make its resources look as if they were gone", async () => {
+    const source: Source = {
+      list: unavailable,
+      read: unavailable,
+      stat: unavailable,
+      watch: async () => ({ async *[Symbol.asyncIterator]() {} }),
+    };
+    const resources = createResources({
+      mounts: [{ name: "busy", base: "busy://", source }],
+      policy: openPolicy,
+      tools: createTools({ write: () => true }),
+      cursorKey: new Uint8Array(32),
+    });
+    const watched = resources.watch(
+      { uris: ["busy://there"] },
+      { caller: { id: "a" }, signal: AbortSignal.timeout(5000) },
+    );
+    await expect(watched)
+      .rejects.toMatchObject({ kind: "unavailable" })
+      .finally(() => resources.close());
+  });
+
   it.fails("that names two hosts is refused", async () => {
     await using house = await openHouse();
     const line = await dial(house, rawRead(house, ["Host: evil.example", "Connection: close"]));
@@ -130,6 +158,10 @@ describe("an attacker", () => {
     expect(JSON.stringify(answer).length).toBeLessThan(4096);
   });
 });
+
+async function unavailable(): Promise<never> {
+  throw new ResourceError("unavailable", "no descriptor is left; try again");
+}
 
 function peakOf(pid: number): number {
   return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
