@@ -1,5 +1,5 @@
 /** One question of a client, ready to be answered: what was asked, by whom, in which revision, and what there is to answer with. */
-import type { Call, Resources } from "../resources.ts";
+import type { Call, Change, Resources } from "../resources.ts";
 import type { Params, Result } from "./message.ts";
 import type { Prompt } from "./prompts.ts";
 import type { Quota } from "./quota.ts";
@@ -27,8 +27,9 @@ export interface Offer {
   readonly revisions: readonly string[];
   /** How often one caller may begin to watch. */
   readonly watchQuota: Quota;
-  /** Every listen that is going on; aborting one ends it with its result. */
-  readonly listens: Set<AbortController>;
+  /** Every listen that is going on; returning one ends it with its result. */
+  readonly listens: Set<AsyncIterator<Change>>;
+  isClosing(): boolean;
 }
 
 export interface Question {

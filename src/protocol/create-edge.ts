@@ -31,6 +31,7 @@ export function createEdge({
   watchQuota,
   log = () => {},
 }: EdgeOptions): Edge {
+  let closed = false;
   const offer: Offer = {
     resources,
     server,
@@ -40,9 +41,9 @@ export function createEdge({
     revisions: allRevisions.map(({ date }) => date),
     watchQuota: watchQuota ?? createQuota(),
     listens: new Set(),
+    isClosing: () => closed,
   };
   const underWay = new Set<Promise<void>>();
-  let closed = false;
 
   async function exchange(body: unknown, headers: Headers | undefined, peer: Peer, reply: Reply): Promise<void> {
     const message = parseMessage(body);
@@ -100,7 +101,7 @@ export function createEdge({
 
     async close() {
       closed = true;
-      for (const stop of offer.listens) stop.abort();
+      for (const listen of offer.listens) void listen.return?.();
       await Promise.allSettled(underWay);
     },
   };

@@ -18,18 +18,15 @@ export const subscriptionsListen: Ask = {
     const list = flagOf(wanted, "resourcesListChanged");
     const asksUris = Object.hasOwn(wanted, "resourceSubscriptions");
     const uris = [...new Set(urisOf(wanted, "resourceSubscriptions", maxUris))];
-    await offer.watchQuota.take(call.caller, call.signal);
+    await offer.watchQuota.take(call.caller, call.signal, Math.max(1, uris.length));
 
     const tag = { "io.modelcontextprotocol/subscriptionId": id };
     const filter: WatchFilter = { ...(list && { list }), ...(uris.length > 0 && { uris }) };
-    // Ended by its caller, or with a result when the server closes.
-    const stop = new AbortController();
-    const leave = (): void => stop.abort();
-    if (call.signal.aborted) leave();
-    else call.signal.addEventListener("abort", leave, { once: true });
-    offer.listens.add(stop);
+    const watch = await offer.resources.watch(filter, call);
+    const changes = watch[Symbol.asyncIterator]();
+    offer.listens.add(changes);
     try {
-      const watch = await offer.resources.watch(filter, { caller: call.caller, signal: stop.signal });
+      if (offer.isClosing()) await changes.return?.();
       await say("notifications/subscriptions/acknowledged", {
         _meta: tag,
         notifications: {
@@ -37,13 +34,12 @@ export const subscriptionsListen: Ask = {
           ...(asksUris && { resourceSubscriptions: watch.uris }),
         },
       });
-      for await (const change of watch) {
-        const { method, params: said } = wireChange(change);
+      for (let next = await changes.next(); !next.done; next = await changes.next()) {
+        const { method, params: said } = wireChange(next.value);
         await say(method, { _meta: tag, ...said });
       }
     } finally {
-      offer.listens.delete(stop);
-      call.signal.removeEventListener("abort", leave);
+      offer.listens.delete(changes);
     }
     if (call.signal.aborted) throw new ResourceError("cancelled", "the listen was ended by its caller");
     const sealed = revision.seal({}, undefined, offer.server);

@@ -3,7 +3,7 @@ import { invalid, quote } from "../errors.ts";
 import { isRecord, member, type Params } from "./message.ts";
 
 const maxUriLength = 64 * 1024;
-const maxCursorLength = 16 * 1024;
+const maxCursorLength = 64 * 1024;
 const maxNameLength = 1024;
 const maxValueLength = 16 * 1024;
 
@@ -35,7 +35,7 @@ function hasScheme(uri: string): boolean {
 
 /** A URI as an error may repeat it: never a huge one. */
 export function shown(uri: string): string | undefined {
-  return uri.length <= 2048 ? uri : undefined;
+  return uri.length <= 2048 && JSON.stringify(uri).length <= 3072 ? uri : undefined;
 }
 
 export function cursorOf(params: Params | undefined): { cursor?: string } {

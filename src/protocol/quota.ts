@@ -12,8 +12,8 @@ export interface QuotaOptions {
 }
 
 export interface Quota {
-  /** Resolves when the caller may go on; throws "busy" with the time to wait when that would take too long. */
-  take(caller: Caller, signal: AbortSignal): Promise<void> | undefined;
+  /** Resolves when the caller may go on with so many; throws "busy" with the time to wait when that would take too long. */
+  take(caller: Caller, signal: AbortSignal, amount?: number): Promise<void> | undefined;
 }
 
 /** Callers whose allowance is full again are forgotten, at the latest when there are this many. */
@@ -49,13 +49,13 @@ export function createQuota({
   }
 
   return {
-    take(caller, signal) {
+    take(caller, signal, amount = 1) {
       const bucket = bucketOf(caller.id, now());
-      if (bucket.left >= 1) {
-        bucket.left -= 1;
+      if (bucket.left >= amount) {
+        bucket.left -= amount;
         return undefined;
       }
-      const waitMs = Math.ceil(((1 - bucket.left) / perSecond) * 1000);
+      const waitMs = Math.ceil(((amount - bucket.left) / perSecond) * 1000);
       if (waitMs > maxWaitMs) {
         throw new ResourceError(
           "busy",
@@ -66,7 +66,7 @@ export function createQuota({
         );
       }
       // Owed, so that those who wait do not all go at once.
-      bucket.left -= 1;
+      bucket.left -= amount;
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           signal.removeEventListener("abort", leave);

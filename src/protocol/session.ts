@@ -26,6 +26,11 @@ import { createSubscriptions } from "./subscriptions.ts";
 /** How many messages one batch may hold. */
 const maxBatch = 1000;
 
+/** How many of them are answered at the same time, and how much their answers may hold before the rest is refused. */
+const batchedAtOnce = 4;
+const maxBatchBytes = 16 * 1024 * 1024;
+const tooMuch = "the answers to this batch are too large together: ask for fewer at once";
+
 /** How many questions of one session may be under way at once. */
 const maxUnderWay = 10_000;
 
@@ -160,18 +165,34 @@ export function createSession(offer: Offer, peer: SessionPeer, askModern: AskMod
     if (batch.length === 0) return refuse(reply, null, "an empty batch asks nothing");
     if (batch.length > maxBatch) return refuse(reply, null, `a batch holds at most ${maxBatch} messages`);
     const answers: Wire[] = [];
+    let bytes = 0;
+    let next = 0;
     let left = batch.length;
+
+    /** A few at a time, so that a small body cannot make many large answers wait in memory. */
+    function goOn(): void {
+      const body = batch[next];
+      next += 1;
+      const id = isRecord(body) && isId(body["id"]) ? body["id"] : undefined;
+      if (bytes > maxBatchBytes && id !== undefined) part.end(errorWire(id, codes.internal, tooMuch));
+      else receiveOne(body, part);
+    }
     const part: Reply = {
       notify: (wire) => reply.notify(wire),
       end(wire) {
-        if (wire) answers.push(wire);
+        if (wire) {
+          answers.push(wire);
+          for (const piece of wire) bytes += piece.length;
+        }
         left -= 1;
+        // Not from within, or a long batch of short answers would be as deep as it is long.
+        if (next < batch.length) return void setImmediate(goOn);
         if (left > 0) return;
         if (answers.length === 0) return reply.end();
         reply.end(answers.flatMap((answer, index) => [index ? "," : "[", ...answer]).concat("]"));
       },
     };
-    for (const body of batch) receiveOne(body, part);
+    for (let begun = Math.min(batch.length, batchedAtOnce); begun > 0; begun--) goOn();
   }
 
   return {

@@ -214,7 +214,7 @@ describe("a watch", () => {
     expect(heard).toEqual(["m://d/x", "m://d/y"]);
   });
 
-  it("shares one watch of the source with all others, and the last to leave ends it", async () => {
+  it("shares one watch of the source with all others, which ends some time after the last has left", async () => {
     const script = scripted(createMemory({ a: "" }).source);
     const { house, clock } = open({ m: script.source });
     const [one, other] = [calling(), calling()];
@@ -231,6 +231,7 @@ describe("a watch", () => {
     other.leave();
     await clock.settle();
     expect(second).toEqual(["m://a", "end"]);
+    await clock.advance(5000);
     expect(script.running).toBe(0);
     await house.watch({ uris: ["m://a"] }, calling().call);
     expect(script.starts).toBe(2);
@@ -246,6 +247,7 @@ describe("a watch", () => {
       expect(say(change)).toBe("m://a");
       break;
     }
+    await clock.advance(5000);
     expect(script.running).toBe(0);
   });
 
@@ -294,6 +296,7 @@ describe("a watch", () => {
     expect(asked?.aborted).toBe(false);
     other.leave();
     await Promise.all(ends);
+    await clock.advance(5000);
     expect(asked?.aborted).toBe(true);
     await expect(house.watch({}, other.call)).rejects.toMatchObject({ kind: "cancelled" });
   });

@@ -3,8 +3,9 @@ import { toResourceError } from "../errors.ts";
 import type { Call, Change, Resources, Watch, WatchFilter } from "../resources.ts";
 import type { Address, SourceChange } from "../source.ts";
 import { createHub } from "../watch/hub.ts";
-import type { Touched } from "../watch/hub.ts";
+import type { Interest, Touched } from "../watch/hub.ts";
 import { createReader } from "../watch/reader.ts";
+import type { Reader } from "../watch/reader.ts";
 import { createWatchers } from "../watch/watchers.ts";
 import type { Watchers } from "../watch/watchers.ts";
 import { withdrawn } from "./doors.ts";
@@ -19,10 +20,14 @@ interface Spot extends Place {
   readonly change: { readonly kind: "updated"; readonly uri: string };
 }
 
+/** One who watches. There may be tens of thousands: nothing here is held that is not needed while idle. */
 interface Listener extends Call {
-  /** By mount and path: one place may be watched under several spellings. */
-  readonly spots: ReadonlyMap<string, readonly Spot[]>;
-  push(change: Change): void;
+  readonly spots: readonly Spot[];
+  /** By mount and path, where there are many. */
+  readonly index: ReadonlyMap<string, readonly Spot[]> | undefined;
+  readonly interest: Interest;
+  readonly ears: readonly Ear[];
+  readonly reader: Reader<Change>;
 }
 
 /** A mount's watch, which runs as long as anyone listens. */
@@ -40,14 +45,17 @@ export interface Watching extends Pick<Resources, "watch"> {
 
 const listChanged: Change = { kind: "list-changed" };
 const keyOf = (change: Change) => (change.kind === "updated" ? change.uri : listChanged);
-const ignore = () => {};
 /** So many URIs of one filter are looked up at a time. */
 const lookups = 16;
+/** After so many, others get their turn. */
+const lookupsPerTurn = 256;
+/** With no more spots than this, looking through them is quicker than an index. */
+const fewSpots = 8;
 
 export function createWatching(doors: Doors, { findEntry }: Pick<Reading, "findEntry">): Watching {
   const mounts = new Map(doors.routes.mounts.map((mount) => [mount.name, mount]));
   const ears = new Map<Mounted, Ear>();
-  const live = new Set<AbortController>();
+  const live = new Set<Listener>();
   const hub = createHub<Listener>(touch);
   /** What is being published. Publishing is one synchronous step, so there is never more than one. */
   let current: SourceChange = { kind: "lost" };
@@ -62,16 +70,16 @@ export function createWatching(doors: Doors, { findEntry }: Pick<Reading, "findE
     const mount = mounts.get(touched.mount) as Mounted;
     const maySee = (at: Address) => doors.maySee(listener, mount, at);
     if (touched.kind === "list") {
-      if (current.kind === "lost" || maySee(current)) listener.push(listChanged);
+      if (current.kind === "lost" || maySee(current)) listener.reader.push(listChanged);
       return;
     }
     const hidden = current.kind !== "lost" && current.path !== touched.path && !maySee(current);
     // A directory does not change for those who may not see the child that came or went.
     if (hidden && current.kind !== "lost" && isAbove(touched.path, current.path)) return;
-    for (const spot of listener.spots.get(spotKey(touched.mount, touched.path)) ?? []) {
+    for (const spot of spotsAt(listener, touched.mount, touched.path)) {
       if (!maySee(spot.at) || !doors.mayReach(listener, mount, spot)) continue;
       if (hidden) void confirm(listener, spot, current.kind);
-      else listener.push(spot.change);
+      else listener.reader.push(spot.change);
     }
   }
 
@@ -81,7 +89,7 @@ export function createWatching(doors: Doors, { findEntry }: Pick<Reading, "findE
       () => "appeared",
       (cause: unknown) => (toResourceError(cause).kind === "not-found" ? "gone" : "unknown"),
     );
-    if (found === kind) listener.push(spot.change);
+    if (found === kind) listener.reader.push(spot.change);
   }
 
   async function findSpots(uris: readonly string[], call: Call): Promise<Spot[]> {
@@ -92,6 +100,7 @@ export function createWatching(doors: Doors, { findEntry }: Pick<Reading, "findE
       while (next < asked.length && !call.signal.aborted) {
         const index = next;
         next += 1;
+        if (next % lookupsPerTurn === 0) await new Promise(setImmediate);
         found[index] = await findSpot(asked[index] as string, call);
       }
     }
@@ -106,8 +115,11 @@ export function createWatching(doors: Doors, { findEntry }: Pick<Reading, "findE
       if (mount.source.watch === undefined) return undefined;
       const { reveals } = await findEntry({ mount, at }, uri, call);
       return { mount, at, ...(reveals && { reveals }), change: { kind: "updated", uri } };
-    } catch {
-      return undefined;
+    } catch (cause) {
+      // What fails for the moment is not gone: the caller is to ask again rather than to believe that nothing is there.
+      const { kind } = toResourceError(cause);
+      if (kind === "not-found" || kind === "invalid") return undefined;
+      throw cause;
     }
   }
 
@@ -121,10 +133,10 @@ export function createWatching(doors: Doors, { findEntry }: Pick<Reading, "findE
   }
 
   /** Resolves once the mount's watch is armed, or is known to be tried again later. Every join is left once. */
-  function join(ear: Ear, visit: AbortSignal): Promise<void> {
+  function join(ear: Ear): Promise<void> {
     ear.listeners += 1;
-    // One pair of ears hears for all; this only says that someone has come, and waits until they can hear.
-    if (ear.stop) return ear.watchers.join(ignore, visit);
+    // One pair of ears hears for all.
+    if (ear.stop) return ear.watchers.arrive();
     ear.stop = new AbortController();
     return ear.watchers.join((change) => publish(ear.mount, change), ear.stop.signal);
   }
@@ -136,36 +148,11 @@ export function createWatching(doors: Doors, { findEntry }: Pick<Reading, "findE
     ear.stop = undefined;
   }
 
-  /** A signal that ends with the call, with the house, or when it is told to. The ears are joined until then. */
-  function begin(call: Call, joined: readonly Ear[]): AbortController {
-    const own = new AbortController();
-    const stop = () => own.abort();
-    live.add(own);
-    call.signal.addEventListener("abort", stop, { once: true });
-    own.signal.addEventListener(
-      "abort",
-      () => {
-        live.delete(own);
-        call.signal.removeEventListener("abort", stop);
-        for (const ear of joined) leave(ear);
-      },
-      { once: true },
-    );
-    return own;
-  }
-
-  /** Registered before the watches start, so that nothing falls between. */
-  function register({ caller }: Call, signal: AbortSignal, spots: readonly Spot[], listed: readonly Mounted[]) {
-    const reader = createReader<Change>(signal, keyOf);
-    hub.register(
-      { caller, signal, spots: bySpot(spots), push: reader.push },
-      {
-        paths: spots.flatMap((spot) => pathsOf(spot).map((path) => ({ mount: spot.mount.name, path }))),
-        lists: listed.map(({ name }) => name),
-      },
-      signal,
-    );
-    return reader.iterable;
+  function end(listener: Listener): void {
+    if (!live.delete(listener)) return;
+    hub.leave(listener, listener.interest);
+    for (const ear of listener.ears) leave(ear);
+    void listener.reader.return();
   }
 
   function listedMounts(filter: WatchFilter, call: Call): Mounted[] {
@@ -180,67 +167,72 @@ export function createWatching(doors: Doors, { findEntry }: Pick<Reading, "findE
       const listed = listedMounts(filter, call);
       if (closed || call.signal.aborted) throw withdrawn();
 
-      const needed = [...new Set([...spots.map(({ mount }) => mount), ...listed])].map(earOf);
-      const own = begin(call, needed);
-      const changes = register(call, own.signal, spots, listed);
-      const visit = new AbortController();
-      try {
-        await unlessAborted(own.signal, Promise.all(needed.map((ear) => join(ear, visit.signal))));
-      } catch (cause) {
-        own.abort();
-        throw cause;
-      } finally {
-        // With a reason of its own, for an error is dear to make and no one reads it.
-        visit.abort(null);
-      }
-      return toWatch(
-        spots.map(({ change }) => change.uri),
-        changes,
-        own,
-      );
+      const ears = [...new Set([...spots.map(({ mount }) => mount), ...listed])].map(earOf);
+      const listener: Listener = {
+        caller: call.caller,
+        signal: call.signal,
+        spots,
+        index: spots.length > fewSpots ? bySpot(spots) : undefined,
+        interest: {
+          paths: spots.flatMap((spot) => pathsOf(spot).map((path) => ({ mount: spot.mount.name, path }))),
+          lists: listed.map(({ name }) => name),
+        },
+        ears,
+        reader: createReader(keyOf),
+      };
+      live.add(listener);
+      // Before the watches start, so that nothing falls between.
+      hub.register(listener, listener.interest);
+      const armed = Promise.all(ears.map(join));
+      const over = (): void => end(listener);
+      call.signal.addEventListener("abort", over, { once: true });
+      await untilEither(armed, call.signal);
+      if (!live.has(listener)) throw withdrawn();
+      return toWatch(listener, () => {
+        call.signal.removeEventListener("abort", over);
+        end(listener);
+      });
     },
 
     close() {
       closed = true;
-      for (const controller of live) controller.abort();
+      for (const listener of live) end(listener);
       for (const { watchers } of ears.values()) watchers.close();
     },
   };
 }
 
-function toWatch(uris: readonly string[], changes: AsyncIterable<Change>, own: AbortController): Watch {
+function toWatch({ spots, reader }: Listener, stop: () => void): Watch {
   return {
-    uris,
-    [Symbol.asyncIterator]() {
-      const iterator = changes[Symbol.asyncIterator]();
-      return {
-        next: () => iterator.next(),
-        return() {
-          own.abort();
-          return Promise.resolve({ done: true, value: undefined });
-        },
-      };
-    },
+    uris: spots.map(({ change }) => change.uri),
+    [Symbol.asyncIterator]: () => ({
+      next: () => reader.next(),
+      return() {
+        stop();
+        return Promise.resolve({ done: true, value: undefined });
+      },
+    }),
   };
 }
 
-/** Rejects as withdrawn when the signal ends first. */
-function unlessAborted(signal: AbortSignal, work: Promise<unknown>): Promise<void> {
+/** Resolves with the work, or as soon as the signal ends. */
+function untilEither(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const end = () => reject(withdrawn());
-    if (signal.aborted) return end();
-    signal.addEventListener("abort", end, { once: true });
-    work.then(
-      () => {
-        signal.removeEventListener("abort", end);
-        resolve();
-      },
-      (cause: unknown) => {
-        signal.removeEventListener("abort", end);
-        reject(cause);
-      },
-    );
+    const done = (): void => {
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    signal.addEventListener("abort", done, { once: true });
+    work.then(done, (cause: unknown) => {
+      signal.removeEventListener("abort", done);
+      reject(cause);
+    });
   });
+}
+
+function spotsAt({ spots, index }: Listener, mount: string, path: string): readonly Spot[] {
+  if (index) return index.get(spotKey(mount, path)) ?? [];
+  return spots.filter((spot) => spot.mount.name === mount && pathsOf(spot).includes(path));
 }
 
 /** The paths at which a change is a change of the spot. */

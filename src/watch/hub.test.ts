@@ -2,8 +2,6 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { createHub } from "./hub.ts";
 import type { Hub } from "./hub.ts";
 
-const never = new AbortController().signal;
-
 const interestIn = (paths: readonly string[], lists: readonly string[] = [], mount = "m") => ({
   paths: paths.map((path) => ({ mount, path })),
   lists,
@@ -23,10 +21,10 @@ describe("the hub", () => {
   });
 
   it("touches only those who asked for what changed", () => {
-    hub.register("one", interestIn(["a", "b"]), never);
-    hub.register("two", interestIn(["b"]), never);
-    hub.register("other", interestIn(["b"], ["n"], "n"), never);
-    hub.register("lister", interestIn([], ["m"]), never);
+    hub.register("one", interestIn(["a", "b"]));
+    hub.register("two", interestIn(["b"]));
+    hub.register("other", interestIn(["b"], ["n"], "n"));
+    hub.register("lister", interestIn([], ["m"]));
     hub.publish("m", { kind: "changed", path: "b" });
     expect(told()).toEqual(["one m/b", "two m/b"]);
     hub.publish("m", { kind: "changed", path: "c" });
@@ -35,16 +33,16 @@ describe("the hub", () => {
   });
 
   it.each(["appeared", "gone"] as const)("tells the path, its directory and the list that something has %s", (kind) => {
-    hub.register("path", interestIn(["d/e/a"]), never);
-    hub.register("directory", interestIn(["d/e"]), never);
-    hub.register("above", interestIn(["d"]), never);
-    hub.register("lister", interestIn([], ["m"]), never);
+    hub.register("path", interestIn(["d/e/a"]));
+    hub.register("directory", interestIn(["d/e"]));
+    hub.register("above", interestIn(["d"]));
+    hub.register("lister", interestIn([], ["m"]));
     hub.publish("m", { kind, path: "d/e/a" });
     expect(told()).toEqual(["directory m/d/e", "lister list m", "path m/d/e/a"]);
   });
 
   it("tells the mount itself what becomes of its direct children", () => {
-    hub.register("root", interestIn([""]), never);
+    hub.register("root", interestIn([""]));
     hub.publish("m", { kind: "appeared", path: "a" });
     expect(told()).toEqual(["root m/"]);
     hub.publish("m", { kind: "appeared", path: "a/b" });
@@ -52,8 +50,8 @@ describe("the hub", () => {
   });
 
   it("tells what lies below a directory that goes or comes, and nothing beside it", () => {
-    hub.register("inside", interestIn(["d/a", "d/e/b"]), never);
-    hub.register("beside", interestIn(["d.txt", "da", "e/d/a"]), never);
+    hub.register("inside", interestIn(["d/a", "d/e/b"]));
+    hub.register("beside", interestIn(["d.txt", "da", "e/d/a"]));
     hub.publish("m", { kind: "gone", path: "d" });
     expect(told()).toEqual(["inside m/d/a", "inside m/d/e/b"]);
     hub.publish("m", { kind: "gone", path: "" });
@@ -61,19 +59,19 @@ describe("the hub", () => {
   });
 
   it("tells everyone with an interest in a mount that changes were lost", () => {
-    hub.register("one", interestIn(["a", "b"]), never);
-    hub.register("lister", interestIn([], ["m", "n"]), never);
-    hub.register("other", interestIn(["a"], [], "n"), never);
+    hub.register("one", interestIn(["a", "b"]));
+    hub.register("lister", interestIn([], ["m", "n"]));
+    hub.register("other", interestIn(["a"], [], "n"));
     hub.publish("m", { kind: "lost" });
     expect(told()).toEqual(["lister list m", "one m/a", "one m/b"]);
   });
 
-  it("forgets a reader whose signal ends, and only that one", () => {
-    const leaving = new AbortController();
-    hub.register("leaving", interestIn(["d/a", "d/b", "d/a"], ["m"]), leaving.signal);
-    hub.register("staying", interestIn(["d/a"], ["m"]), never);
-    hub.register("gone", interestIn(["d/a"], ["m"]), AbortSignal.abort());
-    leaving.abort();
+  it("forgets a reader that leaves, and only that one", () => {
+    const interest = interestIn(["d/a", "d/b", "d/a"], ["m"]);
+    hub.register("leaving", interest);
+    hub.register("staying", interestIn(["d/a"], ["m"]));
+    hub.leave("leaving", interest);
+    hub.leave("never here", interestIn(["d/a"], ["m"]));
     hub.publish("m", { kind: "lost" });
     expect(told()).toEqual(["staying list m", "staying m/d/a"]);
     hub.publish("m", { kind: "gone", path: "d" });

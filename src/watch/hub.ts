@@ -2,9 +2,9 @@
 import type { SourceChange } from "../source.ts";
 
 export interface Interest {
-  readonly paths: Iterable<{ readonly mount: string; readonly path: string }>;
+  readonly paths: readonly { readonly mount: string; readonly path: string }[];
   /** The mounts whose lists are of interest. */
-  readonly lists: Iterable<string>;
+  readonly lists: readonly string[];
 }
 
 export type Touched =
@@ -14,8 +14,10 @@ export type Touched =
   | { readonly kind: "list"; readonly mount: string };
 
 export interface Hub<Reader> {
-  /** From here until the signal ends the reader is touched by what it is interested in. A reader registers once. */
-  register(reader: Reader, interest: Interest, signal: AbortSignal): void;
+  /** From here until it leaves the reader is touched by what it is interested in. A reader registers once. */
+  register(reader: Reader, interest: Interest): void;
+  /** With the interest that it registered. */
+  leave(reader: Reader, interest: Interest): void;
   /**
    * Touches only the readers concerned. A change of content concerns its path. What appears or goes concerns its path, the
    * directory it is in, everything below it, and the list. "lost" concerns every reader with an interest in the mount.
@@ -53,43 +55,33 @@ export function createHub<Reader>(touch: (reader: Reader, touched: Touched) => v
   }
 
   return {
-    register(reader, { paths, lists }, signal) {
-      if (signal.aborted) return;
-      const kept: { mount: string; path: string }[] = [];
+    register(reader, { paths, lists }) {
       for (const { mount, path } of paths) {
         const desk = deskOf(mount);
         const readers = desk.paths.get(path);
-        if (readers?.has(reader)) continue;
         if (readers) {
           readers.add(reader);
-        } else {
-          desk.paths.set(path, new Set([reader]));
-          for (const above of ancestorsOf(path)) desk.below.set(above, (desk.below.get(above) ?? 0) + 1);
+          continue;
         }
-        kept.push({ mount, path });
+        desk.paths.set(path, new Set([reader]));
+        for (const above of ancestorsOf(path)) desk.below.set(above, (desk.below.get(above) ?? 0) + 1);
       }
-      const mounts = [...lists];
-      for (const mount of mounts) deskOf(mount).lists.add(reader);
+      for (const mount of lists) deskOf(mount).lists.add(reader);
+    },
 
-      signal.addEventListener(
-        "abort",
-        () => {
-          for (const { mount, path } of kept) {
-            const desk = deskOf(mount);
-            const readers = desk.paths.get(path);
-            readers?.delete(reader);
-            if (readers?.size !== 0) continue;
-            desk.paths.delete(path);
-            for (const above of ancestorsOf(path)) {
-              const count = desk.below.get(above) ?? 0;
-              if (count > 1) desk.below.set(above, count - 1);
-              else desk.below.delete(above);
-            }
-          }
-          for (const mount of mounts) deskOf(mount).lists.delete(reader);
-        },
-        { once: true },
-      );
+    leave(reader, { paths, lists }) {
+      for (const { mount, path } of paths) {
+        const desk = deskOf(mount);
+        const readers = desk.paths.get(path);
+        if (!readers?.delete(reader) || readers.size > 0) continue;
+        desk.paths.delete(path);
+        for (const above of ancestorsOf(path)) {
+          const count = desk.below.get(above) ?? 0;
+          if (count > 1) desk.below.set(above, count - 1);
+          else desk.below.delete(above);
+        }
+      }
+      for (const mount of lists) deskOf(mount).lists.delete(reader);
     },
 
     publish(mount, change) {

@@ -1,41 +1,32 @@
 /** What one slow reader has still to hear: each thing once, however often it changed. */
 
-export interface Reader<T> {
+export interface Reader<T> extends AsyncIterableIterator<T, undefined> {
   /** Never blocks and never grows beyond the number of distinct things. Of two items with the same key the later stands, in the earlier's place. */
-  readonly push: (item: T) => void;
-  /** For one consumer. Ends at once when the signal does; what was waiting is dropped. */
-  readonly iterable: AsyncIterable<T>;
+  push(item: T): void;
+  /** For one consumer. */
+  next(): Promise<IteratorResult<T, undefined>>;
+  /** Ends at once, also for the consumer who waits; what was waiting is dropped. */
+  return(): Promise<IteratorResult<T, undefined>>;
 }
 
-/** Costs a few hundred bytes while idle: no generator, no timer, and no map until something has to wait. */
-export function createReader<T>(signal: AbortSignal, keyOf: (item: T) => unknown): Reader<T> {
-  return new KeyedReader(signal, keyOf);
+/** Costs some hundred bytes while idle: no generator, no timer, no signal, and no map until something has to wait. */
+export function createReader<T>(keyOf: (item: T) => unknown): Reader<T> {
+  return new KeyedReader(keyOf);
 }
 
 /** A class, because there are tens of thousands of these and its methods are there once. */
-class KeyedReader<T> implements Reader<T>, AsyncIterableIterator<T, undefined> {
+class KeyedReader<T> implements Reader<T> {
   readonly #keyOf: (item: T) => unknown;
   #waiting: Map<unknown, T> | undefined;
   #wake: ((result: IteratorResult<T, undefined>) => void) | undefined;
-  /** Both are dropped at the end. */
-  #signal: AbortSignal | undefined;
-  #end: (() => void) | undefined;
+  #isOver = false;
 
-  constructor(signal: AbortSignal, keyOf: (item: T) => unknown) {
+  constructor(keyOf: (item: T) => unknown) {
     this.#keyOf = keyOf;
-    if (signal.aborted) return;
-    this.#signal = signal;
-    this.#end = () => void this.return();
-    signal.addEventListener("abort", this.#end);
   }
 
-  get iterable(): AsyncIterable<T> {
-    return this;
-  }
-
-  /** Its own, so that it may be handed on by itself. */
-  readonly push = (value: T): void => {
-    if (this.#signal === undefined) return;
+  push(value: T): void {
+    if (this.#isOver) return;
     const wake = this.#wake;
     if (wake) {
       this.#wake = undefined;
@@ -44,7 +35,7 @@ class KeyedReader<T> implements Reader<T>, AsyncIterableIterator<T, undefined> {
       this.#waiting ??= new Map();
       this.#waiting.set(this.#keyOf(value), value);
     }
-  };
+  }
 
   next(): Promise<IteratorResult<T, undefined>> {
     if (this.#wake) return Promise.reject(new TypeError("a reader has one consumer, and it is already waiting"));
@@ -53,16 +44,14 @@ class KeyedReader<T> implements Reader<T>, AsyncIterableIterator<T, undefined> {
       if (this.#waiting?.size === 0) this.#waiting = undefined;
       return Promise.resolve({ done: false, value });
     }
-    if (this.#signal === undefined) return Promise.resolve({ done: true, value: undefined });
+    if (this.#isOver) return Promise.resolve({ done: true, value: undefined });
     return new Promise((resolve) => {
       this.#wake = resolve;
     });
   }
 
   return(): Promise<IteratorResult<T, undefined>> {
-    if (this.#end) this.#signal?.removeEventListener("abort", this.#end);
-    this.#signal = undefined;
-    this.#end = undefined;
+    this.#isOver = true;
     this.#waiting = undefined;
     this.#wake?.({ done: true, value: undefined });
     this.#wake = undefined;

@@ -44,7 +44,7 @@ function scripted() {
 }
 
 describe("watchers", () => {
-  it("start one watch for all who join, and stop it when the last leaves", async () => {
+  it("start one watch for all who join, and stop it a while after the last has left", async () => {
     const clock = createClock();
     const { source, starts } = scripted();
     const watchers = createWatchers(source, { name: "m" }, clock.tools);
@@ -57,9 +57,39 @@ describe("watchers", () => {
     first.abort();
     expect(starts[0]?.signal.aborted).toBe(false);
     second.abort();
+    await clock.advance(4999);
+    expect(starts[0]?.signal.aborted).toBe(false);
+    await clock.advance(1);
     expect(starts[0]?.signal.aborted).toBe(true);
     await watchers.join(() => {}, never);
     expect(starts).toHaveLength(2);
+  });
+
+  it("go on with the watch that stands for someone who comes back in time", async () => {
+    const clock = createClock();
+    const { source, starts } = scripted();
+    const watchers = createWatchers(source, { name: "m" }, clock.tools);
+    const leaving = new AbortController();
+    const heard: SourceChange[] = [];
+    await watchers.join(() => {}, leaving.signal);
+    leaving.abort();
+    await clock.advance(4000);
+    await watchers.join((change) => heard.push(change), never);
+    await clock.advance(60_000);
+    starts[0]?.emit({ kind: "changed", path: "a" });
+    await clock.advance(2000);
+    expect(starts).toHaveLength(1);
+    expect(heard).toEqual([{ kind: "changed", path: "a" }]);
+  });
+
+  it("let one more arrive who hears through another once the watch is armed", async () => {
+    const clock = createClock();
+    const { source, starts } = scripted();
+    const watchers = createWatchers(source, { name: "m" }, clock.tools);
+    const joining = watchers.join(() => {}, never);
+    await watchers.arrive();
+    expect(starts).toHaveLength(1);
+    await joining;
   });
 
   it("let everyone hear, also when one of them throws", async () => {
@@ -171,7 +201,7 @@ describe("watchers", () => {
     const clock = createClock();
     const { source, starts, refuse } = scripted();
     refuse.push(new Error("no"), new Error("no"));
-    const watchers = createWatchers(source, { name: "m" }, clock.tools);
+    const watchers = createWatchers(source, { name: "m" }, clock.tools, { lingerMs: 0 });
     const leaving = new AbortController();
     await watchers.join(() => {}, leaving.signal);
     leaving.abort();

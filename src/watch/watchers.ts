@@ -1,4 +1,4 @@
-/** One watch per mount, shared by all who asked: the first to join starts it, the last to leave stops it. */
+/** One watch per mount, shared by all who asked: the first to join starts it; it stops when no one has come back for a while. */
 import type { Source, SourceChange, Tools } from "../source.ts";
 import { createCoalescer } from "./coalesce.ts";
 import type { Coalescer, CoalesceOptions } from "./coalesce.ts";
@@ -10,6 +10,8 @@ export interface Watchers {
    * coalesced. Ends with the signal. A listener that throws harms no other.
    */
   join(hear: (change: SourceChange) => void, signal: AbortSignal): Promise<void>;
+  /** One more listens through someone who has joined. Resolves as `join` does, and costs nothing while they listen. */
+  arrive(): Promise<void>;
   /** No one hears anything afterwards, and nothing runs. */
   close(): void;
 }
@@ -24,18 +26,24 @@ interface Run {
 
 const firstDelayMs = 250;
 const longestDelayMs = 30_000;
+
+export interface WatchersOptions extends CoalesceOptions {
+  /** How long the watch goes on after the last has left: a client that comes again need not wait for it to be armed. */
+  readonly lingerMs?: number;
+}
 const house = { id: "pressmark" };
 
 export function createWatchers(
   source: Source,
   mount: { readonly name: string },
   tools: Tools,
-  options: CoalesceOptions = {},
+  { lingerMs = 5000, ...options }: WatchersOptions = {},
 ): Watchers {
   /** An object for each who joined, so that one function may join twice. */
   const listeners = new Set<{ readonly hear: (change: SourceChange) => void }>();
   let run: Run | undefined;
   let closed = false;
+  let lingering: AbortController | undefined;
 
   function announce(change: SourceChange): void {
     for (const listener of listeners) {
@@ -90,7 +98,17 @@ export function createWatchers(
     }
   }
 
+  function leave(): void {
+    if (lingerMs === 0) return stop();
+    const waiting = (lingering = new AbortController());
+    tools.wait(lingerMs, waiting.signal).then(
+      () => waiting.signal.aborted || stop(),
+      () => {},
+    );
+  }
+
   function stop(): void {
+    lingering?.abort();
     run?.ending.abort();
     run?.coalescer.close();
     run = undefined;
@@ -104,13 +122,19 @@ export function createWatchers(
       signal.addEventListener(
         "abort",
         () => {
-          if (listeners.delete(listener) && listeners.size === 0) stop();
+          if (listeners.delete(listener) && listeners.size === 0) leave();
         },
         { once: true },
       );
+      lingering?.abort();
       if (run) run.coalescer.newcomer();
       else run = start();
       await run.tried;
+    },
+
+    async arrive() {
+      run?.coalescer.newcomer();
+      await run?.tried;
     },
 
     close() {

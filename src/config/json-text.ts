@@ -1,0 +1,170 @@
+/** JSON as it is written: every value with its place, so that an error can point at it and an edit leaves the rest alone. */
+
+interface Span {
+  readonly start: number;
+  /** Behind the last character. */
+  readonly end: number;
+}
+
+export interface JsonMember {
+  readonly key: string;
+  readonly name: Span;
+  readonly value: JsonNode;
+}
+
+export type JsonNode =
+  | (Span & { readonly kind: "object"; readonly members: readonly JsonMember[] })
+  | (Span & { readonly kind: "array"; readonly items: readonly JsonNode[] })
+  | (Span & { readonly kind: "scalar"; readonly value: string | number | boolean | null });
+
+/** The message completes the sentence "at this place …" and repeats nothing of the text. */
+export class JsonTextError extends Error {
+  readonly offset: number;
+
+  constructor(offset: number, message: string) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+export interface JsonTextOptions {
+  /** Whether comments and a comma behind the last value are fine, as in the settings of editors. */
+  readonly comments?: boolean;
+}
+
+const maxDepth = 200;
+const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const words = { true: true, false: false, null: null } as const;
+
+/** Throws a JsonTextError at the first thing that is wrong. */
+export function parseJsonText(text: string, { comments = false }: JsonTextOptions = {}): JsonNode {
+  let at = text.startsWith("\ufeff") ? 1 : 0;
+
+  function fail(message: string, offset = at): never {
+    throw new JsonTextError(offset, message);
+  }
+
+  function skip(): void {
+    for (;;) {
+      const code = text.charCodeAt(at);
+      if (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) at += 1;
+      else if (comments && text.startsWith("//", at)) {
+        const end = text.indexOf("\n", at);
+        at = end < 0 ? text.length : end;
+      } else if (comments && text.startsWith("/*", at)) {
+        const end = text.indexOf("*/", at + 2);
+        if (end < 0) fail("a comment begins that does not end");
+        at = end + 2;
+      } else return;
+    }
+  }
+
+  function readString(): Span & { readonly text: string } {
+    const start = at;
+    for (at += 1; text[at] !== '"'; at += 1) {
+      if (at >= text.length || text.charCodeAt(at) < 0x20) fail('a text begins that does not end with "', start);
+      if (text[at] === "\\") at += 1;
+    }
+    at += 1;
+    try {
+      return { start, end: at, text: JSON.parse(text.slice(start, at)) as string };
+    } catch {
+      return fail("a text holds an escape that JSON does not know", start);
+    }
+  }
+
+  function readValue(depth: number): JsonNode {
+    if (depth > maxDepth) fail("values lie too deep within each other");
+    const start = at;
+    const character = text[at];
+    if (character === "{") return readObject(depth);
+    if (character === "[") return readArray(depth);
+    if (character === '"') {
+      const { end, text: value } = readString();
+      return { kind: "scalar", start, end, value };
+    }
+    number.lastIndex = at;
+    const digits = number.exec(text)?.[0];
+    if (digits) {
+      at += digits.length;
+      return { kind: "scalar", start, end: at, value: Number(digits) };
+    }
+    for (const [word, value] of Object.entries(words))
+      if (text.startsWith(word, at)) {
+        at += word.length;
+        return { kind: "scalar", start, end: at, value };
+      }
+    return fail(at >= text.length ? "the text ends too early" : "a value must stand here");
+  }
+
+  /** Calls `each` for every element; the closing bracket is behind `at` afterwards. */
+  function readElements(close: string, each: () => void): void {
+    at += 1;
+    skip();
+    for (let first = true; text[at] !== close; first = false) {
+      if (!first) {
+        if (text[at] !== ",") fail(at >= text.length ? "the text ends too early" : `"," or "${close}" must stand here`);
+        at += 1;
+        skip();
+        if (text[at] === close) {
+          if (!comments) fail(`a comma stands before "${close}"`);
+          break;
+        }
+      }
+      each();
+      skip();
+    }
+    at += 1;
+  }
+
+  function readObject(depth: number): JsonNode {
+    const start = at;
+    const members: JsonMember[] = [];
+    readElements("}", () => {
+      if (text[at] !== '"') fail(at >= text.length ? "the text ends too early" : 'a key in " must stand here');
+      const { text: key, ...name } = readString();
+      skip();
+      if (text[at] !== ":") fail('":" must stand here');
+      at += 1;
+      skip();
+      members.push({ key, name, value: readValue(depth + 1) });
+    });
+    return { kind: "object", start, end: at, members };
+  }
+
+  function readArray(depth: number): JsonNode {
+    const start = at;
+    const items: JsonNode[] = [];
+    readElements("]", () => void items.push(readValue(depth + 1)));
+    return { kind: "array", start, end: at, items };
+  }
+
+  skip();
+  const node = readValue(0);
+  skip();
+  if (at < text.length) fail("nothing more may stand here");
+  return node;
+}
+
+/** What is written, as JSON.parse would give it. */
+export function valueOf(node: JsonNode): unknown {
+  switch (node.kind) {
+    case "scalar":
+      return node.value;
+    case "array":
+      return node.items.map(valueOf);
+    case "object":
+      return Object.fromEntries(node.members.map(({ key, value }) => [key, valueOf(value)]));
+  }
+}
+
+/** Of two members of one key the last counts, as everywhere. */
+export function memberOf(node: JsonNode, key: string): JsonMember | undefined {
+  return node.kind === "object" ? node.members.findLast((member) => member.key === key) : undefined;
+}
+
+/** Both counted from 1. */
+export function placeOf(text: string, offset: number): { readonly line: number; readonly column: number } {
+  const before = text.slice(0, offset);
+  return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
+}

@@ -1,0 +1,53 @@
+/** What is wrong with a config: where, at which key, and what to do. */
+import { ResourceError } from "../errors.ts";
+
+export type KeyPath = readonly (string | number)[];
+
+export interface Place {
+  /** Both counted from 1. */
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface Problem {
+  readonly path: KeyPath;
+  /** Follows the key, and never holds a value that came from a reference. */
+  readonly message: string;
+  /** Whether the key itself is wrong and not its value. */
+  readonly atKey?: boolean;
+  /** Where the text says so itself; otherwise it is looked up by the path. */
+  readonly place?: Place;
+}
+
+/** `pressmark.config.yaml:4:5 mounts.docs.rot: unknown option; did you mean "root"?` */
+export function problemLine(file: string, { path, message }: Problem, place: Place | undefined): string {
+  const where = place ? `${file}:${place.line}:${place.column}` : file;
+  return path.length === 0 ? `${where}: ${message}` : `${where} ${spellPath(path)}: ${message}`;
+}
+
+/** `mounts.docs.roots[2]`; what is no plain name stands in brackets. */
+export function spellPath(path: KeyPath): string {
+  return path
+    .map((key, index) => {
+      if (typeof key === "number") return `[${key}]`;
+      if (!/^[\p{L}\p{N}_$-]+$/u.test(key)) return `[${JSON.stringify(key.slice(0, 80))}]`;
+      return index === 0 ? key : `.${key}`;
+    })
+    .join("");
+}
+
+/** All that is wrong, one line each. */
+export class ConfigError extends ResourceError {
+  readonly lines: readonly string[];
+
+  constructor(file: string, lines: readonly string[]) {
+    const [only, ...more] = lines;
+    super(
+      "invalid",
+      more.length === 0 && only !== undefined
+        ? only
+        : `${file} has ${lines.length} problems\n${lines.map((line) => `  ${line}`).join("\n")}`,
+    );
+    this.lines = lines;
+  }
+}

@@ -1,0 +1,149 @@
+/** The way back into Shift_JIS, EUC-JP and ISO-2022-JP, which the platform only decodes. The tables come from its own decoder. */
+
+type DoubleByte = "shift_jis" | "euc-jp";
+
+/** UTF-16 code unit → bytes as one number, 0 where there are none. 256 KiB each, made when first needed. */
+const tables: Partial<Record<DoubleByte, Uint32Array>> = {};
+
+function tableOf(encoding: DoubleByte): Uint32Array {
+  return (tables[encoding] ??= buildTable(encoding));
+}
+
+function buildTable(encoding: DoubleByte): Uint32Array {
+  const sequences = encoding === "shift_jis" ? shiftJisSequences() : eucJpSequences();
+  const table = new Uint32Array(0x10000);
+  for (let code = 0; code < 0x80; code += 1) table[code] = code;
+  // One to a line: a line feed is never the second byte of anything.
+  const decoder = new TextDecoder(encoding);
+  const lines = decoder.decode(Uint8Array.from(sequences.flatMap((sequence) => [...sequence, 0x0a]))).split("\n");
+  for (const [index, sequence] of sequences.entries()) {
+    const line = lines[index] ?? "";
+    const code = line.charCodeAt(0);
+    // Of two spellings the first is the one that is written.
+    if (line.length !== 1 || code === 0xfffd || code < 0xa0 || table[code] !== 0) continue;
+    table[code] = sequence.reduce((joined, byte) => joined * 0x100 + byte, 0);
+  }
+  return table;
+}
+
+/** The rows that NEC chose from IBM's extension come last: the same characters are written in IBM's own rows. */
+function shiftJisSequences(): number[][] {
+  const leads = [...range(0x81, 0x9f), ...range(0xe0, 0xec), ...range(0xef, 0xfc), 0xed, 0xee];
+  const trails = [...range(0x40, 0x7e), ...range(0x80, 0xfc)];
+  return [...range(0xa1, 0xdf).map((byte) => [byte]), ...pairs(leads, trails)];
+}
+
+function eucJpSequences(): number[][] {
+  const high = range(0xa1, 0xfe);
+  return [
+    ...range(0xa1, 0xdf).map((byte) => [0x8e, byte]),
+    ...pairs(high, high),
+    ...pairs(high, high).map((pair) => [0x8f, ...pair]),
+  ];
+}
+
+function range(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, at) => first + at);
+}
+
+function pairs(leads: readonly number[], trails: readonly number[]): number[][] {
+  return leads.flatMap((lead) => trails.map((trail) => [lead, trail]));
+}
+
+/** Undefined if a character is not in the encoding. */
+export function encodeDoubleByte(text: string, encoding: DoubleByte): Uint8Array | undefined {
+  const table = tableOf(encoding);
+  const bytes = new Uint8Array(3 * text.length);
+  let end = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    const spelled = table[code] as number;
+    if (spelled === 0 && code !== 0) return undefined;
+    if (spelled > 0xffff) bytes[end++] = spelled >>> 16;
+    if (spelled > 0xff) bytes[end++] = (spelled >>> 8) & 0xff;
+    bytes[end++] = spelled & 0xff;
+  }
+  return bytes.subarray(0, end);
+}
+
+/** Where a character stands in JIS X 0208, rows and cells counted from 1; undefined if it has no place there. */
+export function jisRow(code: number): number | undefined {
+  const spelled = tableOf("euc-jp")[code] as number;
+  return spelled > 0xff && spelled <= 0xffff && spelled >>> 8 !== 0x8e ? (spelled >>> 8) - 0xa0 : undefined;
+}
+
+const escape = 0x1b;
+type Shift = "ascii" | "kanji" | "kana";
+const shifts: Readonly<Record<Shift, readonly number[]>> = {
+  ascii: [escape, 0x28, 0x42],
+  kanji: [escape, 0x24, 0x42],
+  kana: [escape, 0x28, 0x49],
+};
+
+function shiftAt(bytes: Uint8Array, at: number): Shift | undefined {
+  if (bytes[at] !== escape) return undefined;
+  if (bytes[at + 1] === 0x28) return bytes[at + 2] === 0x42 ? "ascii" : bytes[at + 2] === 0x49 ? "kana" : undefined;
+  return bytes[at + 1] === 0x24 && bytes[at + 2] === 0x42 ? "kanji" : undefined;
+}
+
+/**
+ * The same characters with their high bits set and without escapes. Undefined for what is malformed: eight-bit bytes, an escape that
+ * is none of the three, a line that ends outside ASCII, half a character. With `mayGoOn` the end may come anywhere.
+ */
+export function iso2022JpToEucJp(bytes: Uint8Array, mayGoOn: boolean): Uint8Array | undefined {
+  const euc = new Uint8Array(2 * bytes.length);
+  let end = 0;
+  let shift: Shift = "ascii";
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at] as number;
+    const next = shiftAt(bytes, at);
+    if (next) {
+      shift = next;
+      at += 2;
+    } else if (shift === "ascii") {
+      if (byte >= 0x80) return undefined;
+      euc[end++] = byte;
+    } else if (byte === escape) {
+      return mayGoOn && at + 2 >= bytes.length ? euc.subarray(0, end) : undefined;
+    } else if (shift === "kana") {
+      if (byte < 0x21 || byte > 0x5f) return undefined;
+      euc[end++] = 0x8e;
+      euc[end++] = byte | 0x80;
+    } else {
+      const second = bytes[at + 1];
+      if (second === undefined && mayGoOn) break;
+      if (byte < 0x21 || byte > 0x7e || second === undefined || second < 0x21 || second > 0x7e) return undefined;
+      euc[end++] = byte | 0x80;
+      euc[end++] = second | 0x80;
+      at += 1;
+    }
+  }
+  return shift === "ascii" || mayGoOn ? euc.subarray(0, end) : undefined;
+}
+
+/** Shifts as late as it can, and is back in ASCII at the end. */
+export function encodeIso2022Jp(text: string): Uint8Array | undefined {
+  const table = tableOf("euc-jp");
+  const bytes: number[] = [];
+  let shift: Shift = "ascii";
+  const to = (next: Shift): void => {
+    if (next !== shift) bytes.push(...shifts[next]);
+    shift = next;
+  };
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    const spelled = table[code] as number;
+    if (code < 0x80) {
+      to("ascii");
+      bytes.push(code);
+    } else if (spelled >>> 8 === 0x8e) {
+      to("kana");
+      bytes.push(spelled & 0x7f);
+    } else if (spelled > 0xff && spelled <= 0xffff) {
+      to("kanji");
+      bytes.push((spelled >>> 8) & 0x7f, spelled & 0x7f);
+    } else return undefined;
+  }
+  to("ascii");
+  return Uint8Array.from(bytes);
+}
