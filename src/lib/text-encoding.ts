@@ -37,7 +37,7 @@ export function findEncoding(bytes: Uint8Array, mayGoOn = false): FoundEncoding 
 function findUnmarked(bytes: Uint8Array, mayGoOn: boolean): Encoding | undefined {
   if (bytes.includes(0)) return findUtf16(bytes, mayGoOn);
   if (isTextIn(bytes, "utf-8", mayGoOn)) return isIso2022Jp(bytes, mayGoOn) ? "iso-2022-jp" : "utf-8";
-  if (hasControls(bytes)) return undefined;
+  if (hasControls(bytes)) return findUtf16(bytes, mayGoOn);
   const sample = sampleOf(bytes);
   const isCut = mayGoOn || sample.byteOffset + sample.length < bytes.byteOffset + bytes.length;
   let best: { readonly encoding: Encoding; readonly found: Plausibility } | undefined;
@@ -45,7 +45,7 @@ function findUnmarked(bytes: Uint8Array, mayGoOn: boolean): Encoding | undefined
     const found = encoding === "windows-1252" ? plausibility.western(sample) : japanese(sample, encoding, isCut);
     if (found?.isPlausible && (!best || found.mean > best.found.mean)) best = { encoding, found };
   }
-  return best?.encoding;
+  return best?.encoding ?? findUtf16(bytes, mayGoOn);
 }
 
 function japanese(
@@ -54,7 +54,7 @@ function japanese(
   mayGoOn: boolean,
 ): Plausibility | undefined {
   const text = decodeStrictly(sample, encoding, mayGoOn);
-  return text === undefined ? undefined : plausibility.japanese(text);
+  return text === undefined ? undefined : plausibility.japanese(text, encoding);
 }
 
 function findUtf16(bytes: Uint8Array, mayGoOn: boolean): Encoding | undefined {

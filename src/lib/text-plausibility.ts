@@ -26,22 +26,31 @@ const isHalfKana = (code: number): boolean => code >= 0xff61 && code <= 0xff9f;
 const isKanji = (code: number): boolean => code >= 0x4e00 && code <= 0x9fff;
 
 /** A text that was decoded from Shift_JIS or EUC-JP. */
-function japanese(text: string): Plausibility {
+function japanese(text: string, encoding: "shift_jis" | "euc-jp"): Plausibility {
   let count = 0;
   let sum = 0;
   let kana = 0;
   let kanji = 0;
+  let halfKana = 0;
+  let earlyHalfKana = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code < 0x80) continue;
     count += 1;
     if (isKana(code)) kana += 1;
     else if (isKanji(code)) kanji += 1;
+    else if (isHalfKana(code)) {
+      halfKana += 1;
+      if (code < 0xff80) earlyHalfKana += 1;
+    }
     sum += isHalfKana(code) ? worthOfHalfKana(text, at, code) : worthOfJapanese(code);
   }
   const mean = count === 0 ? 0 : sum / count;
-  // Only names and headings do without kana. Chinese and Korean text, read as Japanese, has kanji alone, and rare ones.
-  const needed = kana * 20 >= kanji ? 0.3 : kanji <= 40 ? 0.5 : 0.8;
+  // Half-width kana without the first half of the syllabary are Cyrillic letters in KOI8-R.
+  if (halfKana >= 8 && earlyHalfKana * 10 < halfKana) return { mean, isPlausible: false };
+  // Only names and headings do without kana. Chinese and Korean text, read as EUC-JP, has kanji alone, and rare ones.
+  const isBare = (kana + halfKana) * 20 < kanji;
+  const needed = !isBare ? 0.3 : encoding === "euc-jp" ? 0.7 : kanji > 40 ? 0.5 : 0.4;
   return { mean, isPlausible: mean >= needed };
 }
 
@@ -86,7 +95,7 @@ function western(bytes: Uint8Array): Plausibility {
     sum += worth;
   }
   const mean = count === 0 ? 0 : sum / count;
-  const isDense = count > 4 && count * 5 > bytes.length * 2;
+  const isDense = count > 1 && count * 5 > bytes.length * 2;
   return { mean, isPlausible: mean >= (isDense ? 0.7 : 0.45) };
 }
 
@@ -125,7 +134,7 @@ function worthOfLetter(bytes: Uint8Array, at: number, byte: number, before: numb
     (isHighLetter(before) && isHighLetter(after)) ||
     (isHighLetter(after) && isHighLetter(bytes[at + 2]));
   if (isRun) return -0.8;
-  if (isHighLetter(before) || isHighLetter(after)) return 0.3;
+  if (isHighLetter(before) || isHighLetter(after)) return 0.6;
   if (isUpper(byte) && isLower(before)) return -0.8;
   if (isLower(byte) && isUpper(before) && isUpper(after)) return -0.5;
   if (isLetter(before) || isLetter(after)) return 0.9;
@@ -140,13 +149,16 @@ function isHighLetter(byte: number | undefined): boolean {
 function wide(text: string | undefined): Plausibility {
   if (text === undefined || text.length < 4) return { mean: -1, isPlausible: false };
   let sum = 0;
+  let plain = 0;
   for (let at = 0; at < text.length; at += 1) {
-    const worth = worthOfWide(text.charCodeAt(at));
+    const code = text.charCodeAt(at);
+    const worth = worthOfWide(code);
     if (worth === undefined) return { mean: -1, isPlausible: false };
     sum += worth;
+    if (code < 0x80 || isKana(code)) plain += 1;
   }
   const mean = sum / text.length;
-  return { mean, isPlausible: mean >= 0.7 };
+  return { mean, isPlausible: mean >= 0.7 && plain * 10 >= text.length };
 }
 
 /** Undefined for what no text holds. */

@@ -27,7 +27,7 @@ import { createSubscriptions } from "./subscriptions.ts";
 const maxBatch = 1000;
 
 /** How many of them are answered at the same time, and how much their answers may hold before the rest is refused. */
-const batchedAtOnce = 4;
+const batchedAtOnce = 2;
 const maxBatchBytes = 16 * 1024 * 1024;
 const tooMuch = "the answers to this batch are too large together: ask for fewer at once";
 

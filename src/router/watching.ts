@@ -54,7 +54,7 @@ const fewSpots = 8;
 
 export function createWatching(doors: Doors, { findEntry }: Pick<Reading, "findEntry">): Watching {
   const mounts = new Map(doors.routes.mounts.map((mount) => [mount.name, mount]));
-  const ears = new Map<Mounted, Ear>();
+  const earsByMount = new Map<Mounted, Ear>();
   const live = new Set<Listener>();
   const hub = createHub<Listener>(touch);
   /** What is being published. Publishing is one synchronous step, so there is never more than one. */
@@ -124,10 +124,10 @@ export function createWatching(doors: Doors, { findEntry }: Pick<Reading, "findE
   }
 
   function earOf(mount: Mounted): Ear {
-    let ear = ears.get(mount);
+    let ear = earsByMount.get(mount);
     if (ear === undefined) {
       ear = { mount, watchers: createWatchers(mount.source, mount, doors.tools), listeners: 0, stop: undefined };
-      ears.set(mount, ear);
+      earsByMount.set(mount, ear);
     }
     return ear;
   }
@@ -197,7 +197,7 @@ export function createWatching(doors: Doors, { findEntry }: Pick<Reading, "findE
     close() {
       closed = true;
       for (const listener of live) end(listener);
-      for (const { watchers } of ears.values()) watchers.close();
+      for (const { watchers } of earsByMount.values()) watchers.close();
     },
   };
 }
