@@ -24,6 +24,12 @@ export interface Resolved {
   readonly withheld: ReadonlySet<string>;
 }
 
+interface Found {
+  readonly text: string;
+  /** Whether it stands in the config itself, and so is no secret. */
+  readonly written?: boolean;
+}
+
 /** A file that is referred to holds a password or a name, not a library. */
 const maxFileBytes = 64 * 1024;
 
@@ -60,17 +66,17 @@ export function resolveReferences(value: unknown, options: ReferenceOptions): Re
         return out;
       }
       const found = lookUp(text.slice(mark + 2, end), path);
-      if (found !== undefined) {
-        out += found;
+      if (found) {
+        out += found.text;
         secretPaths.add(spellPath(path));
-        if (found !== "") secrets.add(found);
+        if (!found.written) secrets.add(found.text);
       }
       at = end + 1;
     }
     return out;
   }
 
-  function lookUp(reference: string, path: KeyPath): string | undefined {
+  function lookUp(reference: string, path: KeyPath): Found | undefined {
     const colon = reference.indexOf(":");
     const kind = colon < 0 ? "" : reference.slice(0, colon);
     const rest = reference.slice(colon + 1);
@@ -80,8 +86,8 @@ export function resolveReferences(value: unknown, options: ReferenceOptions): Re
     if (kind === "env" && name !== "") {
       const found = options.env[name];
       // As in a shell, what is empty counts as absent where there is something to put instead.
-      if (found || (found !== undefined && instead === undefined)) return found;
-      if (instead !== undefined) return instead;
+      if (found || (found !== undefined && instead === undefined)) return { text: found };
+      if (instead !== undefined) return { text: instead, written: true };
       problems.push({
         path,
         message: `the environment has no ${quote(name, 80)}; set it, or write \${env:${name.slice(0, 80)}:-value} for a value instead`,
@@ -94,21 +100,21 @@ export function resolveReferences(value: unknown, options: ReferenceOptions): Re
     return undefined;
   }
 
-  function readReferred(name: string, instead: string | undefined, path: KeyPath): string | undefined {
+  function readReferred(name: string, instead: string | undefined, path: KeyPath): Found | undefined {
     const file = resolve(options.folder, name);
     if (!options.mayRead(file, path)) {
       withheld.add(spellPath(path));
-      return "";
+      return { text: "" };
     }
     try {
       const stats = statSync(file);
       if (!stats.isFile()) throw refusal(`${quote(name)} is no file`);
       if (stats.size > maxFileBytes) throw refusal(`${quote(name)} has more than ${maxFileBytes} bytes`);
       const text = new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
-      return text.replace(/\r?\n$/, "");
+      return { text: text.replace(/\r?\n$/, "") };
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
-      if (instead !== undefined && code === "ENOENT") return instead;
+      if (instead !== undefined && code === "ENOENT") return { text: instead, written: true };
       const why =
         cause instanceof Refusal
           ? cause.message
@@ -140,8 +146,30 @@ export function isPlainObject(value: unknown): value is Readonly<Record<string, 
 /** What is shown in place of a value that came from a reference. */
 export const dots = "••••";
 
-/** A text without any of the secrets. One or two characters are no secret, and would blot out everything. */
+/** One or two characters are no secret, and would blot out everything. */
+const leastSecret = 3;
+/** Errors cut what is long: so much of a secret's beginning is as good as all of it. */
+const headLength = 16;
+
+/** A text without any of the secrets, however much of them is there. */
 export function redactor(secrets: readonly string[]): (text: string) => string {
-  const worth = secrets.filter(({ length }) => length > 2).toSorted((one, other) => other.length - one.length);
-  return (text) => worth.reduce((rest, secret) => rest.replaceAll(secret, dots), text);
+  const spelled = new Set(secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]));
+  const worth = [...spelled]
+    .filter(({ length }) => length >= leastSecret)
+    .toSorted((one, other) => other.length - one.length);
+  return (text) => worth.reduce(withoutSecret, text);
+}
+
+function withoutSecret(text: string, secret: string): string {
+  if (secret.length <= headLength) return text.replaceAll(secret, dots);
+  const head = secret.slice(0, headLength);
+  let out = "";
+  for (let at = 0; ; ) {
+    const found = text.indexOf(head, at);
+    if (found < 0) return out + text.slice(at);
+    let length = headLength;
+    while (length < secret.length && text[found + length] === secret[length]) length += 1;
+    out += text.slice(at, found) + dots;
+    at = found + length;
+  }
 }

@@ -216,7 +216,7 @@ function parseClass(text: Bytes, from: number): { readonly test: ByteTest; reado
         test[(before = char.charCodeAt(0))] = 1;
         continue;
       }
-      const named = namedClasses[text.slice(at + 2, end - 1)];
+      const named = namedClasses.get(text.slice(at + 2, end - 1));
       if (named === undefined) return undefined;
       for (let byte = 0; byte < 128; byte += 1) if (named.test(String.fromCharCode(byte))) test[byte] = 1;
       before = undefined;
@@ -229,21 +229,20 @@ function parseClass(text: Bytes, from: number): { readonly test: ByteTest; reado
   return { test, end: at };
 }
 
-const namedClasses: Readonly<Record<string, RegExp>> = {
-  alnum: /[0-9A-Za-z]/,
-  alpha: /[A-Za-z]/,
-  blank: /[ \t]/,
-  // eslint-disable-next-line no-control-regex
-  cntrl: /[\0-\x1f\x7f]/,
-  digit: /[0-9]/,
-  graph: /[!-~]/,
-  lower: /[a-z]/,
-  print: /[ -~]/,
-  punct: /[!-/:-@[-`{-~]/,
-  space: /[\t-\r ]/,
-  upper: /[A-Z]/,
-  xdigit: /[0-9A-Fa-f]/,
-};
+const namedClasses: ReadonlyMap<string, RegExp> = new Map([
+  ["alnum", /[0-9A-Za-z]/],
+  ["alpha", /[A-Za-z]/],
+  ["blank", /[ \t]/],
+  ["cntrl", /[^ -~]/],
+  ["digit", /[0-9]/],
+  ["graph", /[!-~]/],
+  ["lower", /[a-z]/],
+  ["print", /[ -~]/],
+  ["punct", /[!-/:-@[-`{-~]/],
+  ["space", /[ \t\n\r]/],
+  ["upper", /[A-Z]/],
+  ["xdigit", /[0-9A-Fa-f]/],
+]);
 
 function matchesGlob({ pieces, hasStars, isOpenBefore, isOpenBehind, minLength }: Glob, name: Bytes): boolean {
   if (hasStars ? name.length < minLength : name.length !== minLength) return false;

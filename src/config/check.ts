@@ -1,0 +1,190 @@
+/** Values against what was declared: unknown names, wrong types, texts that are paths or numbers, all said at once. */
+import { resolve } from "node:path";
+import type { z } from "zod";
+import { quote } from "../errors.ts";
+import { nearest } from "../lib/nearest.ts";
+import type { KeyPath, Problem } from "./problem.ts";
+import { isPlainObject } from "./references.ts";
+
+export interface CheckOptions {
+  readonly zod: typeof z;
+  /** What an option that is a path is relative to. */
+  readonly folder: string;
+  /** Whether the value came from a reference, which can only give texts. */
+  isReferred(path: KeyPath): boolean;
+  /** Hears of every option that is a path, resolved. */
+  sawPath?(file: string, path: KeyPath): void;
+}
+
+export type Checked<T> = { readonly value: T } | { readonly problems: readonly Problem[] };
+
+type Schema = z.core.$ZodType;
+
+/** An option is a path when its declaration says `.meta({ format: "path" })`. */
+const pathFormat = "path";
+
+export function check<T>(schema: z.ZodType<T>, given: unknown, at: KeyPath, options: CheckOptions): Checked<T> {
+  const problems: Problem[] = [];
+  const { zod } = options;
+
+  /** What the schema would have said had the text been written for it: paths resolved, referred numbers as numbers. */
+  function prepare(declared: Schema, value: unknown, path: KeyPath): unknown {
+    const { inner, isPath } = unwrap(declared, zod);
+    const { def } = inner._zod;
+    switch (def.type) {
+      case "object":
+        if (!isPlainObject(value)) return value;
+        return Object.fromEntries(
+          Object.entries(value).flatMap(([key, each]) => {
+            const shape = Object.hasOwn(def.shape, key) ? def.shape[key] : undefined;
+            if (shape) return [[key, prepare(shape, each, [...path, key])]];
+            if (def.catchall && def.catchall._zod.def.type !== "never") return [[key, each]];
+            problems.push(unknownKey([...path, key], Object.keys(def.shape)));
+            return [];
+          }),
+        );
+      case "record":
+        if (!isPlainObject(value)) return value;
+        return Object.fromEntries(
+          Object.entries(value).map(([key, each]) => [key, prepare(def.valueType, each, [...path, key])]),
+        );
+      case "array":
+        return Array.isArray(value) ? value.map((each, index) => prepare(def.element, each, [...path, index])) : value;
+      case "union": {
+        const kind = isPlainObject(value) ? ["object", "record"] : Array.isArray(value) ? ["array"] : [];
+        const fitting = def.options.find((option) => kind.includes(unwrap(option, zod).inner._zod.def.type));
+        return fitting ? prepare(fitting, value, path) : value;
+      }
+      case "string":
+        if (!isPath || typeof value !== "string" || value === "") return value;
+        options.sawPath?.(resolve(options.folder, value), path);
+        return resolve(options.folder, value);
+      case "number":
+        return typeof value === "string" && options.isReferred(path) && value.trim() !== "" && Number.isFinite(Number(value))
+          ? Number(value)
+          : value;
+      case "boolean":
+        return (value === "true" || value === "false") && options.isReferred(path) ? value === "true" : value;
+      default:
+        return value;
+    }
+  }
+
+  const prepared = prepare(schema, given, at);
+  const parsed = schema.safeParse(prepared);
+  if (!parsed.success)
+    for (const issue of parsed.error.issues) problems.push(...toProblems(issue, prepared, at, options));
+  return parsed.success && problems.length === 0 ? { value: parsed.data } : { problems };
+}
+
+export function unknownKey(path: KeyPath, known: readonly string[]): Problem {
+  const key = String(path.at(-1));
+  const meant = nearest(key, known);
+  const names = known.filter((name) => !name.startsWith("$"));
+  return {
+    path,
+    atKey: true,
+    message: `unknown option; ${meant ? `did you mean ${quote(meant)}?` : `it is one of ${names.join(", ")}`}`,
+  };
+}
+
+/** The names that an object's declaration knows; none for what is no object. */
+export function declaredNames(schema: z.ZodType, zod: typeof z): readonly string[] {
+  const { def } = unwrap(schema, zod).inner._zod;
+  return def.type === "object" ? Object.keys(def.shape) : [];
+}
+
+function unwrap(schema: Schema, zod: typeof z): { readonly inner: z.core.$ZodTypes; readonly isPath: boolean } {
+  let inner = schema as z.core.$ZodTypes;
+  let isPath = false;
+  for (;;) {
+    isPath ||= zod.globalRegistry.get(inner)?.["format"] === pathFormat;
+    const { def } = inner._zod;
+    switch (def.type) {
+      case "optional":
+      case "nullable":
+      case "default":
+      case "prefault":
+      case "nonoptional":
+      case "catch":
+      case "readonly":
+        inner = def.innerType as z.core.$ZodTypes;
+        continue;
+      case "pipe":
+        inner = def.in as z.core.$ZodTypes;
+        continue;
+      default:
+        return { inner, isPath };
+    }
+  }
+}
+
+type Issue = z.core.$ZodIssue;
+
+function toProblems(issue: Issue, root: unknown, at: KeyPath, options: CheckOptions): Problem[] {
+  const own = issue.path.filter((key) => typeof key !== "symbol");
+  const path = [...at, ...own];
+  // Said already, with the nearest name.
+  if (issue.code === "unrecognized_keys") return [];
+  if (issue.code === "invalid_union") {
+    // The branch that got furthest is the one that was meant.
+    const depth = (branch: readonly Issue[]) => Math.max(0, ...branch.map((each) => each.path.length));
+    const [meant] = issue.errors.toSorted((one, other) => depth(other) - depth(one));
+    if (meant && depth(meant) > 0)
+      return meant.flatMap((each) => toProblems({ ...each, path: [...own, ...each.path] }, root, at, options));
+    const expected = issue.errors.flat().flatMap((each) => (each.code === "invalid_type" ? [named(each.expected)] : []));
+    if (expected.length > 0) return [{ path, message: `must be ${[...new Set(expected)].join(" or ")}` }];
+  }
+  const value = own.reduce<unknown>((each, key) => (each as Record<string, unknown> | undefined)?.[key as string], root);
+  return [{ path, message: sentence(issue, value, options.isReferred(path)) }];
+}
+
+/** Never repeats the value: it may be a secret. */
+function sentence(issue: Issue, value: unknown, isReferred: boolean): string {
+  // What a source says in its own words is what it wants said.
+  if (!/^(?:Invalid|Too |Unrecognized)/.test(issue.message)) return issue.message;
+  switch (issue.code) {
+    case "invalid_type":
+      if (value === undefined) return `is missing; it must be ${named(issue.expected)}`;
+      if (value === null) return `is empty; it must be ${named(issue.expected)}`;
+      return `must be ${named(issue.expected)}, not ${named(kindOf(value))}`;
+    case "too_small":
+    case "too_big": {
+      const [bound, least] =
+        issue.code === "too_small" ? [Number(issue.minimum), true] : [Number(issue.maximum), false];
+      if (least && bound === 1 && issue.origin === "string") return "must not be empty";
+      const inclusive = issue.inclusive ?? true;
+      const border = least ? (inclusive ? "at least" : "more than") : inclusive ? "at most" : "less than";
+      const unit = issue.origin === "string" ? " characters" : issue.origin === "array" ? " entries" : "";
+      return `must ${unit ? "have" : "be"} ${border} ${bound}${unit}`;
+    }
+    case "invalid_value": {
+      const allowed = issue.values.map(String);
+      const meant = typeof value === "string" && !isReferred ? nearest(value, allowed) : undefined;
+      if (meant) return `did you mean ${quote(meant)}?`;
+      return `must be ${allowed.length === 1 ? "" : "one of "}${allowed.map((each) => quote(each)).join(", ")}`;
+    }
+    default:
+      return "is not what may stand here";
+  }
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: "a text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  object: "a group of keys",
+  record: "a group of keys",
+  array: "a list",
+  null: "nothing",
+};
+
+function named(type: string): string {
+  return typeNames[type] ?? type;
+}
+
+function kindOf(value: unknown): string {
+  return Array.isArray(value) ? "array" : typeof value;
+}
+

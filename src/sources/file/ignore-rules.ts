@@ -1,0 +1,198 @@
+/** The rules of one ignore file, and how far each of them has come on the way down to a folder. */
+import { endingOf, matches, parseRule, slownessOf, toBytes } from "./ignore-pattern.ts";
+import type { Bytes, Rule, Segment } from "./ignore-pattern.ts";
+
+/** What one ignore file says. */
+export interface IgnoreRules {
+  /** Rules of a name wherever it stands: by that name, by its ending, and those that must be tried. Each list begins with the last rule. */
+  readonly names: ReadonlyMap<Bytes, readonly Rule[]>;
+  readonly endings: ReadonlyMap<Bytes, readonly Rule[]>;
+  readonly globs: readonly Rule[];
+  /** Rules of a way that begins at the file's folder. */
+  readonly anchored: readonly Rule[];
+  /** How many rules were left out because they are too many, or take too long. */
+  readonly leftOut: number;
+}
+
+/** An ignore file as it counts in one folder. */
+export interface Layer {
+  readonly rules: IgnoreRules;
+  /** Rules that have led to this folder, each with the segment that is next. */
+  readonly byName: ReadonlyMap<Bytes, readonly Standing[]>;
+  readonly byTrying: readonly Standing[];
+  readonly count: number;
+}
+
+interface Standing {
+  readonly rule: Rule;
+  readonly next: number;
+}
+
+/** The rule that counts for a name if it is a file, or a folder. */
+export interface Found {
+  readonly file: Rule | undefined;
+  readonly folder: Rule | undefined;
+}
+
+/** A file of more rules is no one's, and each name is held against all of them that must be tried. */
+const maxRules = 10_000;
+const maxTried = 2000;
+const maxSlowness = 16_384;
+
+export function parseRules(text: Bytes): IgnoreRules {
+  const lines = text.startsWith(byteOrderMark) ? text.slice(byteOrderMark.length).split("\n") : text.split("\n");
+  return sort(lines.map((line) => endOfLine(line)));
+}
+
+/** Rules that a person wrote one by one. */
+export function rulesOf(patterns: readonly string[]): IgnoreRules {
+  return sort(patterns.map(toBytes));
+}
+
+const byteOrderMark = "\u00ef\u00bb\u00bf";
+
+function endOfLine(line: Bytes): Bytes {
+  const text = line.endsWith("\r") ? line.slice(0, -1) : line;
+  const nul = text.indexOf("\0");
+  return nul < 0 ? text : text.slice(0, nul);
+}
+
+function sort(lines: readonly Bytes[]): IgnoreRules {
+  const names = new Map<Bytes, Rule[]>();
+  const endings = new Map<Bytes, Rule[]>();
+  const globs: Rule[] = [];
+  const anchored: Rule[] = [];
+  let count = 0;
+  let tried = 0;
+  let slowness = 0;
+  let leftOut = 0;
+  for (const [order, line] of lines.entries()) {
+    const rule = parseRule(line, order);
+    if (!rule) continue;
+    const [first] = rule.segments;
+    const ending = rule.isFloating && first ? endingOf(first) : undefined;
+    const isTried = ending === undefined && rule.segments.some(({ kind }) => kind !== "literal");
+    const isSlow = rule.segments.reduce((sum, segment) => sum + slownessOf(segment), 0);
+    if (count >= maxRules || (isTried && (tried >= maxTried || slowness + isSlow > maxSlowness))) {
+      leftOut += 1;
+      continue;
+    }
+    count += 1;
+    if (isTried) tried += 1;
+    slowness += isSlow;
+    if (!rule.isFloating) anchored.push(rule);
+    else if (ending !== undefined) push(endings, ending, rule);
+    else if (first?.kind === "literal") push(names, first.text, rule);
+    else globs.push(rule);
+  }
+  globs.reverse();
+  for (const rules of [...names.values(), ...endings.values()]) rules.reverse();
+  return { names, endings, globs, anchored, leftOut };
+}
+
+function push<T>(lists: Map<string, T[]>, key: string, value: T): void {
+  const list = lists.get(key);
+  if (list) list.push(value);
+  else lists.set(key, [value]);
+}
+
+/** The file as it counts in its own folder. */
+export function beginLayer(rules: IgnoreRules): Layer {
+  const standings: Standing[] = [];
+  for (const rule of rules.anchored) reach(standings, standings.length, rule, 0);
+  return createLayer(rules, standings);
+}
+
+/** Whether the file says nothing of this folder, nor of anything below. */
+export function isSilent({ rules, count }: Layer): boolean {
+  return count === 0 && rules.names.size === 0 && rules.endings.size === 0 && rules.globs.length === 0;
+}
+
+/** The file as it counts in a folder of this folder: the same layer if nothing is another. */
+export function enterLayer(layer: Layer, name: Bytes): Layer {
+  if (layer.count === 0) return layer;
+  const standings: Standing[] = [];
+  let from = 0;
+  let last: Rule | undefined;
+  for (const { rule, next } of standingsFor(layer, name)) {
+    if (rule !== last) from = standings.length;
+    last = rule;
+    const segment = rule.segments[next] as Segment;
+    if (segment.kind === "deep") reach(standings, from, rule, next);
+    else if (next + 1 < rule.segments.length && matches(segment, name)) reach(standings, from, rule, next + 1);
+  }
+  return isSame(layer, standings) ? layer : createLayer(layer.rules, standings);
+}
+
+/** Whether a rule that does not take back spells the way through a folder of this name. Any number of folders in front spells none. */
+export function leadsThrough(layer: Layer, name: Bytes): boolean {
+  for (const { rule, next } of standingsFor(layer, name)) {
+    const segment = rule.segments[next] as Segment;
+    if (rule.isNegated || (next === 0 && segment.kind === "deep")) continue;
+    if (segment.kind === "deep" || (next + 1 < rule.segments.length && matches(segment, name))) return true;
+  }
+  return false;
+}
+
+const found: { file: Rule | undefined; folder: Rule | undefined } = { file: undefined, folder: undefined };
+
+/** The answer is good until the next question. */
+export function judge({ rules, byName, byTrying }: Layer, name: Bytes): Found {
+  found.file = undefined;
+  found.folder = undefined;
+  const named = rules.names.get(name);
+  if (named) for (const rule of named) consider(rule);
+  if (rules.endings.size > 0) {
+    const dot = name.lastIndexOf(".");
+    const ended = dot < 0 ? undefined : rules.endings.get(name.slice(dot));
+    if (ended) for (const rule of ended) consider(rule);
+  }
+  for (const rule of rules.globs) {
+    if (found.file && rule.order < found.file.order) break;
+    if (matches(rule.segments[0] as Segment, name)) consider(rule);
+  }
+  const standing = byName.get(name);
+  if (standing) for (const { rule, next } of standing) if (next + 1 === rule.segments.length) consider(rule);
+  for (const { rule, next } of byTrying)
+    if (next + 1 === rule.segments.length && matches(rule.segments[next] as Segment, name)) consider(rule);
+  return found;
+}
+
+function consider(rule: Rule): void {
+  if (!found.folder || rule.order > found.folder.order) found.folder = rule;
+  if (!rule.isFolderOnly && (!found.file || rule.order > found.file.order)) found.file = rule;
+}
+
+/** Notes that a rule has come to this segment, unless it is noted from `from` on. Any number of folders may be none. */
+function reach(standings: Standing[], from: number, rule: Rule, next: number): void {
+  for (let index = from; index < standings.length; index += 1) if (standings[index]?.next === next) return;
+  standings.push({ rule, next });
+  if (rule.segments[next]?.kind === "deep" && next + 1 < rule.segments.length) reach(standings, from, rule, next + 1);
+}
+
+function createLayer(rules: IgnoreRules, standings: readonly Standing[]): Layer {
+  const byName = new Map<Bytes, Standing[]>();
+  const byTrying: Standing[] = [];
+  for (const standing of standings) {
+    const segment = standing.rule.segments[standing.next] as Segment;
+    if (segment.kind === "literal") push(byName, segment.text, standing);
+    else byTrying.push(standing);
+  }
+  return { rules, byName, byTrying, count: standings.length };
+}
+
+/** Those that may have to do with a name, the standings of one rule side by side. */
+function standingsFor({ byName, byTrying }: Layer, name: Bytes): readonly Standing[] {
+  const named = byName.get(name);
+  if (!named) return byTrying;
+  return byTrying.length === 0 ? named : [...named, ...byTrying].sort((a, b) => a.rule.order - b.rule.order);
+}
+
+function isSame(layer: Layer, standings: readonly Standing[]): boolean {
+  if (layer.count !== standings.length) return false;
+  return standings.every(({ rule, next }) => {
+    const segment = rule.segments[next] as Segment;
+    const others = segment.kind === "literal" ? layer.byName.get(segment.text) : layer.byTrying;
+    return others?.some((other) => other.rule === rule && other.next === next);
+  });
+}
