@@ -14,8 +14,8 @@ import type { Tool } from "./tools.ts";
 export interface EdgeOptions {
   readonly resources: Resources;
   readonly server: ServerInfo;
-  /** What a host should tell its model about this server. */
-  readonly instructions?: string;
+  /** What a host should tell its model about this server; asked for each time where it may change. */
+  readonly instructions?: string | (() => string);
   readonly tools?: readonly Tool[];
   readonly prompts?: readonly Prompt[];
   readonly watchQuota?: Quota;
@@ -35,7 +35,9 @@ export function createEdge({
   const offer: Offer = {
     resources,
     server,
-    instructions,
+    get instructions() {
+      return typeof instructions === "function" ? instructions() : instructions;
+    },
     tools: new Map(tools.map((tool) => [tool.name, tool])),
     prompts: new Map(prompts.map((prompt) => [prompt.name, prompt])),
     revisions: allRevisions.map(({ date }) => date),
@@ -86,6 +88,8 @@ export function createEdge({
       if (claimsModern(body, version)) return "modern";
       return isRecord(body) && body["method"] === "initialize" ? "opening" : "legacy";
     },
+
+    isListen: (body) => isRecord(body) && body["method"] === "subscriptions/listen",
 
     exchange: begin,
 

@@ -61,6 +61,8 @@ export interface Edge {
   /** All revisions served, newest first. */
   readonly revisions: readonly string[];
   classify(body: unknown, headers: Headers): Kind;
+  /** Whether this body asks to listen: it is answered only when it is ended. Without it, nothing is taken for a listen. */
+  isListen?(body: unknown): boolean;
   /** One modern question and its answer. A listen goes on until the peer's signal ends or the edge closes. Never throws. */
   exchange(body: unknown, headers: Headers | undefined, peer: Peer, reply: Reply): void;
   /** `modern`: whether questions of the modern era may come through this session too (stdio). */

@@ -165,6 +165,7 @@ export function createSession(offer: Offer, peer: SessionPeer, askModern: AskMod
     if (batch.length === 0) return refuse(reply, null, "an empty batch asks nothing");
     if (batch.length > maxBatch) return refuse(reply, null, `a batch holds at most ${maxBatch} messages`);
     const answers: Wire[] = [];
+    const ids = new Set<Id>();
     let bytes = 0;
     let next = 0;
     let left = batch.length;
@@ -174,8 +175,11 @@ export function createSession(offer: Offer, peer: SessionPeer, askModern: AskMod
       const body = batch[next];
       next += 1;
       const id = isRecord(body) && isId(body["id"]) ? body["id"] : undefined;
-      if (bytes > maxBatchBytes && id !== undefined) part.end(errorWire(id, codes.internal, tooMuch));
-      else receiveOne(body, part);
+      if (id === undefined) return receiveOne(body, part);
+      if (ids.has(id)) return refuse(part, id, "a request of this batch has the same id");
+      ids.add(id);
+      if (bytes > maxBatchBytes) return part.end(errorWire(id, codes.internal, tooMuch));
+      receiveOne(body, part);
     }
     const part: Reply = {
       notify: (wire) => reply.notify(wire),

@@ -296,7 +296,7 @@ describe("what is not served", () => {
   });
 
   it("is not suggested", async () => {
-    const ref = { type: "ref/resource", uri: `${house.base}{+path}` };
+    const ref = { type: "ref/resource", uri: `${house.base}{+path}{?lines,bytes,as}` };
     const complete = async (value: string): Promise<Rpc> =>
       askIn(house, session, "completion/complete", { ref, argument: { name: "path", value } });
     const ways = [

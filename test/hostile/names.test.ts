@@ -84,7 +84,7 @@ describe("a name of any kind", () => {
   it.each([...inherited, ...odd])("is no variable of a template, and no argument of a prompt: %j", async (name) => {
     for (const ref of [
       { type: "ref/resource", uri: greetings },
-      { type: "ref/resource", uri: `${house.base}{+path}` },
+      { type: "ref/resource", uri: `${house.base}{+path}{?lines,bytes,as}` },
     ]) {
       const asked = { ref, argument: { name, value: "a" } };
       const { result } = await askIn(house, session, "completion/complete", asked);

@@ -44,7 +44,7 @@ export async function createFolder(): Promise<Folder> {
       return [...names].map(uri).sort();
     },
     uri,
-    template: `${pathToFileURL(path).href}/{+path}`,
+    template: `${pathToFileURL(path).href}/{+path}{?lines,bytes,as}`,
     write,
     [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
   };

@@ -41,7 +41,7 @@ describe("a good message passes", () => {
     const revision = "2026-07-28";
     const tag = { "io.modelcontextprotocol/subscriptionId": 9 };
     checkMessage(revision, listed({ icons: [{ src: "https://example.com/i.png" }] }, fresh), "resources/list");
-    checkMessage(revision, answer({ resultType: "complete", resources: [] }), "resources/directory/read");
+    checkMessage(revision, answer({ ...fresh, resources: [] }), "resources/directory/read");
     checkMessage(revision, answer({ resultType: "complete", _meta: tag }), "subscriptions/listen");
     checkMessage(revision, failure(-32022, { supported: ["2026-07-28"], requested: "1900-01-01" }));
     checkMessage(revision, {

@@ -11,8 +11,11 @@ export const extensionDefinitions: JsonRecord = {
       resultType: { const: "complete" },
       resources: { type: "array", items: { $ref: "#/$defs/Resource" } },
       nextCursor: { type: "string" },
+      // The text of the extension names no hints; its official clients refuse an answer without them.
+      ttlMs: { type: "integer", minimum: 0 },
+      cacheScope: { enum: ["private", "public"] },
     },
-    required: ["resultType", "resources"],
+    required: ["resultType", "resources", "ttlMs", "cacheScope"],
   },
   Skill: {
     type: "object",

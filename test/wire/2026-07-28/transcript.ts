@@ -268,6 +268,8 @@ export const transcript: readonly Step[] = [
       result: {
         resultType: "complete",
         resources: [{ uri: "memory://house/docs/guide.md", name: "guide.md", mimeType: "text/markdown", size: 8 }],
+        ttlMs: listTtl,
+        cacheScope: scope,
         _meta: server,
       },
     },
