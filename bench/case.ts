@@ -17,6 +17,8 @@ export interface Row {
 
 export interface Target {
   readonly says: string;
+  /** Whose figure is held against it; pressmark's unless said. */
+  readonly row?: string;
   readonly column: string;
   readonly atMost: number;
   /** Whether the figures can be held against the target at all; they can unless this says otherwise. */
@@ -41,7 +43,7 @@ export interface Stage {
 }
 
 export interface Entrant {
-  readonly contestant: Contestant;
+  readonly name: string;
   readonly pid: number;
   /** Makes ready, unmeasured; what it returns is measured. */
   prepare(): Promise<Turn>;
@@ -60,28 +62,28 @@ export const cpuColumns: readonly Column[] = [
   { key: "rss", label: "RSS MiB", digits: 0 },
 ];
 
-/** A ratio compares with the bare server in the same round; the median of rounds is taken at the end. */
-export async function compare(entrants: readonly Entrant[], rounds: number): Promise<Row[]> {
+/** A ratio compares with the yardstick in the same round, which goes first; the median of rounds is taken at the end. */
+export async function compare(entrants: readonly Entrant[], rounds: number, against = "bare"): Promise<Row[]> {
   const taken = entrants.map(() => ({ cpu: [] as number[], ratio: [] as number[], latencies: [] as number[] }));
   for (let round = 0; round < rounds; round++) {
     let yardstick = Number.NaN;
-    for (const [index, { contestant, pid, prepare }] of entrants.entries()) {
+    for (const [index, { name, pid, prepare }] of entrants.entries()) {
       const turn = await prepare();
       const before = cpuMicros(pid);
       const { units, latencies } = await turn.run();
       const cpu = (cpuMicros(pid) - before) / units;
       turn.close();
-      if (contestant.name === "bare") yardstick = cpu;
+      if (name === against) yardstick = cpu;
       const own = taken[index]!;
       own.cpu.push(cpu);
       own.ratio.push(cpu / yardstick);
       own.latencies.push(...latencies);
     }
   }
-  return entrants.map(({ contestant, pid }, index) => {
+  return entrants.map(({ name, pid }, index) => {
     const { cpu, ratio, latencies } = taken[index]!;
     return {
-      contestant: contestant.name,
+      contestant: name,
       figures: {
         cpu: median(cpu),
         ratio: median(ratio),

@@ -1,6 +1,7 @@
 /** Who takes part, how each is started, and what each can be asked. */
-import { readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 import { smallBytes } from "./fixture.ts";
@@ -15,6 +16,12 @@ export interface Stand {
   readonly port: number;
 }
 
+export interface Start {
+  readonly args: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+}
+
 export interface Contestant {
   readonly name: string;
   readonly eras: readonly Era[];
@@ -26,12 +33,15 @@ export interface Contestant {
   readonly own?: { readonly uri: string; readonly bytes: number };
   /** What share of the requests of a round it is given: a slow one needs fewer for the same certainty. */
   readonly share: number;
-  command(transport: Transport, stand: Stand): { readonly args: readonly string[]; readonly env?: NodeJS.ProcessEnv };
+  /** How many times as large as the first page later ones become; they stay as large unless said. */
+  readonly growth?: number;
+  command(transport: Transport, stand: Stand): Start;
 }
 
 const here = dirname(fileURLToPath(import.meta.url));
 const built = join(here, "results", "contestants");
 const packages = join(here, "..", "node_modules");
+export const walkScript = join(built, "walk.js");
 
 /** Plain JavaScript, so that nobody's start-up or memory holds a TypeScript compiler. */
 export async function buildContestants(): Promise<void> {
@@ -47,6 +57,22 @@ export async function buildContestants(): Promise<void> {
 
 function own(script: string): Contestant["command"] {
   return (transport, { folder, pageSize }) => ({ args: [join(built, script), transport, folder, String(pageSize)] });
+}
+
+function pressmark(transport: Transport, { folder, pageSize }: Stand): Start {
+  const start = [
+    join(here, "..", "bin", "pressmark.js"),
+    ...(transport === "stdio" ? ["stdio"] : ["serve", "--port", "0"]),
+  ];
+  if (pageSize === 1000) return { args: [...start, folder] };
+  // The size of pages is said in a config, which must be trusted before it serves another folder than its own.
+  const cwd = join(dirname(folder), "configs", `${basename(folder)}-${pageSize}`);
+  const env = { XDG_STATE_HOME: join(dirname(folder), "state") };
+  const config = { mounts: { files: { source: "file", root: folder } }, server: { pageSize } };
+  mkdirSync(cwd, { recursive: true });
+  writeFileSync(join(cwd, "pressmark.config.json"), JSON.stringify(config));
+  execFileSync(process.execPath, [start[0]!, "trust", cwd, "--yes"], { env: { ...process.env, ...env } });
+  return { args: start, env, cwd };
 }
 
 /** Answers every request the same; what any server that starts Node and listens has to pay. */
@@ -65,13 +91,8 @@ export const contestants: readonly Contestant[] = [
     pages: true,
     listens: true,
     share: 1,
-    command: (transport, { folder, pageSize }) => ({
-      args: [
-        join(here, "..", "bin", "pressmark.js"),
-        ...(transport === "stdio" ? ["stdio", folder] : ["serve", folder, "--port", "0"]),
-      ],
-      env: { PRESSMARK_PAGE_SIZE: String(pageSize) },
-    }),
+    growth: 20,
+    command: pressmark,
   },
   { name: "sdk v2", eras: ["modern", "legacy"], pages: true, listens: true, share: 0.25, command: own("sdk-v2.js") },
   { name: "sdk v1", eras: ["legacy"], pages: true, listens: false, share: 0.25, command: own("sdk-v1.js") },
@@ -99,6 +120,18 @@ export const contestants: readonly Contestant[] = [
     }),
   },
 ];
+
+/** Serves files through tools: the same reads in other words. */
+export const filesystemServer: Contestant = {
+  name: "server-filesystem",
+  eras: ["legacy"],
+  pages: false,
+  listens: false,
+  share: 0.25,
+  command: (_, { folder }) => ({
+    args: [join(packages, "@modelcontextprotocol", "server-filesystem", "dist", "index.js"), folder],
+  }),
+};
 
 /** The measure of start-up: `node -e` with a listening server and nothing else. */
 export const nothing: Contestant = {

@@ -1,13 +1,18 @@
 /** The files that are read, listed and watched. Made once below the system's temporary folder and used again. */
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
+import { makeFlat, makeTree, once } from "./make-tree.ts";
 
 export interface Fixture {
   /** `small.txt` (1 KiB), `large.txt` (1 MiB) and `watched.txt`. */
   readonly few: string;
+  /** One folder of 1,000 files in a folder. */
+  readonly thousand: string;
   /** 100 folders of 1,000 files. */
   readonly tree: string;
+  /** 1,000 folders of 1,000 files. */
+  readonly million: string;
   /** One folder of 100,000 files. */
   readonly flat: string;
 }
@@ -17,39 +22,27 @@ export const largeBytes = 1024 * 1024;
 
 export function prepareFixture(needs: ReadonlySet<keyof Fixture>): Fixture {
   const base = join(tmpdir(), `pressmark-bench-${userInfo().username}`);
-  const fixture: Fixture = { few: join(base, "few"), tree: join(base, "tree"), flat: join(base, "flat") };
-  const makers: Record<keyof Fixture, (root: string) => void> = {
-    few(root) {
-      writeFileSync(join(root, "small.txt"), prose(smallBytes));
-      writeFileSync(join(root, "large.txt"), prose(largeBytes));
-      writeFileSync(join(root, "watched.txt"), "watched\n");
-    },
-    tree(root) {
-      for (let folder = 0; folder < 100; folder++) {
-        const path = join(root, `folder-${String(folder).padStart(3, "0")}`);
-        mkdirSync(path);
-        for (let file = 0; file < 1000; file++) writeFileSync(join(path, nameOf(file, 4)), `${folder} ${file}\n`);
-      }
-    },
-    flat(root) {
-      for (let file = 0; file < 100_000; file++) writeFileSync(join(root, nameOf(file, 6)), `${file}\n`);
-    },
+  const fixture: Fixture = {
+    few: join(base, "few"),
+    thousand: join(base, "thousand"),
+    tree: join(base, "tree"),
+    million: join(base, "million"),
+    flat: join(base, "flat"),
   };
-  for (const kind of needs) {
-    const root = fixture[kind];
-    const done = `${root}.done`;
-    if (existsSync(done)) continue;
-    console.error(`making the files of ${JSON.stringify(kind)} …`);
-    rmSync(root, { recursive: true, force: true });
-    mkdirSync(root, { recursive: true });
-    makers[kind](root);
-    writeFileSync(done, "");
-  }
+  const makers: Record<keyof Fixture, (root: string) => void> = {
+    few: (root) =>
+      once(root, 3, () => {
+        writeFileSync(join(root, "small.txt"), prose(smallBytes));
+        writeFileSync(join(root, "large.txt"), prose(largeBytes));
+        writeFileSync(join(root, "watched.txt"), "watched\n");
+      }),
+    thousand: (root) => makeTree(root, { folders: 1, files: 1000 }),
+    tree: (root) => makeTree(root, { folders: 100, files: 1000 }),
+    million: (root) => makeTree(root, { folders: 1000, files: 1000 }),
+    flat: (root) => makeFlat(root, 100_000),
+  };
+  for (const kind of needs) makers[kind](fixture[kind]);
   return fixture;
-}
-
-function nameOf(file: number, digits: number): string {
-  return `file-${String(file).padStart(digits, "0")}.txt`;
 }
 
 /** Text with the line breaks and the quotes of ordinary text, so that its escapes cost what they usually cost. */

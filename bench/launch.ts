@@ -22,10 +22,11 @@ export async function launch(
   place: Omit<Stand, "port">,
 ): Promise<Running> {
   const port = await freePort();
-  const { args, env } = contestant.command(transport, { ...place, port });
+  const { args, env, cwd } = contestant.command(transport, { ...place, port });
   const child = spawn(process.execPath, [...args], {
     stdio: ["pipe", "pipe", "pipe"],
     env: { ...process.env, ...env },
+    ...(cwd !== undefined && { cwd }),
   });
   let said = "";
   const closed = once(child, "close");

@@ -1,5 +1,6 @@
 /** What a process has used, read from /proc in the same way for every contestant. */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
 
 /** CPU time of a process, its threads and its children so far, in microseconds. */
 export function cpuMicros(pid: number): number {
@@ -12,6 +13,27 @@ export function residentBytes(pid: number): number {
     const held = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${member}/status`, "utf8"));
     return sum + Number(held?.[1] ?? 0) * 1024;
   }, 0);
+}
+
+/** The most that a process alone has held since it started or since `forgetPeak`, in bytes. */
+export function peakBytes(pid: number): number {
+  return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? Number.NaN) * 1024;
+}
+
+export function forgetPeak(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, "5");
+}
+
+/** What is held once a second has passed without growth, or after ten. */
+export async function settledBytes(pid: number): Promise<number> {
+  let now = residentBytes(pid);
+  for (let second = 0; second < 10; second++) {
+    const last = now;
+    await wait(1000);
+    now = residentBytes(pid);
+    if (Math.abs(now - last) < 256 * 1024) break;
+  }
+  return now;
 }
 
 /** Threads are summed one by one because the scheduler counts them in nanoseconds; `/proc/<pid>/stat` counts in 10 ms. */

@@ -31,8 +31,12 @@ export function list(cursor?: string): Question {
   return { method: "resources/list", params: cursor === undefined ? {} : { cursor } };
 }
 
-export function listen(uri: string): Question {
-  return { method: "subscriptions/listen", params: { notifications: { resourceSubscriptions: [uri] } } };
+export function callTool(name: string, args: Readonly<Record<string, unknown>>): Question {
+  return { method: "tools/call", params: { name, arguments: args } };
+}
+
+export function listen(...uris: readonly string[]): Question {
+  return { method: "subscriptions/listen", params: { notifications: { resourceSubscriptions: uris } } };
 }
 
 export function message(era: Era, id: number, { method, params }: Question): string {
@@ -42,6 +46,15 @@ export function message(era: Era, id: number, { method, params }: Question): str
     method,
     params: era === "modern" ? { ...params, _meta: envelope } : params,
   });
+}
+
+export function modernHeaders({ method }: Question): Record<string, string> {
+  return {
+    "Content-Type": "application/json",
+    Accept: "application/json, text/event-stream",
+    "MCP-Protocol-Version": modernRevision,
+    "Mcp-Method": method,
+  };
 }
 
 /** Everything before the length of the body. */

@@ -27,8 +27,8 @@ export function table({ case: { title, columns }, rows }: Measured): string {
 export function verdicts(measured: readonly Measured[]): string {
   const lines: string[] = [];
   for (const { case: asked, rows } of measured) {
-    const ours = rows.find(({ contestant }) => contestant === "pressmark");
-    for (const { says, column, atMost, comparable = () => true } of asked.targets) {
+    for (const { says, row = "pressmark", column, atMost, comparable = () => true } of asked.targets) {
+      const ours = rows.find(({ contestant }) => contestant === row);
       const figure = ours?.figures[column];
       const verdict =
         !ours || figure === undefined ? "not measured" : judge(figure <= atMost, comparable(ours.figures));

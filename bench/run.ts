@@ -4,15 +4,29 @@ import { availableParallelism } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { Case } from "./case.ts";
+import { burstCases } from "./cases/burst.ts";
 import { holdCase, tellCase } from "./cases/listen.ts";
 import { listCases } from "./cases/list.ts";
 import { readCases } from "./cases/read.ts";
+import { saveCases } from "./cases/save.ts";
 import { startCases } from "./cases/start.ts";
+import { toolCases } from "./cases/tool.ts";
+import { treeCases } from "./cases/tree.ts";
 import { buildContestants, contestants } from "./contestants.ts";
 import { prepareFixture } from "./fixture.ts";
 import { table, verdicts, type Measured } from "./report.ts";
 
-const cases: readonly Case[] = [...readCases, ...listCases, tellCase, ...startCases, holdCase];
+const cases: readonly Case[] = [
+  ...readCases,
+  ...toolCases,
+  ...listCases,
+  ...treeCases,
+  ...saveCases,
+  ...burstCases,
+  tellCase,
+  ...startCases,
+  holdCase,
+];
 
 const { values } = parseArgs({
   options: {
@@ -20,24 +34,28 @@ const { values } = parseArgs({
     who: { type: "string", multiple: true, default: [] },
     rounds: { type: "string", default: "5" },
     "in-flight": { type: "string", default: "8" },
+    million: { type: "boolean", default: false },
     json: { type: "string" },
     help: { type: "boolean", default: false },
   },
 });
 
 if (values.help) {
-  console.log(`node bench/run.ts [--only CASE]… [--who CONTESTANT]… [--rounds N] [--in-flight N] [--json FILE]
+  console.log(`node bench/run.ts [--only CASE]… [--who CONTESTANT]… [--rounds N] [--in-flight N] [--million] [--json FILE]
 
 --only       a case, or the beginning of its name: ${cases.map(({ name }) => name).join(", ")}
 --who        who takes part beside bare (all unless said): ${contestants.map(({ name }) => name).join(", ")}
 --rounds     how often everyone takes a turn (5)
 --in-flight  how many reads are under way at once (8)
+--million    also the cases over a million files, which are made first (4 GiB, some minutes)
 --json       where to write the figures (bench/results/latest.json)`);
   process.exit(0);
 }
 
 const chosen = cases.filter(
-  ({ name }) => values.only.length === 0 || values.only.some((only) => name.startsWith(only)),
+  ({ name, needs }) =>
+    (values.million || !needs.includes("million")) &&
+    (values.only.length === 0 || values.only.some((only) => name.startsWith(only))),
 );
 const entered = contestants.filter(
   ({ name }) => values.who.length === 0 || name === "bare" || values.who.includes(name),

@@ -1,8 +1,19 @@
 /** Writes the pages that come from declarations. */
-import { writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { allCommands } from "../src/cli/commands/index.ts";
 import { reference } from "../src/cli/reference.ts";
+import { configJsonSchema } from "../src/config/json-schema.ts";
+import { withTables } from "../src/config/reference.ts";
 
-const docs = join(dirname(import.meta.dirname), "docs");
+const root = dirname(import.meta.dirname);
+const docs = join(root, "docs");
 await writeFile(join(docs, "cli.md"), reference(await allCommands()));
+
+const page = join(docs, "configuration.md");
+await writeFile(page, await withTables(await readFile(page, "utf8")));
+
+const schema = join(docs, "pressmark.schema.json");
+await writeFile(schema, JSON.stringify(await configJsonSchema(), undefined, 2));
+execFileSync(process.execPath, [join(root, "node_modules/oxfmt/bin/oxfmt"), schema], { stdio: "inherit" });

@@ -141,6 +141,7 @@ export interface WatchFilter {
 
 export type Change = { readonly kind: "updated"; readonly uri: string } | { readonly kind: "list-changed" };
 
+/** For one consumer. Returning its iterator ends the watch at once, also for a `next` that waits. */
 export interface Watch extends AsyncIterable<Change> {
   /** Those of the filter's URIs that are watched, as the caller spelled them. What cannot be read is left out. */
   readonly uris: readonly string[];

@@ -41,6 +41,8 @@ export interface Entry extends Address {
   readonly version?: string;
   /** Where this really stands, when a link leads there. A caller who may not see that place does not see this one either. */
   readonly reveals?: Address;
+  /** How many children a directory has, where that is known. Not for a caller who may not see all of them. */
+  readonly children?: number;
 }
 
 /** One piece of what a read gives. */

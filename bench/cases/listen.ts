@@ -6,10 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { compare, cpuColumns, type Case, type Entrant, type Row } from "../case.ts";
+import type { Contestant } from "../contestants.ts";
 import { openLanes } from "../lanes.ts";
 import { launch, type Running } from "../launch.ts";
 import { openListens, type Listens } from "../listens.ts";
-import { residentBytes } from "../meter.ts";
+import { settledBytes } from "../meter.ts";
 import { read } from "../questions.ts";
 import { uriOf } from "./read.ts";
 
@@ -60,7 +61,7 @@ export const tellCase: Case = {
         };
         await touch();
         entrants.push({
-          contestant,
+          name: contestant.name,
           pid: started.pid,
           prepare: async () => ({
             async run() {
@@ -102,7 +103,7 @@ export const holdCase: Case = {
     const descriptors = Number(execFileSync("sh", ["-c", "ulimit -n"], { encoding: "utf8" })) || 1_000_000;
     const count = Math.min(heldCount, descriptors - 200);
     if (count < heldCount) console.error(`only ${count} listens: a process may have ${descriptors} descriptors here`);
-    for (const contestant of contestants) {
+    for (const contestant of [...contestants, ...contestants.flatMap(withSmallNursery)]) {
       if (!contestant.listens) continue;
       const started = await launch(contestant, "http", { folder: fixture.few, pageSize: 1000 });
       const holders: ChildProcess[] = [];
@@ -151,14 +152,19 @@ export const holdCase: Case = {
   },
 };
 
-/** What is held once a second has passed without growth, or after ten. */
-async function settledBytes(pid: number): Promise<number> {
-  let now = residentBytes(pid);
-  for (let second = 0; second < 10; second++) {
-    const last = now;
-    await wait(1000);
-    now = residentBytes(pid);
-    if (Math.abs(now - last) < 256 * 1024) break;
-  }
-  return now;
+/** The same server with a nursery that does not grow: how much of a listen is garbage that waits to be collected. */
+function withSmallNursery(contestant: Contestant): Contestant[] {
+  if (contestant.name !== "pressmark") return [];
+  const preload = 'import v8 from "node:v8";v8.setFlagsFromString("--semi-space-growth-factor=1")';
+  const { command } = contestant;
+  return [
+    {
+      ...contestant,
+      name: "pressmark, small nursery",
+      command(transport, stand) {
+        const { args, ...rest } = command(transport, stand);
+        return { args: ["--import", `data:text/javascript,${encodeURIComponent(preload)}`, ...args], ...rest };
+      },
+    },
+  ];
 }

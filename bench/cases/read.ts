@@ -123,7 +123,7 @@ export const readCases = readings.map((reading): Case => {
           await drive(first.lanes);
           first.close();
           entrants.push({
-            contestant,
+            name: contestant.name,
             pid: started.pid,
             async prepare() {
               const { lanes, close } = await openLanes(started, spoken, inFlight);

@@ -1,7 +1,7 @@
 /** From the words after a command's name to what its `run` is given. */
 import { quote } from "../errors.ts";
 import { type Command, type Flag, type Flags, type Given, positionals, type Takes, UsageError } from "./command.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../lib/nearest.ts";
 
 export type Parsed = { readonly help: true } | { readonly help: false; readonly given: Given<Takes, Flags> };
 

@@ -1,5 +1,6 @@
 /** What a command says of itself. Parsing, help, docs and completions all come from this one declaration. */
 import type { Readable, Writable } from "node:stream";
+import { quote } from "../errors.ts";
 
 /** What a shell may offer in place of a value. */
 export type Offer = "files" | "folders" | readonly string[];
@@ -33,14 +34,17 @@ export type Given<T extends Takes, F extends Flags> = {
   readonly [Name in keyof T]: T[Name] extends Positional<infer Value> ? Value : string;
 } & { readonly flags: { readonly [Name in keyof F]: F[Name] extends Flag<infer Value> ? Value : never } };
 
+/** Where something is written to; whether a person sees it there, and how much of it at once. */
+export type Screen = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
+
 /** The process, as a command may touch it. Tests hand in their own. */
 export interface World {
   readonly version: string;
   readonly folder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly input: Readable;
-  readonly out: Writable & { readonly isTTY?: boolean; readonly columns?: number };
-  readonly err: Writable;
+  readonly out: Screen;
+  readonly err: Screen;
   /** Ends when the person asks to stop. */
   readonly signal: AbortSignal;
 }
@@ -110,12 +114,40 @@ export function valueFlag<Value>(
   return { summary, value, ...rest, take: (text) => parse(text) };
 }
 
+/** A flag with one of a few values. */
+export function choiceFlag<const Choice extends string>(
+  value: string,
+  summary: string,
+  { choices, initial }: { readonly choices: readonly Choice[]; readonly initial: Choice },
+): Flag<Choice> {
+  return valueFlag(value, summary, { initial, initially: initial, offer: choices, parse: oneOf(choices) });
+}
+
+/** Takes one of these words and nothing else. */
+export function oneOf<const Choice extends string>(choices: readonly Choice[]): (text: string) => Choice {
+  return (text) => {
+    const found = choices.find((choice) => choice === text);
+    if (found === undefined) throw new UsageError(`takes ${choices.join(" or ")}, not ${quote(text, 40)}`);
+    return found;
+  };
+}
+
+/** Takes a whole number from `least` on. */
+export function wholeNumber(least: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (!/^\d{1,15}$/.test(text) || number < least)
+      throw new UsageError(`takes a whole number from ${least} on, not ${quote(text, 40)}`);
+    return number;
+  };
+}
+
 /** A flag with a value that may be given again and again. */
 export function listFlag(value: string, summary: string, offer?: Offer): Flag<readonly string[]> {
   return { summary, value, initial: [], take: (text, before) => [...before, text], ...(offer && { offer }) };
 }
 
-/** The command was asked for in a way it cannot be: exit code 2. */
+/** The command was asked for in a way it cannot be. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }

@@ -38,7 +38,7 @@ describe("completion", () => {
   });
 
   it("offers a command's flags after a dash", () => {
-    expect(offered("serve", "--")).toEqual(["--port", "--host", "--allow-host", "--help"]);
+    expect(offered("serve", "--")).toEqual(["--config", "--port", "--host", "--allow-host", "--help"]);
     expect(offered("ls", "--j")).toEqual(["--json"]);
   });
 

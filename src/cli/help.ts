@@ -1,13 +1,21 @@
 /** What `--help` says, from the declarations. */
 import { type Command, positionals } from "./command.ts";
+import { exitCodes } from "./exit-codes.ts";
 
-/** `pressmark serve [folder…] [--port PORT]` */
-export function usage(command: Command): string {
+/** `pressmark serve [folder…] [--port PORT]`, on as many lines as it takes. */
+export function usage(command: Command, width = 100): string {
   const places = positionals(command).map(({ name, count }) =>
     count === "one" ? name : count === "optional" ? `[${name}]` : `[${name}…]`,
   );
   const flags = Object.entries(command.flags).map(([name, { value }]) => `[--${name}${value ? ` ${value}` : ""}]`);
-  return ["pressmark", command.name, ...places, ...flags].join(" ");
+  const start = `pressmark ${command.name}`;
+  const lines = [start];
+  for (const word of [...places, ...flags]) {
+    const line = lines.at(-1)!;
+    if (line.length + 1 + word.length > width) lines.push(`${" ".repeat(start.length)} ${word}`);
+    else lines[lines.length - 1] = `${line} ${word}`;
+  }
+  return lines.join("\n");
 }
 
 export function helpFor(command: Command): string {
@@ -18,7 +26,7 @@ export function helpFor(command: Command): string {
   ]);
   return sections(
     `${command.summary}.${command.more ? `\n\n${wrap(command.more, 80)}` : ""}`,
-    `Usage: ${usage(command)}`,
+    `Usage: ${usage(command, 93).replaceAll("\n", "\n       ")}`,
     table("Takes:", places),
     table("Flags:", [...flags, ["-h, --help", "say this"]]),
     list("Examples:", command.examples ?? []),
@@ -37,6 +45,10 @@ export function overview(commands: readonly Command[]): string {
       ["-h, --help", "say this, or what a command takes"],
       ["-V, --version", "say which version this is"],
     ]),
+    table(
+      "Exit codes:",
+      exitCodes.map(([code, meaning]): Row => [String(code), meaning]),
+    ),
     `"pressmark help <command>" says what a command takes.`,
   );
 }
@@ -50,7 +62,12 @@ function sections(...parts: readonly string[]): string {
 function table(title: string, rows: readonly Row[]): string {
   if (rows.length === 0) return "";
   const width = Math.max(...rows.map(([term]) => term.length));
-  return [title, ...rows.map(([term, summary]) => `  ${term.padEnd(width)}  ${summary}`)].join("\n");
+  const indent = " ".repeat(width + 4);
+  const lines = rows.map(([term, summary]) => {
+    const wrapped = wrap(summary, 105 - indent.length).replaceAll("\n", `\n${indent}`);
+    return `  ${term.padEnd(width)}  ${wrapped}`;
+  });
+  return [title, ...lines].join("\n");
 }
 
 function list(title: string, lines: readonly string[]): string {

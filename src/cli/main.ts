@@ -1,11 +1,12 @@
-/** From the words on the command line to an exit code: 0 done, 1 failed, 2 asked in a way it cannot be. */
+/** From the words on the command line to an exit code. */
 import { quote, ResourceError } from "../errors.ts";
 import { parseArguments } from "./arguments.ts";
 import { type Command, UsageError, type World } from "./command.ts";
 import { allCommands, commands, loadCommand } from "./commands/index.ts";
+import { exitCodeOf } from "./exit-codes.ts";
 import { helpFor, overview } from "./help.ts";
-import { nearest } from "./nearest.ts";
-import { print } from "./print.ts";
+import { nearest } from "../lib/nearest.ts";
+import { plainText, print } from "./print.ts";
 
 export async function main(words: readonly string[], world: World): Promise<number> {
   try {
@@ -42,13 +43,14 @@ async function find(name: string): Promise<Command> {
 }
 
 function explain(cause: unknown, { err, env, signal }: World): number {
+  const code = exitCodeOf(cause, signal.aborted);
+  if (code === 130) return code;
   const known = cause instanceof UsageError || cause instanceof ResourceError;
-  if (signal.aborted && (!known || (cause instanceof ResourceError && cause.kind === "cancelled"))) return 130;
   const message = cause instanceof Error ? cause.message : String(cause);
-  err.write(`pressmark: ${message}\n`);
-  if (env["PRESSMARK_DEBUG"] === "1") err.write(`${stackOf(cause)}\n`);
+  err.write(`pressmark: ${plainText(message)}\n`);
+  if (env["PRESSMARK_DEBUG"] === "1") err.write(`${plainText(stackOf(cause))}\n`);
   else if (!known) err.write(`pressmark: this was not foreseen; PRESSMARK_DEBUG=1 shows where it happened\n`);
-  return cause instanceof UsageError || (cause instanceof ResourceError && cause.kind === "invalid") ? 2 : 1;
+  return code;
 }
 
 function stackOf(cause: unknown): string {

@@ -1,5 +1,6 @@
 /** `docs/cli.md`, from the declarations. */
 import { type Command, type Offer, positionals } from "./command.ts";
+import { exitCodes } from "./exit-codes.ts";
 import { usage } from "./help.ts";
 
 export function reference(commands: readonly Command[]): string {
@@ -10,7 +11,12 @@ export function reference(commands: readonly Command[]): string {
       ["Command", "What it does"],
       commands.map(({ name, summary }) => [`[\`${name}\`](#pressmark-${name})`, summary]),
     ),
-    "Every command takes `--help`. Exit codes: 0 done, 1 failed, 2 asked in a way it cannot be. `PRESSMARK_LOG` is the least that is logged to standard error (`info`, `warn` or `error`; `warn` unless said); `PRESSMARK_DEBUG=1` shows where an error came from.",
+    "Every command takes `--help`. `PRESSMARK_LOG` is the least that is logged to standard error (`info`, `warn` or `error`; `warn` unless said); `PRESSMARK_DEBUG=1` shows where an error came from.",
+    table(
+      ["Exit code", "What it says"],
+      exitCodes.map(([code, meaning]) => [String(code), meaning]),
+    ),
+    "What the reading commands (`ls`, `tree`, `read`, `stat`, `watch`) have in common is said in [the terminal](terminal.md).",
     ...commands.flatMap(section),
   ];
   return `${parts.join("\n\n")}\n`;

@@ -60,7 +60,10 @@ export function check<T>(schema: z.ZodType<T>, given: unknown, at: KeyPath, opti
         options.sawPath?.(resolve(options.folder, value), path);
         return resolve(options.folder, value);
       case "number":
-        return typeof value === "string" && options.isReferred(path) && value.trim() !== "" && Number.isFinite(Number(value))
+        return typeof value === "string" &&
+          options.isReferred(path) &&
+          value.trim() !== "" &&
+          Number.isFinite(Number(value))
           ? Number(value)
           : value;
       case "boolean":
@@ -84,6 +87,7 @@ export function unknownKey(path: KeyPath, known: readonly string[]): Problem {
   return {
     path,
     atKey: true,
+    ...(meant && { meant: [...path.slice(0, -1), meant] }),
     message: `unknown option; ${meant ? `did you mean ${quote(meant)}?` : `it is one of ${names.join(", ")}`}`,
   };
 }
@@ -132,10 +136,15 @@ function toProblems(issue: Issue, root: unknown, at: KeyPath, options: CheckOpti
     const [meant] = issue.errors.toSorted((one, other) => depth(other) - depth(one));
     if (meant && depth(meant) > 0)
       return meant.flatMap((each) => toProblems({ ...each, path: [...own, ...each.path] }, root, at, options));
-    const expected = issue.errors.flat().flatMap((each) => (each.code === "invalid_type" ? [named(each.expected)] : []));
+    const expected = issue.errors
+      .flat()
+      .flatMap((each) => (each.code === "invalid_type" ? [named(each.expected)] : []));
     if (expected.length > 0) return [{ path, message: `must be ${[...new Set(expected)].join(" or ")}` }];
   }
-  const value = own.reduce<unknown>((each, key) => (each as Record<string, unknown> | undefined)?.[key as string], root);
+  const value = own.reduce<unknown>(
+    (each, key) => (each as Record<string, unknown> | undefined)?.[key as string],
+    root,
+  );
   return [{ path, message: sentence(issue, value, options.isReferred(path)) }];
 }
 
@@ -187,4 +196,3 @@ function named(type: string): string {
 function kindOf(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value;
 }
-

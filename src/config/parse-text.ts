@@ -65,7 +65,7 @@ function repeatedKeys(node: JsonNode, path: KeyPath, text: string): Problem[] {
 const yamlSentences: Readonly<Record<string, string>> = {
   BAD_ALIAS: "an alias names no anchor before it",
   BAD_DQ_ESCAPE: 'a text in " holds an escape that YAML does not know',
-  BAD_INDENT: "the indentation does not fit what is around it",
+  BAD_INDENT: "the indentation does not fit what is around it, or a bracket is not closed",
   BAD_SCALAR_START: "a text must not begin with this character; put it in quotes",
   BLOCK_AS_IMPLICIT_KEY: "a second key stands on this line; put it on one of its own, or the value in quotes",
   DUPLICATE_KEY: "this key is there twice; keep one",

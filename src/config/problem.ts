@@ -15,6 +15,8 @@ export interface Problem {
   readonly message: string;
   /** Whether the key itself is wrong and not its value. */
   readonly atKey?: boolean;
+  /** For an unknown key: the one that was probably meant. That it is missing is no second problem. */
+  readonly meant?: KeyPath;
   /** Where the text says so itself; otherwise it is looked up by the path. */
   readonly place?: Place;
 }
@@ -23,6 +25,18 @@ export interface Problem {
 export function problemLine(file: string, { path, message }: Problem, place: Place | undefined): string {
   const where = place ? `${file}:${place.line}:${place.column}` : file;
   return path.length === 0 ? `${where}: ${message}` : `${where} ${spellPath(path)}: ${message}`;
+}
+
+/** Without those that are only the other side of another, in the order of the text. */
+export function inOrder(problems: readonly Problem[], placeOf: (problem: Problem) => Place | undefined): Problem[] {
+  const meant = new Set(problems.flatMap((problem) => (problem.meant ? [spellPath(problem.meant)] : [])));
+  const rank = (problem: Problem) => {
+    const place = placeOf(problem);
+    return place ? place.line * 1e6 + place.column : 0;
+  };
+  return problems
+    .filter(({ path, atKey }) => atKey || !meant.has(spellPath(path)))
+    .toSorted((one, other) => rank(one) - rank(other));
 }
 
 /** `mounts.docs.roots[2]`; what is no plain name stands in brackets. */

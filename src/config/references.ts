@@ -50,7 +50,7 @@ export function resolveReferences(value: unknown, options: ReferenceOptions): Re
 
   function expand(text: string, path: KeyPath): string {
     let out = "";
-    for (let at = 0; at < text.length; ) {
+    for (let at = 0; at < text.length;) {
       const mark = text.indexOf("${", at);
       if (mark < 0) return out + text.slice(at);
       // "$${" is "${" itself.
@@ -62,7 +62,10 @@ export function resolveReferences(value: unknown, options: ReferenceOptions): Re
       out += text.slice(at, mark);
       const end = text.indexOf("}", mark);
       if (end < 0) {
-        problems.push({ path, message: 'a reference begins that does not end with "}"; write "$${" for the characters' });
+        problems.push({
+          path,
+          message: 'a reference begins that does not end with "}"; write "$${" for the characters',
+        });
         return out;
       }
       const found = lookUp(text.slice(mark + 2, end), path);
@@ -95,7 +98,8 @@ export function resolveReferences(value: unknown, options: ReferenceOptions): Re
       return undefined;
     }
     if (kind === "file" && name !== "") return readReferred(name, instead, path);
-    const hint = colon < 0 && /^\w+$/.test(reference) ? `\${env:${reference.slice(0, 80)}}` : "${env:NAME} or ${file:path}";
+    const hint =
+      colon < 0 && /^\w+$/.test(reference) ? `\${env:${reference.slice(0, 80)}}` : "${env:NAME} or ${file:path}";
     problems.push({ path, message: `a reference is spelled ${hint}; write "$\${" for the characters themselves` });
     return undefined;
   }
@@ -164,7 +168,7 @@ function withoutSecret(text: string, secret: string): string {
   if (secret.length <= headLength) return text.replaceAll(secret, dots);
   const head = secret.slice(0, headLength);
   let out = "";
-  for (let at = 0; ; ) {
+  for (let at = 0; ;) {
     const found = text.indexOf(head, at);
     if (found < 0) return out + text.slice(at);
     let length = headLength;

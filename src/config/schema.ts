@@ -8,7 +8,12 @@ const schemePattern = /^[a-z][a-z0-9+.-]*$/;
 export function serverSchema(zod: Zod) {
   return zod.strictObject({
     host: zod.string().min(1).optional().describe("the address to listen on; 127.0.0.1 unless said"),
-    port: zod.int().min(0).max(65_535).optional().describe("the port to listen on; 0 takes any free one; 7357 unless said"),
+    port: zod
+      .int()
+      .min(0)
+      .max(65_535)
+      .optional()
+      .describe("the port to listen on; 0 takes any free one; 7357 unless said"),
     allowedHosts: zod
       .array(zod.string().min(1))
       .optional()
@@ -34,8 +39,18 @@ export function limitsSchema(zod: Zod) {
       .max(3_600_000)
       .optional()
       .describe("how long one question to a source may take; 30000 unless said"),
-    maxAtOnce: zod.int().min(1).max(10_000).optional().describe("how many questions a mount is asked at once; 64 unless said"),
-    maxWaiting: zod.int().min(0).max(1_000_000).optional().describe("how many more may wait their turn; 1024 unless said"),
+    maxAtOnce: zod
+      .int()
+      .min(1)
+      .max(10_000)
+      .optional()
+      .describe("how many questions a mount is asked at once; 64 unless said"),
+    maxWaiting: zod
+      .int()
+      .min(0)
+      .max(1_000_000)
+      .optional()
+      .describe("how many more may wait their turn; 1024 unless said"),
     cacheBytes: zod
       .int()
       .min(0)
@@ -54,7 +69,7 @@ export function mountSchema(zod: Zod) {
       .regex(schemePattern, 'must be a scheme, such as "docs": small letters, digits, "+", "." and "-"')
       .refine((scheme) => scheme !== "file", 'must not be "file", whose URIs say where a file is on this machine')
       .optional()
-      .describe("serve under scheme://<name>/ instead of the source's own URIs, so that two mounts do not collide"),
+      .describe("serve under scheme://name/ instead of the source's own URIs, so that two mounts do not collide"),
     limits: limitsSchema(zod).optional().describe("limits of this mount, before those for all"),
     freshness: zod
       .strictObject({

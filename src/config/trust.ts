@@ -9,8 +9,8 @@ export interface Permission {
   readonly key: string;
   /** Completes "this config …", as a person would say it. */
   readonly sentence: string;
-  /** What must be left out without it: a mount, the settings of the server, or all of the config. */
-  readonly owner: { readonly mount: string } | "server" | "config";
+  /** What must be left out without it: a mount, a setting of the server, or all of the config. */
+  readonly owner: { readonly mount: string } | { readonly setting: string } | "config";
 }
 
 export interface TrustStore {
@@ -81,5 +81,7 @@ export function realPath(path: string): string {
 /** Whether the second is the first or below it, links followed. */
 export function holds(folder: string, path: string): boolean {
   const way = relative(realPath(folder), realPath(path));
-  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && resolve(realPath(folder), way) === realPath(path));
+  return (
+    way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && resolve(realPath(folder), way) === realPath(path))
+  );
 }

@@ -89,6 +89,16 @@ export function sniff(bytes: Uint8Array): string | undefined {
   return undefined;
 }
 
+/** Whether the mark that `sniff` went by is one that no text begins with by chance: longer than a word, or not printable. */
+export function isSure(bytes: Uint8Array): boolean {
+  for (const mark of [...(byFirst.get(bytes[0] ?? -1) ?? []), ...later])
+    if (bears(bytes, mark)) {
+      const all = [...mark.bytes, ...(mark.also?.bytes ?? [])];
+      return all.length > 4 || all.some((byte) => byte < 0x20 || byte > 0x7e);
+    }
+  return false;
+}
+
 function bears(bytes: Uint8Array, mark: Magic): boolean {
   return stands(bytes, mark.at, mark.bytes) && (!mark.also || stands(bytes, mark.also.at, mark.also.bytes));
 }

@@ -12,6 +12,8 @@ export interface FoundEncoding {
 
 /** So much is looked at in order to tell encodings apart. */
 const sampleBytes = 64 * 1024;
+/** Less where numbers are told from UTF-16: that is asked of every file with a NUL. */
+const wideSampleBytes = 4 * 1024;
 
 const marks: readonly { readonly encoding: Encoding; readonly bytes: readonly number[] }[] = [
   { encoding: "utf-8", bytes: [0xef, 0xbb, 0xbf] },
@@ -48,18 +50,14 @@ function findUnmarked(bytes: Uint8Array, mayGoOn: boolean): Encoding | undefined
   return best?.encoding ?? findUtf16(bytes, mayGoOn);
 }
 
-function japanese(
-  sample: Uint8Array,
-  encoding: "shift_jis" | "euc-jp",
-  mayGoOn: boolean,
-): Plausibility | undefined {
+function japanese(sample: Uint8Array, encoding: "shift_jis" | "euc-jp", mayGoOn: boolean): Plausibility | undefined {
   const text = decodeStrictly(sample, encoding, mayGoOn);
   return text === undefined ? undefined : plausibility.japanese(text, encoding);
 }
 
 function findUtf16(bytes: Uint8Array, mayGoOn: boolean): Encoding | undefined {
   if (bytes.length % 2 === 1 && !mayGoOn) return undefined;
-  const sample = bytes.subarray(0, sampleBytes);
+  const sample = bytes.subarray(0, wideSampleBytes);
   const little = plausibility.wide(decodeStrictly(sample, "utf-16le", true));
   const big = plausibility.wide(decodeStrictly(sample, "utf-16be", true));
   if (little.isPlausible && little.mean > big.mean + 0.3) return "utf-16le";
@@ -92,7 +90,8 @@ isControl[0x7f] = 1;
 /** Seven-bit bytes that hold an escape to two-byte characters and are text if these are. */
 function isIso2022Jp(bytes: Uint8Array, mayGoOn: boolean): boolean {
   for (let at = bytes.indexOf(escape); at >= 0; at = bytes.indexOf(escape, at + 1)) {
-    const isShift = (bytes[at + 1] === 0x24 && bytes[at + 2] === 0x42) || (bytes[at + 1] === 0x28 && bytes[at + 2] === 0x49);
+    const isShift =
+      (bytes[at + 1] === 0x24 && bytes[at + 2] === 0x42) || (bytes[at + 1] === 0x28 && bytes[at + 2] === 0x49);
     if (isShift) return decodeStrictly(bytes, "iso-2022-jp", mayGoOn) !== undefined;
   }
   return false;
@@ -105,11 +104,11 @@ const escape = 0x1b;
  * or where encoding the text would give other bytes, as it would for characters that Shift_JIS has twice.
  */
 export function decodeExactly(bytes: Uint8Array, encoding: Encoding): string | undefined {
-  const isMultiByte = encoding === "utf-8" || encoding === "utf-16le" || encoding === "utf-16be";
-  if (!isMultiByte && hasControls(bytes)) return undefined;
+  const isUnicode = encoding === "utf-8" || encoding === "utf-16le" || encoding === "utf-16be";
+  if (!isUnicode && hasControls(bytes)) return undefined;
   const text = decodeStrictly(bytes, encoding, false);
   if (text === undefined || text.includes("\0")) return undefined;
-  return isMultiByte || isSame(encodeText(text, encoding), bytes) ? text : undefined;
+  return isUnicode || isSame(encodeText(text, encoding), bytes) ? text : undefined;
 }
 
 function decodeStrictly(bytes: Uint8Array, encoding: Encoding, mayGoOn: boolean): string | undefined {

@@ -72,7 +72,8 @@ function worthOfJapanese(code: number): number {
 function worthOfHalfKana(text: string, at: number, code: number): number {
   const before = text.charCodeAt(at - 1);
   const after = text.charCodeAt(at + 1);
-  if (code === 0xff9e) return bears(before, 0xff76, 0xff84) || bears(before, 0xff8a, 0xff8e) || before === 0xff73 ? 0.8 : -1;
+  if (code === 0xff9e)
+    return bears(before, 0xff76, 0xff84) || bears(before, 0xff8a, 0xff8e) || before === 0xff73 ? 0.8 : -1;
   if (code === 0xff9f) return bears(before, 0xff8a, 0xff8e) ? 0.8 : -1;
   if (code <= 0xff64) return -0.3;
   return isHalfKana(before) || isHalfKana(after) ? 0.6 : -0.5;
@@ -100,7 +101,8 @@ function western(bytes: Uint8Array): Plausibility {
 }
 
 const isLower = (byte: number): boolean => (byte >= 0x61 && byte <= 0x7a) || (byte >= 0xdf && byte !== 0xf7);
-const isUpper = (byte: number): boolean => (byte >= 0x41 && byte <= 0x5a) || (byte >= 0xc0 && byte <= 0xde && byte !== 0xd7);
+const isUpper = (byte: number): boolean =>
+  (byte >= 0x41 && byte <= 0x5a) || (byte >= 0xc0 && byte <= 0xde && byte !== 0xd7);
 const isLetter = (byte: number): boolean => isLower(byte) || isUpper(byte) || lettersBelow.has(byte);
 /** Š Œ Ž š œ ž Ÿ */
 const lettersBelow = new Set([0x8a, 0x8c, 0x8e, 0x9a, 0x9c, 0x9e, 0x9f]);
@@ -109,8 +111,8 @@ const unused = new Set([0x81, 0x8d, 0x8f, 0x90, 0x9d]);
 const besideLetters = new Set([0x92, 0xb7, 0xaa, 0xba, 0xb4, 0xb0, 0x96, 0x97, 0xa0, 0x99, 0xae, 0xb2, 0xb3]);
 /** Of the signs those that texts are full of: quotation marks, dashes, bullet, ellipsis, euro, guillemets, §, ©, «, °, ·, », ¿, ¡. */
 const usualSigns = new Set([
-  0x80, 0x82, 0x84, 0x85, 0x91, 0x92, 0x93, 0x94, 0x95, 0x96, 0x97, 0x99, 0xa0, 0xa1, 0xa3, 0xa7, 0xa9, 0xab, 0xae, 0xb0, 0xb1,
-  0xb2, 0xb3, 0xb4, 0xb5, 0xb7, 0xbb, 0xbc, 0xbd, 0xbe, 0xbf, 0xd7, 0xf7,
+  0x80, 0x82, 0x84, 0x85, 0x91, 0x92, 0x93, 0x94, 0x95, 0x96, 0x97, 0x99, 0xa0, 0xa1, 0xa3, 0xa7, 0xa9, 0xab, 0xae,
+  0xb0, 0xb1, 0xb2, 0xb3, 0xb4, 0xb5, 0xb7, 0xbb, 0xbc, 0xbd, 0xbe, 0xbf, 0xd7, 0xf7,
 ]);
 
 function worthOfWestern(bytes: Uint8Array, at: number, byte: number): number | undefined {
@@ -128,6 +130,8 @@ function worthOfWestern(bytes: Uint8Array, at: number, byte: number): number | u
 const closing = new Set([0x94, 0xbb, 0x85, 0x93, 0x91, 0xa9]);
 
 function worthOfLetter(bytes: Uint8Array, at: number, byte: number, before: number, after: number): number {
+  // ÿ is in a few French names, and in every file of bytes.
+  if (byte === 0xff) return -0.5;
   // Three accents in a row are a word of another alphabet.
   const isRun =
     (isHighLetter(before) && isHighLetter(bytes[at - 2])) ||
@@ -155,7 +159,7 @@ function wide(text: string | undefined): Plausibility {
     const worth = worthOfWide(code);
     if (worth === undefined) return { mean: -1, isPlausible: false };
     sum += worth;
-    if (code < 0x80 || isKana(code)) plain += 1;
+    if (code < 0x80 || isKana(code) || isHalfKana(code)) plain += 1;
   }
   const mean = sum / text.length;
   return { mean, isPlausible: mean >= 0.7 && plain * 10 >= text.length };
@@ -169,7 +173,8 @@ function worthOfWide(code: number): number | undefined {
   if (code < 0x250) return 0.7;
   if (isKana(code) || (code >= 0x3000 && code <= 0x303f) || (code >= 0xff01 && code <= 0xff9f)) return 1;
   if (isKanji(code)) return commonKanji.has(String.fromCharCode(code)) ? 1 : 0.3;
-  if (code >= 0x2010 && code <= 0x27ff) return 0.5;
+  if ((code >= 0x2010 && code <= 0x27ff) || (code >= 0x3200 && code <= 0x33ff)) return 0.5;
+  if (code >= 0xf900 && code <= 0xfaff) return 0.3;
   if (code >= 0x370 && code < 0x530) return 0.6;
   // Halves of a pair: the decoder has seen that they fit.
   if (code >= 0xd800 && code <= 0xdfff) return 0.2;

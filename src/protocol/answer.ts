@@ -55,7 +55,7 @@ function isMissing({ kind }: ResourceError): boolean {
   return kind === "not-found" || kind === "denied" || kind === "directory";
 }
 
-/** Reports progress under the client's token: strictly increasing, as the specification asks. */
+/** Reports progress under the client's token: strictly increasing, as the specification asks. A slow reader is spared some of it. */
 export function progressOf(
   params: Params | undefined,
   revision: Revision,
@@ -64,14 +64,20 @@ export function progressOf(
   const token = member(member(params, "_meta"), "progressToken");
   if (!isId(token)) return undefined;
   let last = -Infinity;
+  let isHeld = false;
   return (done, total, message) => {
-    if (!(done > last)) return;
+    if (isHeld || !(done > last)) return;
     last = done;
-    void say("notifications/progress", {
+    const saying = say("notifications/progress", {
       progressToken: token,
       progress: done,
       ...(total !== undefined && { total }),
       ...(message !== undefined && revision.has.audio && { message }),
+    });
+    if (!saying) return;
+    isHeld = true;
+    void saying.then(() => {
+      isHeld = false;
     });
   };
 }

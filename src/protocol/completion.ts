@@ -36,7 +36,7 @@ export const completionComplete: Ask = {
     const completion = {
       values: values.slice(0, maxValues),
       ...(total !== undefined && { total }),
-      hasMore: more ?? values.length > maxValues,
+      hasMore: more === true || values.length > maxValues,
     };
     return revision.seal({ completion }, undefined, offer.server);
   },

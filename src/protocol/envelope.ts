@@ -62,7 +62,7 @@ function checkHeaders(method: string, params: Params | undefined, headers: Heade
   // Wrong parameters are said to be wrong further in.
   if (typeof value !== "string") return;
   if (headers.name === undefined) throw bad(codes.headerMismatch, "the header Mcp-Name is missing");
-  if (headers.name !== value && decodeSentinel(headers.name) !== value) {
+  if (decoded(headers.name) !== value) {
     throw bad(codes.headerMismatch, `the header Mcp-Name and "${named}" in the body differ`);
   }
 }
@@ -70,9 +70,9 @@ function checkHeaders(method: string, params: Params | undefined, headers: Heade
 const sentinelStart = "=?base64?";
 const sentinelEnd = "?=";
 
-/** What no header can carry as it is comes as base64 of UTF-8 between two marks. */
-function decodeSentinel(value: string): string | undefined {
-  if (!value.startsWith(sentinelStart) || !value.endsWith(sentinelEnd)) return undefined;
+/** What no header can carry as it is, or what looks so, comes as base64 of UTF-8 between two marks. Undefined if it is no base64. */
+function decoded(value: string): string | undefined {
+  if (!value.startsWith(sentinelStart) || !value.endsWith(sentinelEnd)) return value;
   const encoded = value.slice(sentinelStart.length, -sentinelEnd.length);
   const bytes = Buffer.from(encoded, "base64");
   if (bytes.toString("base64").replaceAll("=", "") !== encoded.replaceAll("=", "")) return undefined;

@@ -75,7 +75,8 @@ export function createSession(offer: Offer, peer: SessionPeer, askModern: AskMod
     return {
       signal: controller.signal,
       reply: {
-        notify: (wire) => reply.notify(wire),
+        // In a batch, others may still be under way when this one has been answered.
+        notify: (wire) => (underWay.get(id) === controller ? reply.notify(wire) : undefined),
         end(wire, status) {
           if (underWay.get(id) === controller) underWay.delete(id);
           reply.end(wire, status);
@@ -148,12 +149,16 @@ export function createSession(offer: Offer, peer: SessionPeer, askModern: AskMod
 
   function receiveOne(body: unknown, reply: Reply): void {
     const message = parseMessage(body);
-    if (message.kind === "wrong") return refuse(reply, message.id, message.why);
-    if (askModern && claimsModern(body, undefined) && message.kind === "request") {
+    if (askModern && message.kind === "request" && claimsModern(body, undefined)) {
       const begun = begin(message.id, reply);
       if (begun) askModern(body, begun.reply, begun.signal);
       return;
     }
+    receiveLegacy(message, reply);
+  }
+
+  function receiveLegacy(message: Message, reply: Reply): void {
+    if (message.kind === "wrong") return refuse(reply, message.id, message.why);
     if (message.kind === "request") return request(message, reply);
     if (message.kind === "notification") notified(message.method, message.params);
     reply.end();
@@ -170,16 +175,20 @@ export function createSession(offer: Offer, peer: SessionPeer, askModern: AskMod
     let next = 0;
     let left = batch.length;
 
-    /** A few at a time, so that a small body cannot make many large answers wait in memory. */
+    /**
+     * A few at a time, so that a small body cannot make many large answers wait in memory. None of them is modern: that era has no
+     * batches, and a listen would hold back the answers to all the others.
+     */
     function goOn(): void {
+      if (closed) return reply.end();
       const body = batch[next];
       next += 1;
       const id = isRecord(body) && isId(body["id"]) ? body["id"] : undefined;
-      if (id === undefined) return receiveOne(body, part);
+      if (id === undefined) return receiveLegacy(parseMessage(body), part);
       if (ids.has(id)) return refuse(part, id, "a request of this batch has the same id");
       ids.add(id);
       if (bytes > maxBatchBytes) return part.end(errorWire(id, codes.internal, tooMuch));
-      receiveOne(body, part);
+      receiveLegacy(parseMessage(body), part);
     }
     const part: Reply = {
       notify: (wire) => reply.notify(wire),

@@ -147,7 +147,7 @@ function isMissing(cause: unknown): boolean {
 }
 
 /** What brings its own slash or question mark continues the mount's own URI. */
-function underMount(template: string, { base, root }: Mounted): string {
+export function underMount(template: string, { base, root }: Mounted): string {
   const continues = template === "" || template.startsWith("{/") || template.startsWith("{?");
   return (continues && !root.endsWith("/") ? root : base) + template;
 }

@@ -32,7 +32,10 @@ describe("a link to what a caller may not see", () => {
   async function names(call: Call): Promise<string[][]> {
     const listed = await house.list({}, call);
     const children = await house.children(uri("").slice(0, -1), {}, call);
-    const { values } = await house.complete({ template: uri("{+path}"), variable: "path", value: "", given: {} }, call);
+    const { values } = await house.complete(
+      { template: uri("{+path}{?lines,bytes,as}"), variable: "path", value: "", given: {} },
+      call,
+    );
     return [listed.items.map(({ name }) => name), children.items.map(({ name }) => name), [...values]];
   }
 
@@ -41,6 +44,8 @@ describe("a link to what a caller may not see", () => {
     mkdirSync(join(root, "secrets"));
     writeFileSync(join(root, "secrets", "plan.txt"), "the plan");
     writeFileSync(join(root, "open.txt"), "open");
+    writeFileSync(join(root, "secrets", "large.txt"), "x".repeat(2000));
+    symlinkSync("secrets/large.txt", join(root, "wall.txt"));
     symlinkSync("secrets", join(root, "door"));
     symlinkSync("secrets/plan.txt", join(root, "window.txt"));
     symlinkSync("open.txt", join(root, "other.txt"));
@@ -52,7 +57,16 @@ describe("a link to what a caller may not see", () => {
     rmSync(root, { recursive: true });
   });
 
-  it.each(["door", "door/plan.txt", "window.txt"])("is as absent as its target: %s", async (path) => {
+  it.each([
+    "door",
+    "door/plan.txt",
+    "window.txt",
+    "window.txt?lines=1-",
+    "window.txt?lines=99-",
+    "window.txt?bytes=99-",
+    "window.txt?as=text",
+    "wall.txt",
+  ])("is as absent as its target: %s", async (path) => {
     for (const ask of [house.read, house.stat, (at: string, call: Call) => house.children(at, {}, call)]) {
       await expect(ask(uri(path), guest)).rejects.toThrow(`no resource at ${JSON.stringify(uri(path))}`);
     }
@@ -66,9 +80,9 @@ describe("a link to what a caller may not see", () => {
       ["open.txt", "other.txt"],
     ]);
     expect(await names(boss)).toEqual([
-      ["open.txt", "other.txt", "plan.txt", "window.txt"],
-      ["door", "open.txt", "other.txt", "secrets", "window.txt"],
-      ["door/", "open.txt", "other.txt", "secrets/", "window.txt"],
+      ["open.txt", "other.txt", "large.txt", "plan.txt", "wall.txt", "window.txt"],
+      ["door", "open.txt", "other.txt", "secrets", "wall.txt", "window.txt"],
+      ["door/", "open.txt", "other.txt", "secrets/", "wall.txt", "window.txt"],
     ]);
   });
 

@@ -150,6 +150,28 @@ describe("a read", () => {
     expect(clock.logged).toMatchObject([{ level: "error", message: "the source failed" }]);
   });
 
+  it("of what is too large says what to read instead, in URIs", async () => {
+    const template = "{+path}{?lines}";
+    const details = { size: 9, template, next: "lines=1-2", ranges: ["lines=1-2", "bytes=0-3"] };
+    const large = new ResourceError("too-large", "ask for less", { details });
+    const source = { ...reads(() => Promise.reject(large)), templates: [{ template, name: "file" }] };
+    await expect(open(source).house.read("m://h/%78?as=text", call)).rejects.toMatchObject({
+      kind: "too-large",
+      message: "ask for less",
+      details: {
+        size: 9,
+        template: "m://h/{+path}{?lines}",
+        next: "lines=1-2",
+        ranges: ["m://h/%78?lines=1-2", "m://h/%78?bytes=0-3"],
+      },
+    });
+  });
+
+  it("leaves a template alone that the source does not list", async () => {
+    const large = new ResourceError("too-large", "ask for less", { details: { template: "other://{+path}" } });
+    await expect(open(reads(() => Promise.reject(large))).house.read("m://h/x", call)).rejects.toBe(large);
+  });
+
   it("that was withdrawn is cancelled, whatever the source throws", async () => {
     const asking = new AbortController();
     const { house } = open(reads(() => (asking.abort(), Promise.reject(new Error("socket closed")))));

@@ -1,8 +1,9 @@
 /** One resource: what it holds, or what is said of it. */
-import { notFound, ResourceError } from "../errors.ts";
+import { type ErrorKind, notFound, ResourceError } from "../errors.ts";
 import { directoryType } from "../resources.ts";
 import type { Call, Content, Freshness, ReadAnswer, Resource, Resources } from "../resources.ts";
 import type { Address, Entry, Part } from "../source.ts";
+import { underMount } from "./completing.ts";
 import { describe } from "./doors.ts";
 import type { Doors } from "./doors.ts";
 import type { Mounted, Place } from "./route.ts";
@@ -25,7 +26,9 @@ export function createReading(doors: Doors): Reading {
       parts = await mount.source.read(at, call);
     } catch (cause) {
       if (isDirectory(cause)) return readDirectory({ mount, at }, uri, call);
-      throw doors.refusal(cause, { uri, mount, asked: "read" }, call);
+      // Why a link cannot be read would say that something is behind it.
+      if (!doors.isOpen && isTelling(cause)) await findEntry({ mount, at }, uri, call);
+      throw withUris(doors.refusal(cause, { uri, mount, asked: "read" }, call), uri, mount);
     }
     const answer = toAnswer(parts, { mount, at }, uri, call);
     if (answer.contents.length === 0) throw notFound(uri);
@@ -102,6 +105,32 @@ export function createReading(doors: Doors): Reading {
 
 function isDirectory(cause: unknown): boolean {
   return cause instanceof ResourceError && cause.kind === "directory";
+}
+
+const tellingKinds: ReadonlySet<ErrorKind> = new Set(["too-large", "invalid", "unsupported", "unexpected"]);
+
+/** Whether an error says more than that nothing is there. */
+function isTelling(cause: unknown): boolean {
+  return cause instanceof ResourceError && tellingKinds.has(cause.kind);
+}
+
+/**
+ * What is too large comes with what to read instead, said by the source without its own URIs: the template it lists, and queries.
+ * The caller gets the template as it is listed, and URIs that can be read as they are.
+ */
+function withUris(error: ResourceError, uri: string, mount: Mounted): ResourceError {
+  if (error.kind !== "too-large" || error.details === undefined) return error;
+  const { template, ranges } = error.details;
+  const isRelative = typeof template === "string" && mount.source.templates?.some((each) => each.template === template);
+  if (!isRelative && !Array.isArray(ranges)) return error;
+  const mind = uri.indexOf("?");
+  const bare = mind < 0 ? uri : uri.slice(0, mind);
+  const details = {
+    ...error.details,
+    ...(isRelative && { template: underMount(template, mount) }),
+    ...(Array.isArray(ranges) && { ranges: ranges.map((query) => `${bare}?${String(query)}`) }),
+  };
+  return new ResourceError(error.kind, error.message, { passing: error.passing, cause: error.cause, details });
 }
 
 function isSame(left: Address, right: Address): boolean {

@@ -1,37 +1,58 @@
-/** From folders to a house: each folder a mount with the standard layers, all of them as one Resources. */
-import { homedir } from "node:os";
-import { relative, resolve, sep } from "node:path";
+/** From folders, or from a config, to a house: each a mount with the standard layers, all of them as one Resources. */
+import { resolve } from "node:path";
 import type { Writable } from "node:stream";
 import { openPolicy } from "../access/policy.ts";
-import { notFound } from "../errors.ts";
+import { configIn, findConfig } from "../config/find-config.ts";
+import type { ConfigOrigin } from "../config/load-config.ts";
+import type { ServerSettings } from "../config/schema.ts";
+import { invalid } from "../errors.ts";
 import { stack } from "../layer.ts";
 import { standardLayers } from "../layers/standard.ts";
 import type { Call, Resources } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
-import { createRoutes, type Mount } from "../router/route.ts";
-import type { Tools } from "../source.ts";
+import type { Mount } from "../router/route.ts";
+import type { Source, Tools } from "../source.ts";
 import { sources } from "../sources/index.ts";
 import { keptKey } from "./cursor-key.ts";
-import { type Folder, findFolders, isWithin } from "./folders.ts";
-import { stateFolder } from "./state-folder.ts";
+import { findFolders } from "./folders.ts";
+import { locate, type Located } from "./locate.ts";
+import { homeFolder, stateFolder } from "./state-folder.ts";
 import { createTools, logLevel } from "./tools.ts";
 
 /** A larger file is listed and not read: it would fill a model's context many times over. */
 const maxBytes = 5 * 1024 * 1024;
 
 export interface HouseOptions {
-  /** As the person named them; none means the one they stand in. */
+  /** As the person named them; none means the config that is found from where they stand, or else the folder they stand in. */
   readonly folders: readonly string[];
+  /** The config, as the person named it. */
+  readonly config?: string | undefined;
   /** Where the person stands. */
   readonly from: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where the log goes. */
   readonly err: Pick<Writable, "write">;
+  /** Whether a change of the config takes effect while the house is open. */
+  readonly live?: boolean;
+}
+
+export interface HouseMount {
+  readonly name: string;
+  readonly base: string;
+  /** What its addresses are paths in, where that is a folder. */
+  readonly folder?: string;
+  /** As it is asked by the house, layers and all; who asks it here is asked no questions by a policy. */
+  readonly source: Source;
 }
 
 export interface House {
   readonly resources: Resources;
-  readonly mounts: readonly { readonly name: string; readonly base: string; readonly folder: string }[];
+  /** Those of now: a config may change. */
+  readonly mounts: readonly HouseMount[];
+  /** What the config says of the server, as it was when the house was opened. */
+  readonly settings: ServerSettings;
+  /** The config's file, where there is one. */
+  readonly config?: string;
   readonly tools: Tools;
   /** The URI that a person means by a URI, by a path within one of the folders, or by an absolute path. */
   locate(where: string, call: Call): Promise<string>;
@@ -39,45 +60,61 @@ export interface House {
   close(): Promise<void>;
 }
 
-export async function openHouse({ folders: named, from, env, err }: HouseOptions): Promise<House> {
+export async function openHouse(options: HouseOptions): Promise<House> {
+  const { from, env, err, live = false } = options;
   const tools = createTools(err, logLevel(env));
-  const folders = findFolders(named, from);
-  const { default: file } = await sources.file();
-  const mounts: Mount[] = [];
-  for (const { name, path } of folders) {
-    const options = { root: path, maxBytes };
-    const source = await file.open(options, tools);
-    mounts.push({
-      name,
-      base: file.base!(options),
-      source: stack(source, { name }, standardLayers(tools)),
-    });
+  const state = stateFolder({ platform: process.platform, home: homeFolder(env), env });
+  const cursorKey = keptKey(state, tools);
+  const origin = chooseConfig(options);
+  if (origin) {
+    const { openConfiguredHouse } = await import("./configured-house.ts");
+    const world = { from, env, stateFolder: state };
+    const house = await openConfiguredHouse({ origin, world, tools, cursorKey: cursorKey(), live });
+    if (house) return house;
   }
-  const state = stateFolder({ platform: process.platform, home: homedir(), env });
-  const resources = createResources({ mounts, policy: openPolicy, tools, cursorKey: keptKey(state, tools)() });
+  return openFolders(options, tools, cursorKey());
+}
+
+/**
+ * The config that counts: the one that was named; with a single folder, the one in it; without any folder, the nearest one upwards.
+ * Folders that are named together are served as they are.
+ */
+export function chooseConfig({
+  folders,
+  config,
+  from,
+  env,
+}: Pick<HouseOptions, "folders" | "config" | "from" | "env">): ConfigOrigin | undefined {
+  if (config !== undefined) {
+    if (folders.length > 0) throw invalid("name folders or a config, not both: the config names its own folders");
+    return { file: resolve(from, config), named: true };
+  }
+  const [only, ...more] = folders;
+  if (more.length > 0) return undefined;
+  const file = only === undefined ? findConfig(from, homeFolder(env)) : configIn(resolve(from, only));
+  return file === undefined ? undefined : { file, named: false };
+}
+
+async function openFolders({ folders, from }: HouseOptions, tools: Tools, cursorKey: Uint8Array): Promise<House> {
+  const { default: file } = await sources.file();
+  const located: Located[] = [];
+  for (const { name, path } of findFolders(folders, from)) {
+    const options = { root: path, maxBytes };
+    const source = stack(await file.open(options, tools), { name }, standardLayers(tools));
+    located.push({ mount: { name, base: file.base!(options), source }, folder: path });
+  }
+  const mounts = located.map(({ mount }) => mount);
+  const resources = createResources({ mounts, policy: openPolicy, tools, cursorKey });
   return {
     resources,
-    mounts: mounts.map(({ name, base }, index) => ({ name, base, folder: folders[index]!.path })),
+    mounts: located.map(({ mount, folder }) => toHouseMount(mount, folder)),
+    settings: {},
     tools,
-    locate: createLocate(mounts, folders, resources),
+    locate: (where, call) => locate(where, located, resources, call),
     close: () => resources.close(),
   };
 }
 
-function createLocate(mounts: readonly Mount[], folders: readonly Folder[], resources: Resources): House["locate"] {
-  const routes = createRoutes(mounts);
-  return async (where, call) => {
-    if (where.includes("://") || routes.find(where)) return where;
-    const uris = folders.flatMap(({ name, path: folder }) => {
-      const path = resolve(folder, where);
-      if (path !== folder && !isWithin(folder, path)) return [];
-      const mount = routes.mounts.find((candidate) => candidate.name === name)!;
-      return routes.spell(mount, { path: relative(folder, path).split(sep).join("/") }) ?? [];
-    });
-    for (const uri of uris) {
-      const found = await resources.stat(uri, call).catch(() => undefined);
-      if (found) return uri;
-    }
-    throw notFound(where);
-  };
+export function toHouseMount({ name, base, source }: Mount, folder: string | undefined): HouseMount {
+  return { name, base, source, ...(folder !== undefined && { folder }) };
 }

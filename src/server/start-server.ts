@@ -6,10 +6,13 @@ import { listen } from "../transport/listen.ts";
 import { instructions } from "./instructions.ts";
 import { type House, type HouseOptions, openHouse } from "./open-house.ts";
 
-export interface ServerOptions extends HouseOptions {
-  readonly host: string;
-  /** 0 takes any free one. */
-  readonly port: number;
+export const defaultPort = 7357;
+
+export interface ServerOptions extends Omit<HouseOptions, "live"> {
+  /** What is not said here the config says; otherwise 127.0.0.1. */
+  readonly host?: string | undefined;
+  /** 0 takes any free one; 7357 unless this or the config says another. */
+  readonly port?: number | undefined;
   /** Names that clients may know this machine by, beside its own. */
   readonly allowedHosts: readonly string[];
   readonly version: string;
@@ -18,22 +21,29 @@ export interface ServerOptions extends HouseOptions {
 export interface Server {
   /** Where MCP is served. */
   readonly url: string;
+  /** The address that is listened on, as it was named. */
+  readonly host: string;
   /** Whether only this machine can reach it. */
   readonly loopback: boolean;
   readonly mounts: House["mounts"];
+  /** The config's file, where there is one. */
+  readonly config?: string;
   /** Ends listens with their result, lets what is under way finish, then closes everything. */
   close(): Promise<void>;
 }
 
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const { host, port, version, allowedHosts } = options;
-  const house = await openHouse(options);
+  const { version } = options;
+  const house = await openHouse({ ...options, live: true });
   try {
+    const { settings } = house;
     const { log } = house.tools;
+    const host = options.host ?? settings.host ?? "127.0.0.1";
+    const port = options.port ?? settings.port ?? defaultPort;
     const edge = createEdge({
       resources: house.resources,
       server: { name: "pressmark", title: "Pressmark", version },
-      instructions: instructions(house.mounts),
+      instructions: () => instructions(house.mounts),
       log,
     });
     const everywhere = host === "0.0.0.0" || host === "::";
@@ -41,15 +51,20 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       host,
       port,
       log,
-      allowedHosts: [...allowedHosts, ...(everywhere ? ownNames() : [])],
+      allowedHosts: [...options.allowedHosts, ...(settings.allowedHosts ?? []), ...(everywhere ? ownNames() : [])],
+      allowedOrigins: settings.allowedOrigins ?? [],
     });
     return {
       // An address that means "all of them" is none that a client could connect to.
       url: everywhere
         ? listening.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
         : listening.url,
+      host,
       loopback: isLoopback(listening.server.address()),
-      mounts: house.mounts,
+      get mounts() {
+        return house.mounts;
+      },
+      ...(house.config !== undefined && { config: house.config }),
       async close() {
         await listening.close();
         await house.close();

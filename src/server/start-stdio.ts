@@ -5,7 +5,7 @@ import { serveStdio } from "../transport/stdio.ts";
 import { instructions } from "./instructions.ts";
 import { type HouseOptions, openHouse } from "./open-house.ts";
 
-export interface StdioServerOptions extends HouseOptions {
+export interface StdioServerOptions extends Omit<HouseOptions, "live"> {
   readonly input: Readable;
   readonly out: Writable;
   readonly version: string;
@@ -15,12 +15,12 @@ export interface StdioServerOptions extends HouseOptions {
 /** Resolves when the host has hung up or the signal ended, and everything is closed. */
 export async function startStdio(options: StdioServerOptions): Promise<void> {
   const { input, out, version, signal } = options;
-  const house = await openHouse(options);
+  const house = await openHouse({ ...options, live: true });
   try {
     const edge = createEdge({
       resources: house.resources,
       server: { name: "pressmark", title: "Pressmark", version },
-      instructions: instructions(house.mounts),
+      instructions: () => instructions(house.mounts),
       log: house.tools.log,
     });
     await serveStdio(edge, { input, output: out, signal });

@@ -1,4 +1,5 @@
 /** Where the house keeps what must outlive it, by the custom of each system. */
+import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 
 export interface Surroundings {
@@ -14,4 +15,10 @@ export function stateFolder({ platform, home, env }: Surroundings): string {
   // A relative path there is to be ignored, says the XDG base directory specification.
   const base = configured && isAbsolute(configured) ? configured : join(home, ".local", "state");
   return join(base, "pressmark");
+}
+
+/** The person's own folder, as their environment says it. */
+export function homeFolder(env: Surroundings["env"]): string {
+  const said = process.platform === "win32" ? env["USERPROFILE"] : env["HOME"];
+  return said && isAbsolute(said) ? said : homedir();
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 import { compareAddresses } from "../lib/address-order.ts";
+import { encodeText } from "../lib/text-encoding.ts";
 import type { Entry, Part, Source } from "../source.ts";
 import { asking, collect } from "../testing/pages.ts";
 import { refusal } from "../testing/refusal.ts";
@@ -44,12 +45,17 @@ sourceContract("file", {
   write,
   remove: (path) => fs.rmSync(at(path)),
   rename: (from, to) => fs.renameSync(at(from), at(to)),
-  expansions: [{ at: { path: "docs/a.txt" }, text: "alpha" }],
+  expansions: [
+    { at: { path: "docs/a.txt" }, text: "alpha" },
+    { at: { path: "docs/b.txt", query: { lines: "1-1" } }, text: "beta\r\n" },
+    { at: { path: "docs/b.txt", query: { bytes: "6-9" } }, text: "with" },
+    { at: { path: "docs/b.txt", query: { as: "text", lines: "2-" } }, text: "with a second line" },
+  ],
   completions: [
-    { template: "{+path}", variable: "path", value: "", expected: "docs/" },
-    { template: "{+path}", variable: "path", value: "do", expected: "docs.txt" },
-    { template: "{+path}", variable: "path", value: "docs/", expected: "docs/deep/" },
-    { template: "{+path}", variable: "path", value: "names/日", expected: "names/日本語.md" },
+    { template: "{+path}{?lines,bytes,as}", variable: "path", value: "", expected: "docs/" },
+    { template: "{+path}{?lines,bytes,as}", variable: "path", value: "do", expected: "docs.txt" },
+    { template: "{+path}{?lines,bytes,as}", variable: "path", value: "docs/", expected: "docs/deep/" },
+    { template: "{+path}{?lines,bytes,as}", variable: "path", value: "names/日", expected: "names/日本語.md" },
   ],
 });
 
@@ -220,6 +226,10 @@ describe("read", () => {
     ["a.png", "\x89PNG\r\n\x1a\n\0\0", "image/png", false],
     ["photo.png", "version https://git-lfs.github.com/spec/v1\n", "text/plain", true],
     ["plain.pdf", "%PDF-1.4 all ASCII", "application/pdf", false],
+    ["a.txt", "un caf\xe9 noir", "text/plain", true],
+    ["a.md", "# \xdcber uns\n", "text/markdown", true],
+    ["a.bin", "Stra\xdfe", "text/plain", true],
+    ["a.txt", "\x80\x81\x82\x83", "application/octet-stream", false],
     ["about-pdf.txt", "%PDF-1.4 all ASCII", "text/plain", true],
     ["empty.json", "", "application/json", true],
     ["empty.png", "", "text/plain", true],
@@ -236,7 +246,29 @@ describe("read", () => {
   it("takes a byte order mark off a text, and says so", async () => {
     write("a.txt", "\ufeffwörter");
     const part = onlyPart(await (await open()).read({ path: "a.txt" }, call()));
-    expect(part).toEqual({ body: { text: "wörter" }, mimeType: "text/plain", meta: { encoding: "utf-8-bom" } });
+    expect(part).toEqual({
+      body: { text: "wörter" },
+      mimeType: "text/plain",
+      meta: { "pressmark/encoding": "utf-8-bom" },
+    });
+  });
+
+  it.each([
+    ["shift_jis", "shift_jis", ""],
+    ["euc-jp", "euc-jp", ""],
+    ["iso-2022-jp", "iso-2022-jp", ""],
+    ["utf-16le", "utf-16le-bom", "fffe"],
+    ["utf-16be", "utf-16be-bom", "feff"],
+    ["utf-16le", "utf-16le", ""],
+    ["utf-8", "utf-8-bom", "efbbbf"],
+    ["utf-8", undefined, ""],
+  ] as const)("reads text in %s, and says so", async (encoding, said, mark) => {
+    const text = "# 設定\r\n㈱髙﨑 ① ｱｲｳ を読み込みます。\n";
+    write("a.md", Buffer.concat([Buffer.from(mark, "hex"), encodeText(text, encoding) ?? Buffer.alloc(0)]));
+    const part = onlyPart(await (await open()).read({ path: "a.md" }, call()));
+    expect(part.body).toEqual({ text });
+    expect(part.mimeType).toBe("text/markdown");
+    expect(part.meta).toEqual(said && { "pressmark/encoding": said });
   });
 
   it("gives bytes that later reads do not touch", async () => {
@@ -259,7 +291,7 @@ describe("read", () => {
     write("b.txt", "x".repeat(1000));
     const source = await open({ maxBytes: 1000 });
     const { details } = await refusal(source.read({ path: "a.txt" }, call()), ["too-large"], "a.txt");
-    expect(details).toEqual({ reason: "too-large", size: 1001, maxBytes: 1000 });
+    expect(details).toMatchObject({ reason: "too-large", size: 1001, maxBytes: 1000 });
     expect(textOf(await source.read({ path: "b.txt" }, call()))).toHaveLength(1000);
   });
 
@@ -281,6 +313,9 @@ describe("read", () => {
       for (const path of ["a.txt", "large.txt", "out", "in", "missing", "", ".env"])
         await Promise.allSettled([
           source.read({ path }, call()),
+          source.read({ path, query: { lines: "1-2" } }, call()),
+          source.read({ path, query: { lines: "9-" } }, call()),
+          source.read({ path, query: { as: "text" } }, call()),
           source.stat({ path }, call()),
           source.children({ path }, asking(1), call()),
           source.list(asking(2), call()),

@@ -1,57 +1,122 @@
 /** Files below one folder. */
 import { realpathSync, statfsSync, statSync } from "node:fs";
+import { homedir } from "node:os";
 import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { notFound, quote, ResourceError } from "../errors.ts";
 import type { Page } from "../resources.ts";
 import { defineSource } from "../source.ts";
-import type { Address, Entry, Part } from "../source.ts";
+import type { Address, Entry } from "../source.ts";
 import { completePath } from "./file/complete.ts";
 import { createConfine } from "./file/confine.ts";
-import { toPart } from "./file/content.ts";
 import { createLocalDisk, createRemoteDisk, diskKind, isNothing, isRefusal } from "./file/disk.ts";
+import { createExtract } from "./file/extract.ts";
+import type { ServingChoice } from "./file/folder-rules.ts";
+import { personOf } from "./file/ignore-git.ts";
 import { createNames } from "./file/names.ts";
+import { parseAsk, type ReadAsk } from "./file/range.ts";
+import { createReads, fileTemplate } from "./file/read.ts";
+import { chooseServing, createServing } from "./file/serving.ts";
 import { run, settled } from "./file/steps.ts";
 import type { Steps } from "./file/steps.ts";
 import { createWalk } from "./file/walk.ts";
-import { startWatch } from "./file/watch.ts";
+import { createWatching } from "./file/watch.ts";
 
 const maxBytesUnlessSaid = 5 * 1024 * 1024;
 
-export default defineSource({
+interface FileOptions extends Partial<ServingChoice> {
+  readonly root: string;
+  readonly maxBytes: number;
+  readonly textTimeoutMs?: number;
+  readonly icons?: boolean;
+  readonly watch?: "auto" | "poll";
+  readonly pollMs?: number;
+}
+
+export default defineSource<FileOptions>({
   name: "file",
   summary: "Files below one folder",
   scheme: "file",
   options: (z) =>
     z.object({
-      root: z.string().min(1).describe("the folder to serve"),
+      root: z.string().min(1).describe("the folder to serve").meta({ format: "path" }),
       maxBytes: z
         .int()
         .positive()
         .max(512 * 1024 * 1024)
         .default(maxBytesUnlessSaid)
-        .describe("the size above which a file is not read"),
+        .describe("how much is read at once, in bytes; of what is larger a part can be asked for"),
+      textTimeoutMs: z
+        .int()
+        .min(100)
+        .max(600_000)
+        .default(20_000)
+        .describe("how long taking the text out of a document may take, in milliseconds"),
+      ignore: z
+        .boolean()
+        .default(true)
+        .describe("leave out what .gitignore, .ignore, .pressmarkignore and git's own excludes name, and node_modules"),
+      hidden: z.boolean().default(false).describe("serve names that begin with a dot"),
+      allow: z
+        .array(z.string().min(1).max(1000))
+        .max(1000)
+        .default([])
+        .describe("patterns, as in .gitignore, of what is served although hidden, ignored or a secret by its name"),
+      exclude: z
+        .array(z.string().min(1).max(1000))
+        .max(1000)
+        .default([])
+        .describe("patterns, as in .gitignore, of what is not served"),
+      icons: z.boolean().default(false).describe("give each entry a small icon of its kind"),
+      watch: z
+        .enum(["auto", "poll"])
+        .default("auto")
+        .describe('how changes are noticed: "poll" looks again and again, as network folders may need'),
+      pollMs: z
+        .int()
+        .min(100)
+        .max(3_600_000)
+        .default(2000)
+        .describe("how long to wait between two looks where changes are polled"),
     }),
 
   base: ({ root }) => pathToFileURL(`${realRoot(root).replace(/\/$/, "")}/`).href,
 
-  async open({ root: configured, maxBytes }, { log }) {
+  async open(
+    { root: configured, maxBytes, textTimeoutMs = 20_000, icons = false, watch = "auto", pollMs = 2000, ...chosen },
+    { log },
+  ) {
     const root = realRoot(configured);
     const kind = diskKind(statfsSync(root).type);
     if (kind === "made-up") throw new ResourceError("invalid", `the folder ${quote(root)} holds no files of its own`);
     const disk = kind === "local" ? createLocalDisk() : createRemoteDisk();
-    const confine = createConfine(root, disk);
-    const names = createNames(disk);
     const said = new Set<string>();
+    const choice = chooseServing(chosen);
+    const person = personOf(process.env, homedir());
+    const serving = createServing({ ...choice, root, disk, person, say });
+    const confine = createConfine(root, disk, serving);
+    const names = createNames(disk, serving);
     const walk = createWalk({
       root: { name: basename(root) || "/" },
       confine,
       disk,
       names,
+      serving,
+      icons,
       refused: (path) => say("the system refuses a folder, so it is left out", path),
       unspeakable: (path) => say("a name is no valid UTF-8, so it is left out", path),
     });
-    const closing = new AbortController();
+    const extract = createExtract({ timeoutMs: textTimeoutMs });
+    const reads = createReads({ confine, disk, maxBytes, extract, entry: walk.entry });
+    const watching = createWatching({
+      root,
+      choice,
+      person,
+      announced: watch === "auto",
+      polled: watch === "poll" || kind !== "local",
+      pollMs,
+      log,
+    });
 
     /** Once per path, and not for ever more of them. */
     function say(message: string, path: string): void {
@@ -79,56 +144,23 @@ export default defineSource({
       throw new ResourceError("unavailable", "the folder of this mount is not there just now");
     }
 
-    /** "again" if the file was replaced between the look and the opening. */
-    function* readOnce(path: string): Steps<Part[] | undefined | "again"> {
-      return yield* confine.visit<Part[] | "again">(path, function* (place) {
-        if (place.kind === "folder")
-          throw new ResourceError("directory", `${quote(path)} is a directory; list its children instead`);
-        const size = Number(place.stats.size);
-        if (size > maxBytes) throw tooLarge(path, size);
-        const fd = yield* confine.open(place);
-        if (fd === undefined) return "again";
-        try {
-          const bytes = yield* settled(disk.read(fd, size, maxBytes));
-          if (bytes.length > maxBytes) throw tooLarge(path, bytes.length);
-          const part = toPart(path.slice(path.lastIndexOf("/") + 1), bytes);
-          return [place.direct ? part : { ...part, reveals: { path: place.path } }];
-        } finally {
-          disk.close(fd);
-        }
-      });
-    }
-
-    function* readSteps(path: string): Steps<Part[] | undefined> {
-      for (let attempt = 0; attempt < 8; attempt += 1) {
-        const parts = yield* readOnce(path);
-        if (parts !== "again") return parts;
-      }
-      return undefined;
-    }
-
-    function tooLarge(path: string, size: number): ResourceError {
-      return new ResourceError("too-large", `${quote(path)} has ${size} bytes; at most ${maxBytes} are read at once`, {
-        details: { reason: "too-large", size, maxBytes },
-      });
-    }
-
     return {
       async list({ cursor, limit }, { signal }): Promise<Page<Entry>> {
         return answer("", walk.files({ cursor, limit, signal }));
       },
 
-      async read(at) {
-        if (hasQuery(at)) throw notFound(at.path);
-        return answer(at.path, readSteps(at.path));
+      async read(at, call) {
+        const { path } = at;
+        if (!hasQuery(at)) return answer(path, reads.whole(path));
+        return answer(path, reads.part(path, askOf(at), call.signal));
       },
 
       async stat(at) {
         const { path } = at;
-        if (hasQuery(at)) throw notFound(path);
+        const ask = hasQuery(at) ? askOf(at) : undefined;
         return answer(
           path,
-          confine.visit(path, (place) => settled(walk.entry(path, place))),
+          confine.visit(path, (place) => settled(reads.entry(at, place, ask))),
         );
       },
 
@@ -139,24 +171,29 @@ export default defineSource({
 
       templates: [
         {
-          template: "{+path}",
+          template: fileTemplate,
           name: "File",
-          description: "One file of the folder, or one of its folders, by its path",
+          description:
+            "One file of the folder, or one of its folders, by its path; of a file also some lines (lines=10-40, from 1), some bytes " +
+            "(bytes=0-1023, from 0), and of a PDF, an office document or a web page the text (as=text)",
         },
       ],
 
       async complete({ variable, value }) {
+        if (variable === "as") return "text".startsWith(value) ? [{ value: "text", reveals: { path: "" } }] : [];
         if (variable !== "path") return [];
         return answer(value, completePath(value, { confine, names, walk }));
       },
 
       async watch({ signal }) {
-        return startWatch({ root, isLocal: kind === "local", signal, closing: closing.signal, log });
+        return watching.watch(signal);
       },
 
       async close() {
         names.clear();
-        closing.abort();
+        serving.clear();
+        extract.close();
+        await watching.close();
       },
     };
   },
@@ -179,4 +216,11 @@ function realRoot(configured: string): string {
 function hasQuery({ query }: Address): boolean {
   if (query) for (const _ in query) return true;
   return false;
+}
+
+/** A query that is not known here leads nowhere. */
+function askOf({ path, query = {} }: Address): ReadAsk {
+  const ask = parseAsk(query);
+  if (!ask) throw notFound(path);
+  return ask;
 }

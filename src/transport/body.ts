@@ -22,11 +22,13 @@ export function createBodyReader({ maxBytes, maxTotalBytes }: BodyLimits): BodyR
 
   return {
     read(request, done) {
-      if (Number(request.headers["content-length"] ?? 0) > maxBytes) {
+      // NaN where the length is not known beforehand.
+      const announced = Number(request.headers["content-length"]);
+      if (announced > maxBytes) {
         done("too-large");
         return;
       }
-      // Nearly every body is one chunk. What comes in several is counted, so that many slow ones cannot fill the memory.
+      // Nearly every body is one chunk. All that is not whole is counted, so that many slow ones cannot fill the memory.
       let first: Buffer | undefined;
       let all: GrowingBuffer | undefined;
       let length = 0;
@@ -53,14 +55,15 @@ export function createBodyReader({ maxBytes, maxTotalBytes }: BodyLimits): BodyR
         }
         if (first === undefined) {
           first = chunk;
-          return;
-        }
-        if (all === undefined) {
-          all = createGrowingBuffer();
-          all.append(first);
+          if (length === announced) return;
           request.once("close", release);
+        } else {
+          if (all === undefined) {
+            all = createGrowingBuffer();
+            all.append(first);
+          }
+          all.append(chunk);
         }
-        all.append(chunk);
         total += length - held;
         held = length;
         if (total > maxTotalBytes) finish("busy");

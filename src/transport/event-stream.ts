@@ -1,5 +1,5 @@
 /** A response that stays open and carries events, and the one timer that keeps all of them alive. */
-import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Wire } from "../protocol/edge.ts";
 import { stallMs as defaultStallMs } from "./answer.ts";
 import { writeWire } from "./wire-bytes.ts";
@@ -18,16 +18,16 @@ export interface EventStreamAsk {
   /** Written at once. Even an empty one shows the reader that the stream is open; without one, the first event does. */
   readonly greeting?: string;
   /** The reader has caught up. */
-  readonly drained?: () => void;
+  drained?(): void;
   /** The reader is gone, or the stream has ended. Called once. */
-  readonly closed?: () => void;
+  closed?(): void;
 }
 
 export interface EventStreams {
   open(response: ServerResponse, ask?: EventStreamAsk): EventStream;
   /** How many are open. */
   readonly size: number;
-  /** Ends all that are open, and the timer. */
+  /** Ends all that are open, and the timer: a reader who has not taken everything yet has its own. */
   close(): void;
 }
 
@@ -41,81 +41,157 @@ export interface EventStreamOptions {
 }
 
 const comment = ":\n\n";
+const nothingRaw: string[] = [];
+const nothing: IncomingHttpHeaders = {};
+
+interface Shared {
+  /** Until their last byte has left. */
+  readonly streams: Map<ServerResponse, OpenStream>;
+  /** How many of them have not ended. */
+  open: number;
+  readonly highWaterBytes: number;
+  readonly stallMs: number;
+}
+
+/** A class, because thousands are open at once: what they do is theirs together, and each holds only what is its own. */
+class OpenStream implements EventStream {
+  readonly #shared: Shared;
+  readonly #response: ServerResponse;
+  readonly #ask: EventStreamAsk;
+  #waiting: PromiseWithResolvers<void> | undefined;
+  #isOver = false;
+  #isTimed = false;
+
+  constructor(shared: Shared, response: ServerResponse, ask: EventStreamAsk) {
+    this.#shared = shared;
+    this.#response = response;
+    this.#ask = ask;
+    shared.open++;
+  }
+
+  send(head: string, wire: Wire): void | Promise<void> {
+    if (this.#isOver) return;
+    writeWire(this.#response, head, wire, "\n\n", () => this.#flushed());
+    if (this.#response.writableLength <= this.#shared.highWaterBytes) return;
+    this.#waiting ??= Promise.withResolvers();
+    return this.#waiting.promise;
+  }
+
+  get blocked(): boolean {
+    return this.#waiting !== undefined;
+  }
+
+  end(): void {
+    if (this.#finish()) this.#response.end();
+  }
+
+  /** The response has closed. */
+  close(): void {
+    this.#finish();
+    this.#release();
+    this.#ask.closed?.();
+  }
+
+  /** Called from time to time. */
+  tend(isCommentDue: boolean): void {
+    const response = this.#response;
+    if (response.writableLength > 0) {
+      // A socket's timeout waits as long as the reader takes anything at all. Those that are idle need none.
+      if (!this.#isTimed) response.setTimeout(this.#shared.stallMs);
+      this.#isTimed = true;
+      return;
+    }
+    if (this.#isTimed) response.setTimeout(0);
+    this.#isTimed = false;
+    if (isCommentDue && !this.#isOver) response.write(comment);
+  }
+
+  /** False if it was over before. */
+  #finish(): boolean {
+    if (this.#isOver) return false;
+    this.#isOver = true;
+    this.#shared.open--;
+    return true;
+  }
+
+  #release(): void {
+    const released = this.#waiting;
+    this.#waiting = undefined;
+    released?.resolve();
+  }
+
+  #flushed(): void {
+    if (this.#waiting === undefined || this.#response.writableLength > this.#shared.highWaterBytes) return;
+    this.#release();
+    this.#ask.drained?.();
+  }
+}
 
 export function createEventStreams({
   keepAliveMs = 15_000,
   stallMs = defaultStallMs,
   highWaterBytes = 64 * 1024,
 }: EventStreamOptions = {}): EventStreams {
-  const open = new Map<EventStream, ServerResponse>();
-  const timer = keepAliveMs > 0 ? setInterval(keepAlive, keepAliveMs).unref() : undefined;
+  const streams = new Map<ServerResponse, OpenStream>();
+  const shared: Shared = { streams, open: 0, highWaterBytes, stallMs };
+  const periodMs = keepAliveMs > 0 ? Math.min(keepAliveMs, stallMs / 2) : stallMs / 2;
+  const timer = setInterval(tend, periodMs).unref();
+  let quietMs = 0;
 
-  function keepAlive(): void {
-    for (const response of open.values()) if (response.writableLength === 0) response.write(comment);
+  function tend(): void {
+    quietMs += periodMs;
+    const isCommentDue = keepAliveMs > 0 && quietMs >= keepAliveMs;
+    if (isCommentDue) quietMs = 0;
+    for (const stream of streams.values()) stream.tend(isCommentDue);
+  }
+
+  function onClose(this: ServerResponse): void {
+    const stream = streams.get(this);
+    streams.delete(this);
+    stream?.close();
   }
 
   return {
-    open(response, { headers, greeting, drained, closed } = {}) {
-      let waiting: PromiseWithResolvers<void> | undefined;
-
-      const release = () => {
-        const released = waiting;
-        waiting = undefined;
-        released?.resolve();
-      };
-      const flushed = () => {
-        if (waiting === undefined || response.writableLength > highWaterBytes) return;
-        release();
-        drained?.();
-      };
-
-      const stream: EventStream = {
-        send(head, wire) {
-          if (!open.has(stream)) return;
-          writeWire(response, head, wire, "\n\n", flushed);
-          if (response.writableLength <= highWaterBytes) return;
-          waiting ??= Promise.withResolvers();
-          return waiting.promise;
-        },
-        get blocked() {
-          return waiting !== undefined;
-        },
-        end() {
-          if (open.delete(stream)) response.end();
-        },
-      };
-
+    open(response, ask = {}) {
+      const stream = new OpenStream(shared, response, ask);
       if (response.destroyed) {
         // Its "close" may have been long ago.
-        if (closed) queueMicrotask(closed);
+        queueMicrotask(() => stream.close());
         return stream;
       }
-      response.once("close", () => {
-        open.delete(stream);
-        release();
-        closed?.();
-      });
-      open.set(stream, response);
+      streams.set(response, stream);
+      response.on("close", onClose).on("timeout", cutOff);
+      letGo(response.req);
       response.writeHead(200, {
-        ...headers,
+        ...ask.headers,
         "Content-Type": "text/event-stream",
         "Cache-Control": "no-cache, no-transform",
         "X-Accel-Buffering": "no",
       });
-      // A socket's timeout waits as long as the reader takes anything at all.
-      response.setTimeout(stallMs, () => {
-        if (response.writableLength > 0) response.destroy();
-      });
-      if (greeting) response.write(greeting);
-      else if (greeting === "") response.flushHeaders();
+      if (ask.greeting) response.write(ask.greeting);
+      else if (ask.greeting === "") response.flushHeaders();
       return stream;
     },
     get size() {
-      return open.size;
+      return shared.open;
     },
     close() {
       clearInterval(timer);
-      for (const stream of open.keys()) stream.end();
+      for (const stream of streams.values()) {
+        stream.end();
+        stream.tend(false);
+      }
     },
   };
+}
+
+function cutOff(this: ServerResponse): void {
+  if (this.writableLength > 0) this.destroy();
+}
+
+/** A request lives as long as its response: what it said, and who heard it, is not needed any more. */
+function letGo(request: IncomingMessage): void {
+  request.removeAllListeners();
+  request.rawHeaders = nothingRaw;
+  request.headers = nothing;
 }

@@ -56,6 +56,7 @@ export function createFakeEdge({
       if (claimed !== undefined || headers.version === "2026-07-28") return "modern";
       return method === "initialize" ? "opening" : "legacy";
     },
+    isListen: (body) => (body as Message).method === "subscriptions/listen",
     exchange: (body, headers, peer, reply) => exchange(body as Message, reply, peer, headers),
     session(peer) {
       const session: FakeSession = { peer, revision: undefined, closed: false };

@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import type { Peer, Reply } from "../protocol/edge.ts";
 import { resultOf, wireOf } from "./fake-edge.ts";
@@ -229,8 +230,65 @@ describe("a slow reader", () => {
   });
 });
 
-describe("a stream on which nothing happens", () => {
-  it("is not cut off for that, even without comments", async () => {
+/** Fills every buffer on the way. Resolves when the reader has caught up, or is gone. */
+function stuff(reply: Reply): Promise<void> {
+  const wire = [JSON.stringify("x".repeat(256 * 1024))];
+  for (;;) {
+    const pending = reply.notify(wire);
+    if (pending) return pending;
+  }
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+describe("a stream", () => {
+  it("on which nothing happens is not cut off for that, even without comments", async () => {
+    const replies: Reply[] = [];
+    const { listen, raw, listening } = await serveFake(
+      {
+        exchange(_message, reply) {
+          void reply.notify(wireOf({ hello: true }));
+          replies.push(reply);
+        },
+      },
+      { keepAliveMs: 0, stallMs: 10 },
+    );
+    const stream = await listen(modern);
+    // Another, which is not read, comes later and is cut off.
+    const requested = once(listening.server, "request") as Promise<[IncomingMessage, ServerResponse]>;
+    const other = await raw(rawQuestion);
+    other.pause();
+    const [, response] = await requested;
+    const closed = once(response, "close");
+    while (replies.length < 2) await turn();
+    await stuff(replies[1] as Reply);
+    await closed;
+    replies[0]?.end(wireOf({ done: true }));
+    expect(await stream.rest()).toEqual([{ data: '{"hello":true}' }, { data: '{"done":true}' }]);
+  });
+
+  it("that has ended is cut off, too, when the rest of it is not read", async () => {
+    const started = Promise.withResolvers<Reply>();
+    const { raw, listening } = await serveFake(
+      { exchange: (_message, reply) => started.resolve(reply) },
+      { stallMs: 20 },
+    );
+    const requested = once(listening.server, "request") as Promise<[IncomingMessage, ServerResponse]>;
+    const socket = await raw(rawQuestion);
+    socket.pause();
+    const [, response] = await requested;
+    const reply = await started.promise;
+    const closed = once(response, "close");
+    void stuff(reply);
+    reply.end(wireOf({ done: true }));
+    expect(listening.http.counts.streams).toBe(0);
+    await closed;
+    expect(response.writableFinished).toBe(false);
+  });
+
+  it("whose reader has caught up again is kept", async () => {
     const started = Promise.withResolvers<Reply>();
     const { listen, listening } = await serveFake(
       {
@@ -239,15 +297,35 @@ describe("a stream on which nothing happens", () => {
           started.resolve(reply);
         },
       },
-      { keepAliveMs: 0, stallMs: 10 },
+      { keepAliveMs: 5, stallMs: 200 },
     );
-    const timedOut = new Promise((resolve) =>
-      listening.server.once("request", (_request, response) => response.once("timeout", resolve)),
-    );
+    const requested = once(listening.server, "request") as Promise<[IncomingMessage, ServerResponse]>;
     const stream = await listen(modern);
-    await timedOut;
-    (await started.promise).end(wireOf({ done: true }));
-    expect(await stream.rest()).toEqual([{ data: '{"hello":true}' }, { data: '{"done":true}' }]);
+    await stream.next();
+    const [, response] = await requested;
+    const reply = await started.promise;
+    stream.pause();
+    const caughtUp = stuff(reply);
+    while (!response.socket?.timeout) await turn();
+    const rest = stream.rest();
+    stream.resume();
+    await caughtUp;
+    // It is watched no longer.
+    while (response.socket?.timeout) await turn();
+    reply.end(wireOf({ done: true }));
+    expect((await rest).at(-1)).toEqual({ data: '{"done":true}' });
+  });
+
+  it("holds nothing of the request that opened it", async () => {
+    const { listen, listening } = await serveFake({
+      exchange: (_message, reply) => void reply.notify(wireOf({ hello: true })),
+    });
+    const requested = once(listening.server, "request") as Promise<[IncomingMessage]>;
+    const stream = await listen(modern);
+    await stream.next();
+    const [request] = await requested;
+    expect([request.rawHeaders, request.headers, request.eventNames()]).toEqual([[], {}, []]);
+    stream.hangUp();
   });
 });
 
@@ -312,6 +390,30 @@ describe("a body", () => {
     expect((await ask(large)).status).toBe(200);
   });
 
+  it("is counted from its first part on", async () => {
+    const { raw, ask, listening } = await serveFake({}, { maxArrivingBytes: 100_000 });
+    const sockets: Socket[] = [];
+    let held = 0;
+    const enough = new Promise<void>((resolve) => {
+      listening.server.on("request", (request) => {
+        request.once("data", (chunk: Buffer) => (held += chunk.length) > 90_000 && resolve());
+      });
+    });
+    // Ten thousand bytes each, in one part, and nothing more.
+    for (let count = 0; count < 10; count++)
+      sockets.push(
+        await raw(
+          `POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 900000\r\n\r\n${" ".repeat(10_000)}`,
+        ),
+      );
+    await enough;
+    const chunked = { ...modernHeaders, "Transfer-Encoding": "chunked" };
+    expect((await ask({ headers: chunked, body: { ...question, pad: "x".repeat(50_000) } })).status).toBe(503);
+    // What comes whole is in nobody's way.
+    expect((await ask(modern)).status).toBe(200);
+    for (const socket of sockets) socket.destroy();
+  });
+
   it("that is not JSON, not UTF-8, or nested too deep is a parse error with a null id", async () => {
     const { ask } = await serveFake();
     for (const body of ["{", "", Buffer.from([0x22, 0xff, 0x22]), "[".repeat(100_000)]) {
@@ -362,6 +464,16 @@ describe("the doors", () => {
     const { raw } = await serveFake();
     const socket = await raw("GET /mcp HTTP/1.0\r\n\r\n");
     expect(Buffer.concat(await socket.toArray()).toString()).toMatch(/^HTTP\/1\.1 403 /);
+  });
+
+  it("are closed to requests that name two hosts, whichever comes first and however they are spelled", async () => {
+    for (const allowedHosts of [[], ["*"]]) {
+      const { raw } = await serveFake({}, { allowedHosts });
+      for (const hosts of ["Host: localhost\r\nhOST: evil.example", "Host: localhost\r\nHost: localhost"]) {
+        const socket = await raw(rawQuestion.replace("Host: localhost", hosts));
+        expect(Buffer.concat(await socket.toArray()).toString()).toMatch(/^HTTP\/1\.1 400 [^]*send one Host header/);
+      }
+    }
   });
 
   it("are open to names and origins that were allowed", async () => {

@@ -16,6 +16,7 @@ import { createLegacySessions, ended } from "./legacy-sessions.ts";
 import { exchange } from "./modern-exchange.ts";
 import { parseMessage } from "./parse-message.ts";
 import { createSse } from "./sse.ts";
+import { inTurn, isEarly } from "./turns.ts";
 import { atMost, createUnderWay } from "./under-way.ts";
 
 export interface HttpOptions extends EventStreamOptions, LegacySessionOptions {
@@ -44,6 +45,8 @@ export interface HttpOptions extends EventStreamOptions, LegacySessionOptions {
 export interface Http {
   /** Takes any request of a `node:http` server. Never throws. */
   handle(request: IncomingMessage, response: ServerResponse): void;
+  /** For `checkContinue`: whoever asks before sending a body is told to go on only when it is wanted. Never throws. */
+  handleExpectation(request: IncomingMessage, response: ServerResponse): void;
   /** Sessions and streams that are open. */
   readonly counts: { readonly sessions: number; readonly streams: number };
   /** Ends every listen with its result, lets what is under way finish for so long, then ends sessions and streams. */
@@ -56,6 +59,7 @@ const internalError = -32603;
 
 const tooManySessions = "too many sessions are open; try again later";
 const anonymous: Caller = { id: "anonymous" };
+const thenClose = { Connection: "close" };
 const methods = "GET, POST, DELETE, OPTIONS";
 const corsHeaders =
   "Content-Type, Accept, Authorization, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name";
@@ -81,6 +85,8 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
   const underWay = createUnderWay();
   const sessions = createLegacySessions(edge, streams, underWay, options);
   const sse = ssePaths && createSse(edge, streams, underWay, { ...options, post: ssePaths.post });
+  /** Those who wait for a word before they send their bodies. */
+  const expectant = new WeakSet<IncomingMessage>();
   let closing = false;
 
   function refuse(response: ServerResponse, status: number, message: string, headers?: OutgoingHttpHeaders): void {
@@ -89,9 +95,15 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
   }
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
+    if (isEarly(response)) inTurn(request, response, () => guarded(request, response));
+    else guarded(request, response);
+  }
+
+  function guarded(request: IncomingMessage, response: ServerResponse): void {
     try {
       const { headers, url = "/" } = request;
       const { origin } = headers;
+      if (namesTwoHosts(request.rawHeaders)) return refuse(response, 400, "send one Host header", thenClose);
       const refusal = guard.refusal(headers.host, origin);
       if (refusal !== undefined) return refuse(response, 403, refusal);
       if (origin !== undefined) allowOrigin(response, origin);
@@ -127,10 +139,7 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
     if (caller === undefined)
       return refuse(response, 401, "say who you are: send an Authorization header", { "WWW-Authenticate": challenge });
     if (closing)
-      return refuse(response, 503, "this server is shutting down; ask again soon", {
-        Connection: "close",
-        "Retry-After": 5,
-      });
+      return refuse(response, 503, "this server is shutting down; ask again soon", { ...thenClose, "Retry-After": 5 });
     door(request, response, caller);
   }
 
@@ -186,11 +195,15 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
         fail(response, cause);
       }
     });
+    if (headers.expect !== undefined && expectant.delete(request) && !response.headersSent) {
+      response.removeHeader("Connection");
+      response.writeContinue();
+    }
   }
 
   function refuseBody(request: IncomingMessage, response: ServerResponse): void {
     const wire = edge.error(null, invalidRequest, `a body may have ${maxBodyBytes} bytes at most`);
-    response.writeHead(413, { "Content-Type": "application/json", Connection: "close" });
+    response.writeHead(413, { "Content-Type": "application/json", ...thenClose });
     for (const piece of wire) response.write(piece);
     discard(request, maxBodyBytes, () => response.end());
   }
@@ -259,6 +272,12 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
 
   return {
     handle,
+    handleExpectation(request, response) {
+      expectant.add(request);
+      // Who is refused may send its body or leave it: what follows could be either.
+      response.setHeader("Connection", "close");
+      handle(request, response);
+    },
     get counts() {
       return { sessions: sessions.size + (sse ? sse.size : 0), streams: streams.size };
     },
@@ -285,6 +304,16 @@ function headersOf({ headers }: IncomingMessage): Headers {
 
 function one(header: string | string[] | undefined): string | undefined {
   return typeof header === "object" ? header[0] : header;
+}
+
+/** Of two names, a server in front of this one may have judged the other. https://www.rfc-editor.org/rfc/rfc9112#section-3.2 */
+function namesTwoHosts(rawHeaders: readonly string[]): boolean {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length === 4 && name.toLowerCase() === "host") count++;
+  }
+  return count > 1;
 }
 
 function pathOf(url: string): string {

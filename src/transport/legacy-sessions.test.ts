@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import type { Reply } from "../protocol/edge.ts";
-import type { Message } from "./fake-edge.ts";
+import type { FakeSession, Message } from "./fake-edge.ts";
 import { resultOf, wireOf } from "./fake-edge.ts";
 import type { Served } from "./serve-fake.ts";
 import { serveFake } from "./serve-fake.ts";
@@ -45,6 +45,10 @@ function held() {
       return replies.shift() as { message: Message; reply: Reply };
     },
   };
+}
+
+function areClosed(opened: readonly { readonly session: FakeSession }[]): boolean[] {
+  return opened.map(({ session }) => session.closed);
 }
 
 describe("a session", () => {
@@ -162,6 +166,45 @@ describe("a session", () => {
     await served.ask({ headers: second.headers, body: question });
     await begin(served);
     expect([first, second, third].map(({ session }) => session.closed)).toEqual([false, false, true]);
+    stream.hangUp();
+  });
+
+  it("is not lost to a caller who holds as many: who holds most makes room", async () => {
+    const served = await serveFake(
+      {},
+      { maxSessions: 6, identify: (request) => ({ id: String(request.headers.authorization) }) },
+    );
+    const open = async (Authorization: string) => {
+      const answer = await served.ask({ headers: { Authorization }, body: initialize });
+      return { status: answer.status, session: served.edge.sessions.at(-1) as FakeSession };
+    };
+    const ann = [await open("ann"), await open("ann")];
+    const flood = [];
+    for (let count = 0; count < 20; count++) flood.push(await open("ben"));
+    expect(areClosed(ann)).toEqual([false, false]);
+    expect(areClosed(flood)).toEqual(flood.map((_, at) => at < 16));
+    // Ann may have as many as ben, at ben's expense, and neither can take more.
+    ann.push(await open("ann"));
+    expect(areClosed(flood.slice(16))).toEqual([true, false, false, false]);
+    ann.push(await open("ann"));
+    expect(areClosed(ann)).toEqual([true, false, false, false]);
+    expect(areClosed(flood.slice(16))).toEqual([true, false, false, false]);
+    // A third is let in.
+    const cid = await open("cid");
+    expect([cid.status, cid.session.closed, served.listening.http.counts.sessions]).toEqual([200, false, 6]);
+  });
+
+  it("is refused to a caller whose own are all in use, when no one holds more", async () => {
+    const served = await serveFake(
+      {},
+      { maxSessions: 2, identify: (request) => ({ id: String(request.headers.authorization) }) },
+    );
+    const own = await served.initialize("2025-06-18", { Authorization: "ann" });
+    const stream = await served.listen({ method: "GET", headers: { Authorization: "ann", "Mcp-Session-Id": own } });
+    const other = await served.initialize("2025-06-18", { Authorization: "ben" });
+    expect((await served.ask({ headers: { Authorization: "ann" }, body: initialize })).status).toBe(503);
+    const ask = { headers: { Authorization: "ben", "Mcp-Session-Id": other }, body: question };
+    expect((await served.ask(ask)).status).toBe(200);
     stream.hangUp();
   });
 

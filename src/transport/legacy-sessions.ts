@@ -19,7 +19,7 @@ export interface LegacySession {
 }
 
 export interface LegacySessions {
-  /** `initialize`. False if there are too many sessions, and none can be spared. */
+  /** `initialize`. False if there are too many sessions, and none can be spared: no one loses one to a caller who holds as many. */
   open(body: unknown, caller: Caller, response: ServerResponse, accepts: Accepts): boolean;
   /** The session with this id, if it is this caller's. */
   find(id: string, caller: Caller): LegacySession | undefined;
@@ -28,7 +28,7 @@ export interface LegacySessions {
 }
 
 export interface LegacySessionOptions {
-  /** When full, the session that has been idle longest makes room. */
+  /** When full, a session makes room that is not in use: of the caller who holds most, the one idle longest. */
   readonly maxSessions?: number;
   /** A session without an open stream or a question under way ends after this time. */
   readonly sessionIdleMs?: number;
@@ -70,37 +70,65 @@ export function createLegacySessions(
     now = () => performance.now(),
   }: LegacySessionOptions = {},
 ): LegacySessions {
-  /** In the order of their last use. */
   const held = new Map<string, Held>();
+  /** By the caller's id; each caller's in the order of their last use. */
+  const byCaller = new Map<string, Map<string, Held>>();
   const limits: EventLogLimits = { maxEvents: replay.maxEvents ?? 256, maxBytes: replay.maxBytes ?? 1024 * 1024 };
   const shared: SharedBytes = { held: 0, max: replay.maxTotalBytes ?? 64 * 1024 * 1024 };
   const sweeping = setInterval(sweep, Math.max(1, Math.min(sessionIdleMs / 4, 30_000))).unref();
 
+  function add(id: string, session: Held): void {
+    const { caller } = session;
+    held.set(id, session);
+    const own = byCaller.get(caller.id);
+    if (own) own.set(id, session);
+    else byCaller.set(caller.id, new Map([[id, session]]));
+  }
+
+  /** False if it is not there any more. */
+  function remove(id: string, { caller }: Held): boolean {
+    if (!held.delete(id)) return false;
+    const own = byCaller.get(caller.id);
+    own?.delete(id);
+    if (own?.size === 0) byCaller.delete(caller.id);
+    return true;
+  }
+
   function touch(id: string, session: Held): void {
     // Not one that has ended: touching would bring it back.
-    if (!held.delete(id)) return;
+    if (!held.has(id)) return;
     session.usedAt = now();
-    held.set(id, session);
+    const own = byCaller.get(session.caller.id);
+    own?.delete(id);
+    own?.set(id, session);
   }
 
   function sweep(): void {
     const oldest = now() - Math.max(1, sessionIdleMs);
-    // What is touched moves to the end, where the loop stops.
-    for (const [id, session] of held) {
-      if (session.usedAt > oldest) return;
-      if (session.busy) touch(id, session);
-      else session.end();
-    }
+    for (const own of byCaller.values())
+      // What is touched moves to the end, where the loop stops.
+      for (const [id, session] of own) {
+        if (session.usedAt > oldest) break;
+        if (session.busy) touch(id, session);
+        else session.end();
+      }
   }
 
-  function makeRoom(): boolean {
+  function makeRoom({ id }: Caller): boolean {
     if (held.size < maxSessions) return true;
-    for (const session of held.values()) {
-      if (session.busy) continue;
-      session.end();
-      return true;
+    const own = byCaller.get(id);
+    let spared = own && idleIn(own);
+    let most = own?.size ?? 0;
+    // With one more, the caller would hold that many.
+    if (spared) most += 1;
+    for (const others of byCaller.values()) {
+      const idle = others.size > most ? idleIn(others) : undefined;
+      if (idle === undefined) continue;
+      spared = idle;
+      most = others.size;
     }
-    return false;
+    spared?.end();
+    return spared !== undefined;
   }
 
   function hold(caller: Caller): Held {
@@ -154,20 +182,20 @@ export function createLegacySessions(
         own.listen(response, lastEventId);
       },
       end() {
-        if (!held.delete(id)) return;
+        if (!remove(id, session)) return;
         inner.close();
         controller.abort();
         for (const reply of replies) reply.withdraw(edge.error(null, -32600, ended));
         own.close();
       },
     };
-    held.set(id, session);
+    add(id, session);
     return session;
   }
 
   return {
     open(body, caller, response, accepts) {
-      if (!makeRoom()) return false;
+      if (!makeRoom(caller)) return false;
       hold(caller).open(body, response, accepts);
       return true;
     },
@@ -183,6 +211,12 @@ export function createLegacySessions(
       for (const session of held.values()) session.end();
     },
   };
+}
+
+/** The one that has been idle longest. */
+function idleIn(sessions: ReadonlyMap<string, Held>): Held | undefined {
+  for (const session of sessions.values()) if (!session.busy) return session;
+  return undefined;
 }
 
 function createPostReply(

@@ -97,6 +97,49 @@ describe("a server", () => {
   });
 });
 
+function expecting(...headers: readonly string[]): string {
+  const first = ["POST /mcp HTTP/1.1", "Expect: 100-continue", "MCP-Protocol-Version: 2026-07-28"];
+  return [...first, ...headers, "", ""].join("\r\n");
+}
+
+describe("a client that asks before it sends its body", () => {
+  const body = JSON.stringify(question);
+  const type = "Content-Type: application/json";
+  const length = `Content-Length: ${body.length}`;
+
+  it("is told to go on, then answered, and may ask again", async () => {
+    const { raw } = await serveFake();
+    const socket = await raw(expecting("Host: localhost", type, length));
+    for (let count = 0; count < 2; count++) {
+      expect(String(await once(socket, "data"))).toBe("HTTP/1.1 100 Continue\r\n\r\n");
+      socket.write(body);
+      expect(String(await once(socket, "data"))).toMatch(/^HTTP\/1\.1 200 [^]*"echo":"resources\/list"/);
+      socket.write(expecting("Host: localhost", type, length));
+    }
+    socket.destroy();
+  });
+
+  it.each([
+    [403, ["Host: evil.example", type, length]],
+    [403, ["Host: localhost", "Origin: https://evil.example", type, length]],
+    [400, ["Host: localhost", "Host: localhost", type, length]],
+    [401, ["Host: localhost", "Authorization: nobody", type, length]],
+    [415, ["Host: localhost", "Content-Type: text/plain", length]],
+    [406, ["Host: localhost", "Accept: text/html", type, length]],
+    [413, ["Host: localhost", type, "Content-Length: 100000000"]],
+  ])("is refused before it sends it (%i)", async (status, headers) => {
+    const { raw } = await serveFake(
+      {},
+      { identify: (request) => (request.headers.authorization ? undefined : { id: "ann" }) },
+    );
+    const socket = await raw(expecting(...headers));
+    const said = String(await once(socket, "data"));
+    expect(said).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(said).toMatch(/^Connection: close\r$/m);
+    socket.destroy();
+  });
+});
+
 describe("closing", () => {
   it("ends every listen with its result, and every stream, and lets go of the port", async () => {
     const replies: Reply[] = [];

@@ -57,6 +57,7 @@ export async function listen(edge: Edge, options: ListenOptions): Promise<Listen
     },
     http.handle,
   );
+  server.on("checkContinue", http.handleExpectation);
   server.maxConnections = maxConnections;
   try {
     await start(server, host, port);

@@ -1,10 +1,10 @@
 /** One question without memory over HTTP: answered as JSON, or as a stream once there is something to say on the way. */
 import type { ServerResponse } from "node:http";
-import type { Edge, Headers, Peer, Reply } from "../protocol/edge.ts";
+import type { Edge, Headers, Peer, Reply, Wire } from "../protocol/edge.ts";
 import type { Caller } from "../resources.ts";
 import type { Accepts } from "./accepts.ts";
 import { answer } from "./answer.ts";
-import type { EventStream, EventStreams } from "./event-stream.ts";
+import type { EventStream, EventStreamAsk, EventStreams } from "./event-stream.ts";
 import type { UnderWay } from "./under-way.ts";
 
 export interface Posted {
@@ -15,27 +15,74 @@ export interface Posted {
 }
 
 /**
- * The signal is made when it is asked for: most questions are answered before anyone wants to know. A class, because each object
- * literal with a getter gets a shape of its own, and collecting those costs more than all the rest of a small question.
+ * Who asks, and where the answer goes. A class, because a question is asked all the time, and a listen is held for ever: each object
+ * literal with a getter would get a shape of its own, and each closure holds on to whatever stood beside it.
  */
-class Asker implements Peer {
+class Exchange implements Peer, Reply, EventStreamAsk {
   readonly caller: Caller;
+  readonly takesNotice: boolean;
+  readonly #takesJson: boolean;
   readonly #response: ServerResponse;
+  readonly #streams: EventStreams;
+  readonly #underWay: UnderWay;
+  #stream: EventStream | undefined;
   #controller: AbortController | undefined;
-  answered = false;
+  #onClose: (() => void) | undefined;
+  #isAnswered = false;
 
-  constructor(caller: Caller, response: ServerResponse) {
+  constructor({ caller, accepts }: Posted, response: ServerResponse, streams: EventStreams, underWay: UnderWay) {
     this.caller = caller;
+    this.takesNotice = accepts.events;
+    this.#takesJson = accepts.json;
     this.#response = response;
+    this.#streams = streams;
+    this.#underWay = underWay;
+    underWay.begin();
   }
 
+  /** Made when it is asked for: most questions are answered before anyone wants to know. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
-      const controller = (this.#controller = new AbortController());
-      if (!this.answered && this.#response.destroyed) controller.abort();
-      else this.#response.once("close", () => this.answered || controller.abort());
+      this.#controller = new AbortController();
+      if (this.#response.destroyed) this.closed();
+      else if (this.#stream === undefined) this.#response.on("close", (this.#onClose = () => this.closed()));
     }
     return this.#controller.signal;
+  }
+
+  notify(wire: Wire): void | Promise<void> {
+    if (this.#isAnswered || !this.takesNotice) return;
+    this.#stream ??= this.#open();
+    return this.#stream.send("data: ", wire);
+  }
+
+  end(wire?: Wire, status = wire === undefined ? 202 : 200): void {
+    if (!this.settle()) return;
+    if (this.#stream === undefined && wire !== undefined && status === 200 && !this.#takesJson)
+      this.#stream = this.#open();
+    if (this.#stream === undefined) return answer(this.#response, status, wire);
+    if (wire !== undefined) void this.#stream.send("data: ", wire);
+    this.#stream.end();
+  }
+
+  /** The other side has got everything, or is gone. */
+  closed(): void {
+    if (!this.#isAnswered) this.#controller?.abort();
+  }
+
+  #open(): EventStream {
+    // A stream says itself when it closes.
+    if (this.#onClose) this.#response.off("close", this.#onClose);
+    this.#onClose = undefined;
+    return this.#streams.open(this.#response, this);
+  }
+
+  /** Nothing is said afterwards. False if nothing was to be said already. */
+  settle(): boolean {
+    if (this.#isAnswered) return false;
+    this.#isAnswered = true;
+    this.#underWay.end();
+    return true;
   }
 }
 
@@ -44,40 +91,14 @@ export function exchange(
   edge: Edge,
   streams: EventStreams,
   underWay: UnderWay,
-  { body, headers, accepts, caller }: Posted,
+  posted: Posted,
   response: ServerResponse,
 ): void {
-  const peer = new Asker(caller, response);
-  let stream: EventStream | undefined;
-
-  function settle(): void {
-    peer.answered = true;
-    underWay.end();
-  }
-
-  const reply: Reply = {
-    takesNotice: accepts.events,
-    notify(wire) {
-      if (peer.answered || !accepts.events) return;
-      stream ??= streams.open(response);
-      return stream.send("data: ", wire);
-    },
-    end(wire, status = wire === undefined ? 202 : 200) {
-      if (peer.answered) return;
-      settle();
-      if (stream === undefined && wire !== undefined && status === 200 && !accepts.json)
-        stream = streams.open(response);
-      if (stream === undefined) return answer(response, status, wire);
-      if (wire !== undefined) void stream.send("data: ", wire);
-      stream.end();
-    },
-  };
-
-  underWay.begin();
+  const asked = new Exchange(posted, response, streams, underWay);
   try {
-    edge.exchange(body, headers, peer, reply);
+    edge.exchange(posted.body, posted.headers, asked, asked);
   } catch (cause) {
-    if (!peer.answered) settle();
+    asked.settle();
     throw cause;
   }
 }

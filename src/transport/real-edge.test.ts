@@ -24,21 +24,30 @@ function createNote() {
       changes.push(change);
       wake.resolve();
     };
+    /** Ends a `next` that waits, too. */
+    const end = () => {
+      watchers.delete(hear);
+      wake.resolve();
+    };
     watchers.add(hear);
-    signal.addEventListener("abort", () => wake.resolve(), { once: true });
+    signal.addEventListener("abort", end, { once: true });
     return {
       uris,
-      async *[Symbol.asyncIterator]() {
-        try {
-          while (!signal.aborted) {
+      [Symbol.asyncIterator]: () => ({
+        async next() {
+          while (watchers.has(hear)) {
+            const value = changes.shift();
+            if (value) return { done: false, value };
             await wake.promise;
             wake = Promise.withResolvers();
-            if (!signal.aborted) yield* changes.splice(0);
           }
-        } finally {
-          watchers.delete(hear);
-        }
-      },
+          return { done: true, value: undefined };
+        },
+        return() {
+          end();
+          return Promise.resolve({ done: true, value: undefined });
+        },
+      }),
     };
   }
 

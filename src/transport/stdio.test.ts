@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { PassThrough, Writable } from "node:stream";
+import { PassThrough, Readable, Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import type { Reply } from "../protocol/edge.ts";
 import type { Script } from "./fake-edge.ts";
@@ -121,12 +121,30 @@ describe("stdio", () => {
     expect(await messages()).toEqual([{ jsonrpc: "2.0", id: 1, result: {} }]);
   });
 
+  it("finishes a question that has said something on the way when the input ends", async () => {
+    const asked = Promise.withResolvers<() => void>();
+    const { input, output, messages, session } = start({
+      receive(message, reply) {
+        void reply.notify(wireOf({ on: "the way" }));
+        asked.resolve(() => reply.end(resultOf(message)));
+      },
+    });
+    input.end(`${question(1)}\n`);
+    const answer = await asked.promise;
+    await once(input, "close");
+    // Whoever is not waited for is left within a few turns.
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    expect([session.closed, output.readableLength > 0]).toEqual([false, true]);
+    answer();
+    expect(await messages()).toEqual([{ on: "the way" }, { jsonrpc: "2.0", id: 1, result: {} }]);
+  });
+
   it("waits neither for a listen nor for ever", async () => {
     const listening = start(
       { receive: (_message, reply) => void reply.notify(wireOf({ listening: true })) },
       { graceMs: 1_000_000 },
     );
-    listening.input.end(`${question(1)}\n`);
+    listening.input.end(`${question(1, "subscriptions/listen")}\n`);
     expect(await listening.messages()).toEqual([{ listening: true }]);
     const never = start({ receive: () => {} }, { graceMs: 5 });
     never.input.end(`${question(1)}\n`);
@@ -191,9 +209,8 @@ describe("a slow reader of stdio", () => {
       },
       { output, highWaterBytes: 10_000 },
     );
-    const lines = Array.from({ length: 500 }, (_, id) => `${question(id)}\n`).join("");
     const paused = once(input, "pause");
-    input.write(lines);
+    input.write(lines(0, 500));
     await paused;
     expect(received).toBeLessThan(12);
     read();
@@ -217,8 +234,48 @@ describe("a slow reader of stdio", () => {
     expect(said.map((promise) => promise instanceof Promise)).toEqual([false, false, true, true]);
     read();
     await Promise.all(said);
+    replies[0]?.end();
     input.end();
     await over;
+  });
+
+  it("is given all that it asked, though it ended its input first", async () => {
+    const { output, read, bytes } = slowOutput();
+    const count = 500;
+    // The end is known when the last bytes are read, as it is with a pipe.
+    const input = new Readable({
+      read() {
+        this.push(Array.from({ length: count }, (_, id) => `${question(id)}\n`).join("") + question("last"));
+        this.push(null);
+      },
+    });
+    let received = 0;
+    const { over } = start(
+      {
+        receive(message, reply) {
+          received++;
+          reply.end(resultOf(message, "x".repeat(1000)));
+        },
+      },
+      { input, output, highWaterBytes: 10_000 },
+    );
+    await once(input, "close");
+    expect(received).toBeLessThan(12);
+    read();
+    await over;
+    expect(received).toBe(count + 1);
+    expect(bytes()).toBeGreaterThan(count * 1000);
+  });
+
+  it("that takes nothing at all is not waited for once it has ended its input", async () => {
+    const { output } = slowOutput();
+    const { input, over, session } = start(
+      { receive: (message, reply) => reply.end(resultOf(message, "x".repeat(1000))) },
+      { output, highWaterBytes: 10_000, graceMs: 5 },
+    );
+    input.end(Array.from({ length: 100 }, (_, id) => `${question(id)}\n`).join(""));
+    await over;
+    expect(session.closed).toBe(true);
   });
 
   it("that goes away lets whoever waits go on", async () => {
@@ -229,5 +286,48 @@ describe("a slow reader of stdio", () => {
     output.destroy();
     await waiting;
     await over;
+  });
+});
+
+function lines(from: number, count: number, method?: string): string {
+  return Array.from({ length: count }, (_, at) => `${question(from + at, method)}\n`).join("");
+}
+
+describe("questions over stdio", () => {
+  it("are put a bounded number at a time, each as soon as another is answered", async () => {
+    const open: (() => void)[] = [];
+    let put = 0;
+    const { input, messages } = start({
+      receive(message, reply) {
+        put++;
+        open.push(() => reply.end(resultOf(message)));
+      },
+    });
+    const paused = once(input, "pause");
+    input.end(lines(0, 1000));
+    await paused;
+    expect([put, open.length]).toEqual([64, 64]);
+    open.shift()?.();
+    expect([put, open.length]).toEqual([65, 64]);
+    const all = messages();
+    while (open.length > 0) open.shift()?.();
+    expect(await all).toHaveLength(1000);
+  });
+
+  it("are not held up by any number of listens", async () => {
+    const { input, messages } = start({
+      receive(message, reply) {
+        if (message.method === "subscriptions/listen") void reply.notify(wireOf({ listening: message.id }));
+        else reply.end(resultOf(message));
+      },
+    });
+    input.end(lines(0, 500, "subscriptions/listen") + lines(500, 500));
+    expect(await messages()).toHaveLength(1000);
+  });
+
+  it("that are answered at once may be many in one piece", async () => {
+    const { input, messages } = start();
+    input.end(lines(0, 20_000));
+    expect(await messages()).toHaveLength(20_000);
   });
 });

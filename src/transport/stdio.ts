@@ -16,11 +16,14 @@ export interface StdioOptions {
   readonly maxMessageBytes?: number;
   /** How much may wait for a slow reader before no more is read. */
   readonly highWaterBytes?: number;
-  /** For questions that are under way when the input ends. A listen, or whatever has said something on the way, is not waited for. */
+  /** For questions that are under way when the input ends, and for a reader that takes nothing. A listen is not waited for. */
   readonly graceMs?: number;
   /** Ends the conversation as the end of the input does. */
   readonly signal?: AbortSignal;
 }
+
+/** Questions that may be under way at once: their answers all go to one reader. */
+const maxUnderWay = 64;
 
 /** Resolves when the conversation is over: the input ended, the output broke, or the signal came. Never rejects. */
 export async function serveStdio(
@@ -39,10 +42,17 @@ export async function serveStdio(
   const underWay = createUnderWay();
   const lines = createLines(maxMessageBytes);
   const inputEnded = Promise.withResolvers<void>();
+  const allTaken = Promise.withResolvers<void>();
   const outputBroke = Promise.withResolvers<void>();
+  const stopped = Promise.withResolvers<void>();
   /** Set while the reader is slow. */
   let slow: PromiseWithResolvers<void> | undefined;
   let silent = false;
+  /** No more bytes come. */
+  let complete = false;
+  let taking = false;
+  let takenCount = 0;
+  let flushedCount = 0;
 
   function write(wire: Wire): void | Promise<void> {
     if (silent) return;
@@ -53,6 +63,7 @@ export async function serveStdio(
   }
 
   function flushed(): void {
+    flushedCount++;
     if (slow === undefined || output.writableLength > highWaterBytes) return;
     release();
     takeLines();
@@ -63,14 +74,29 @@ export async function serveStdio(
     slow = undefined;
   }
 
+  /** Who does not read its answers is not asked for more questions. */
+  function isReady(): boolean {
+    return slow === undefined && !silent && underWay.count < maxUnderWay;
+  }
+
   function takeLines(): void {
-    for (;;) {
-      // Who does not read its answers is not asked for more questions.
-      if (slow !== undefined || silent) return void input.pause();
-      const line = lines.next();
-      if (line === undefined) return void input.resume();
-      take(line);
+    // An answer that is given at once comes back here from within.
+    if (taking) return;
+    taking = true;
+    while (isReady()) {
+      const line = lines.next() ?? (complete ? lines.rest() : undefined);
+      if (line !== undefined) {
+        takenCount++;
+        take(line);
+        continue;
+      }
+      taking = false;
+      if (complete) allTaken.resolve();
+      else input.resume();
+      return;
     }
+    taking = false;
+    input.pause();
   }
 
   function take(line: Line): void {
@@ -80,26 +106,21 @@ export async function serveStdio(
     const parsed = parseMessage(line);
     if (!parsed.ok) return void write(edge.error(null, -32700, parsed.message));
 
+    const isQuestion = !edge.isListen?.(parsed.body);
     let over = false;
-    let waitedFor = true;
-    function settle(): void {
-      if (waitedFor) underWay.end();
-      waitedFor = false;
-    }
     const reply: Reply = {
-      notify(wire) {
-        if (over) return;
-        settle();
-        return write(wire);
-      },
+      notify: (wire) => (over ? undefined : write(wire)),
       end(wire) {
         if (over) return;
         over = true;
-        settle();
         if (wire !== undefined) void write(wire);
+        if (!isQuestion) return;
+        const wasFull = underWay.count === maxUnderWay;
+        underWay.end();
+        if (wasFull) takeLines();
       },
     };
-    underWay.begin();
+    if (isQuestion) underWay.begin();
     session.receive(parsed.body, reply);
   }
 
@@ -108,9 +129,10 @@ export async function serveStdio(
     takeLines();
   }
 
-  function takeRest(): void {
-    const rest = silent ? undefined : lines.rest();
-    if (rest !== undefined) take(rest);
+  /** There may be lines left that have come and were not taken: a stream that was paused with its last bytes ends all the same. */
+  function endInput(): void {
+    complete = true;
+    takeLines();
     inputEnded.resolve();
   }
 
@@ -122,28 +144,40 @@ export async function serveStdio(
   }
 
   const session = edge.session({ caller, signal: controller.signal, send: write }, { modern: true });
-  const ended = () => inputEnded.resolve();
-  input.on("data", takeChunk).on("end", takeRest).on("error", ended).on("close", ended);
+  const stop = () => stopped.resolve();
+  input.on("data", takeChunk).on("end", endInput).on("error", endInput).on("close", endInput);
   output.on("error", breakOff).on("close", breakOff);
-  signal?.addEventListener("abort", ended, { once: true });
-  if (signal?.aborted) ended();
+  signal?.addEventListener("abort", stop, { once: true });
+  if (signal?.aborted) stop();
 
-  await Promise.race([inputEnded.promise, outputBroke.promise]);
-  input.off("data", takeChunk).pause();
+  const over = Promise.race([outputBroke.promise, stopped.promise]);
+  await Promise.race([inputEnded.promise, over]);
+  await whileMoving(Promise.race([allTaken.promise, over]), () => takenCount);
+  // From here on nothing more is taken.
+  taking = true;
+  input.off("data", takeChunk).off("end", endInput).pause();
   await atMost(graceMs, Promise.race([underWay.idle(), outputBroke.promise]));
   session.close();
   controller.abort();
   silent = true;
   release();
-  signal?.removeEventListener("abort", ended);
-  input.off("end", takeRest).off("error", ended).off("close", ended);
+  signal?.removeEventListener("abort", stop);
+  input.off("error", endInput).off("close", endInput);
   await flushOutput();
 
   async function flushOutput(): Promise<void> {
     if (output.writableLength === 0 || output.destroyed) return;
     const left = Promise.withResolvers<void>();
     output.write("", () => left.resolve());
-    await atMost(graceMs, Promise.race([left.promise, outputBroke.promise]));
+    await whileMoving(Promise.race([left.promise, outputBroke.promise]), () => flushedCount);
+  }
+
+  /** Resolves when the promise does, or when the count has stood still for as long as anyone is waited for. */
+  async function whileMoving(promise: Promise<void>, count: () => number): Promise<void> {
+    for (let before = -1, now = count(); now !== before; now = count()) {
+      before = now;
+      if (await atMost(graceMs, promise)) return;
+    }
   }
 }
 

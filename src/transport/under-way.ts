@@ -3,6 +3,7 @@
 export interface UnderWay {
   begin(): void;
   end(): void;
+  readonly count: number;
   /** Resolves as soon as nothing is under way. */
   idle(): Promise<void>;
 }
@@ -20,6 +21,9 @@ export function createUnderWay(): UnderWay {
       waiting?.resolve();
       waiting = undefined;
     },
+    get count() {
+      return count;
+    },
     idle() {
       if (count === 0) return Promise.resolve();
       waiting ??= Promise.withResolvers();
@@ -28,12 +32,12 @@ export function createUnderWay(): UnderWay {
   };
 }
 
-/** Resolves when the promise settles, or after this time. */
-export async function atMost(ms: number, promise: Promise<unknown>): Promise<void> {
-  const { promise: elapsed, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, Math.max(0, ms));
+/** Resolves when the promise settles, or after this time; true if it settled. */
+export async function atMost(ms: number, promise: Promise<unknown>): Promise<boolean> {
+  const { promise: elapsed, resolve } = Promise.withResolvers<false>();
+  const timer = setTimeout(resolve, Math.max(0, ms), false);
   try {
-    await Promise.race([promise, elapsed]);
+    return await Promise.race([promise.then(() => true), elapsed]);
   } finally {
     clearTimeout(timer);
   }

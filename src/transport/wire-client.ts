@@ -30,6 +30,7 @@ export interface EventReader {
   rest(): Promise<SentEvent[]>;
   /** Reads nothing more. */
   pause(): void;
+  resume(): void;
   hangUp(): void;
 }
 
@@ -130,6 +131,7 @@ function readEvents(response: IncomingMessage): EventReader {
       return all;
     },
     pause: () => void response.socket.pause(),
+    resume: () => void response.socket.resume(),
     hangUp: () => response.destroy(),
   };
 }

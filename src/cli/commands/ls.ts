@@ -1,81 +1,121 @@
 /** `pressmark ls`: what a house would list. */
-import type { Call, Page, PageAsk, Resource } from "../../resources.ts";
-import { directoryType } from "../../resources.ts";
-import { ResourceError } from "../../errors.ts";
-import { defineCommand, flag, listFlag, optional, type World } from "../command.ts";
-import { plain, print } from "../print.ts";
+import { cutToWidth, padToWidth } from "../../lib/display-width.ts";
+import { directoryType, type Resource } from "../../resources.ts";
+import { defineCommand, flag, many, valueFlag, wholeNumber } from "../command.ts";
+import { jsonLine, plain } from "../print.ts";
+import { inUnits, localMinute } from "../reading/amounts.ts";
+import { inColumns } from "../reading/columns.ts";
+import { atDesk, type Desk, deskFlags } from "../reading/desk.ts";
+import { createFilter, filterFlags } from "../reading/filters.ts";
+import { everything, find, findRoots, type Found } from "../reading/find.ts";
+import { pathWithin } from "../reading/reach.ts";
 
 export default defineCommand({
   name: "ls",
-  summary: "List the resources of a folder",
-  more: "Lists every resource of the current folder, or the direct children of one directory. A terminal is shown size, type and URI; a pipe is given one URI a line.",
-  examples: ["pressmark ls", "pressmark ls docs", "pressmark ls --json | jq .size"],
-  takes: { where: optional("a directory: its URI, or its path within the folder", "folders") },
+  summary: "List resources: what is in a directory, or all that a pattern matches",
+  more: "Lists the direct children of the current folder or of a directory; --all lists every resource below. A pattern in quotes (*, ?, [a-z], {a,b}, and ** for any depth) is matched on paths. A terminal is shown names in columns; a pipe is given one URI a line.",
+  examples: [
+    "pressmark ls",
+    "pressmark ls docs --long",
+    "pressmark ls 'src/**/*.ts' --changed-since 2h",
+    "pressmark ls --all --mime 'image/*' --json | jq .size",
+  ],
+  takes: { where: many("a directory or a file: its URI, its path, or a pattern of paths", "files") },
   flags: {
-    folder: listFlag("FOLDER", "look in this folder instead of the current one; may be given again", "folders"),
-    all: flag("everything below the directory, not only its children", { short: "a" }),
+    all: flag("every resource below, not only direct children", { short: "a" }),
+    long: flag("a line for each: size, time of change, type, URI", { short: "l" }),
     json: flag("one JSON object a line"),
+    limit: valueFlag<number>("NUMBER", "stop after so many", { initial: Infinity, parse: wholeNumber(1) }),
+    ...filterFlags,
+    ...deskFlags,
   },
-  async run({ where, flags: { folder: folders, all, json } }, world) {
-    const { openHouse } = await import("../../server/open-house.ts");
-    const house = await openHouse({ folders, from: world.folder, env: world.env, err: world.err });
-    try {
-      const { resources, locate } = house;
-      const call: Call = { caller: { id: "local" }, signal: world.signal };
-      const uri = where === undefined ? undefined : await locate(where, call);
-      const ask =
-        uri === undefined || all
-          ? (page: PageAsk) => resources.list(page, call)
-          : (page: PageAsk) => resources.children(uri, page, call);
-      // A directory that is not there must not look like an empty one.
-      if (uri !== undefined && all) await resources.children(uri, {}, call);
-      const below = uri === undefined || !all ? "" : uri.endsWith("/") ? uri : `${uri}/`;
-      await printPages(ask, below, json ? jsonLine : world.out.isTTY ? columns : uriLine, world);
-    } finally {
-      await house.close();
-    }
+  async run({ where: words, flags }, world) {
+    const passes = createFilter(flags);
+    let left = flags.limit;
+    await atDesk(flags, world, async (desk) => {
+      const show = flags.json
+        ? asJson
+        : flags.long
+          ? createTable(desk)
+          : desk.isTerminal
+            ? createGrid(desk)
+            : createLines(desk);
+      const isTitled = words.length > 1 && desk.isTerminal && !flags.json;
+      for (const [index, word] of (words.length === 0 ? [undefined] : words).entries()) {
+        const found = await findAny(word, flags.all, desk);
+        if (isTitled && found.directory) await desk.print(`${index > 0 ? "\n" : ""}${plain(word ?? "")}:\n`);
+        for await (const page of batches(found, desk.isTerminal && !flags.json && !flags.long)) {
+          const passing = page.filter(passes).slice(0, left);
+          left -= passing.length;
+          if (passing.length > 0) await desk.print(show(passing, found));
+          if (left === 0) return;
+        }
+      }
+    });
   },
 });
 
-async function printPages(
-  ask: (page: PageAsk) => Promise<Page<Resource>>,
-  below: string,
-  line: (resource: Resource) => string,
-  { out, err }: World,
-): Promise<void> {
-  let cursor: string | undefined;
-  const failed = new Set<string>();
-  do {
-    const page = await ask(cursor === undefined ? {} : { cursor });
-    for (const { mount, message } of page.failures ?? []) {
-      if (!failed.has(mount)) err.write(`pressmark: mount ${JSON.stringify(mount)}: ${plain(message)}\n`);
-      failed.add(mount);
+function findAny(word: string | undefined, all: boolean, desk: Desk): Promise<Found> {
+  if (word !== undefined) return find(word, { all }, desk);
+  return all ? Promise.resolve({ pages: everything(desk) }) : findRoots(desk);
+}
+
+/** So many names are laid out together. */
+const gridSize = 10_000;
+
+/** Columns are laid out over several pages, where there are several. */
+async function* batches({ pages }: Found, isGathered: boolean): AsyncGenerator<readonly Resource[]> {
+  let gathered: Resource[] = [];
+  for await (const page of pages) {
+    if (!isGathered) {
+      yield page;
+      continue;
     }
-    const lines = page.items.filter(({ uri }) => uri.startsWith(below)).map(line);
-    if (lines.length > 0) await print(out, lines.join(""));
-    cursor = page.next;
-  } while (cursor !== undefined);
-  if (failed.size > 0) throw new ResourceError("unavailable", "the list is not complete; see above");
-}
-
-function jsonLine(resource: Resource): string {
-  return `${JSON.stringify(resource)}\n`;
-}
-
-function uriLine({ uri }: Resource): string {
-  return `${uri}\n`;
-}
-
-function columns({ uri, mimeType = "", size }: Resource): string {
-  const type = mimeType === directoryType ? "directory" : plain(mimeType);
-  return `${(size === undefined ? "" : inUnits(size)).padStart(8)}  ${type.padEnd(24)}  ${plain(uri)}\n`;
-}
-
-function inUnits(bytes: number): string {
-  let amount = bytes;
-  for (const unit of ["B", "kB", "MB", "GB"]) {
-    if (amount < 1000) return `${unit === "B" ? amount : amount.toFixed(1)} ${unit}`;
-    amount /= 1000;
+    gathered = gathered.length === 0 ? [...page] : gathered.concat(page);
+    if (gathered.length < gridSize) continue;
+    yield gathered;
+    gathered = [];
   }
-  return `${amount.toFixed(1)} TB`;
+  if (gathered.length > 0) yield gathered;
+}
+
+type Show = (resources: readonly Resource[], found: Found) => string;
+
+const asJson: Show = (resources) => resources.map(jsonLine).join("");
+
+function createLines({ paint }: Desk): Show {
+  return (resources) => resources.map(({ uri, mimeType }) => `${paint.kind(mimeType, plain(uri))}\n`).join("");
+}
+
+/** Each line as wide as the widest before it needs. */
+function createTable({ paint }: Desk): Show {
+  let typeWidth = 0;
+  return (resources) => {
+    const rows = resources.map(({ uri, mimeType = "", size, annotations }) => ({
+      size: size === undefined ? "" : inUnits(size),
+      modified: annotations?.lastModified === undefined ? "" : plain(localMinute(annotations.lastModified)),
+      type: mimeType === directoryType ? "directory" : cutToWidth(plain(mimeType), 30),
+      uri: paint.kind(mimeType, plain(uri)),
+    }));
+    for (const { type } of rows) typeWidth = Math.max(typeWidth, type.length);
+    return rows
+      .map(
+        ({ size, modified, type, uri }) =>
+          `${size.padStart(8)}  ${modified.padEnd(16)}  ${padToWidth(type, typeWidth)}  ${uri}\n`,
+      )
+      .join("");
+  };
+}
+
+function createGrid({ paint, roots, width }: Desk): Show {
+  return (resources, { directory }) =>
+    inColumns(
+      resources.map((resource) => {
+        const { uri, name, mimeType } = resource;
+        const path = directory === undefined && roots.length === 1 ? pathWithin(roots, resource) || uri : uri;
+        const text = plain(directory === undefined ? path : name) + (mimeType === directoryType ? "/" : "");
+        return { text, shown: paint.kind(mimeType, text) };
+      }),
+      width,
+    );
 }

@@ -1,47 +1,167 @@
 /** `pressmark read`: what a house would give for one URI. */
 import { quote, ResourceError } from "../../errors.ts";
-import type { Call, Content } from "../../resources.ts";
-import { defineCommand, flag, listFlag, one, type World } from "../command.ts";
-import { plain, print } from "../print.ts";
+import type { Content } from "../../resources.ts";
+import { defineCommand, flag, one, oneOf, UsageError, valueFlag } from "../command.ts";
+import { jsonLine, plainText } from "../print.ts";
+import { atDesk, type Desk, deskFlags } from "../reading/desk.ts";
+import { isNotFound } from "../reading/find.ts";
 
 export default defineCommand({
   name: "read",
-  summary: "Print a resource",
-  more: "Prints text as it is. A terminal is not sent bytes, nor control characters of a text, unless asked with --raw.",
-  examples: ["pressmark read README.md", "pressmark read logo.png > copy.png"],
-  takes: { where: one("a resource: its URI, or its path within the folder", "files") },
+  summary: "Print a resource, or a part of it",
+  more: "Prints text as it is. A terminal is not sent bytes, nor characters of a text that would steer it, unless asked with --raw.",
+  examples: [
+    "pressmark read README.md",
+    "pressmark read src/index.ts --lines 10-40 --number",
+    "pressmark read report.pdf --as text",
+    "pressmark read logo.png > copy.png",
+  ],
+  takes: { where: one("a resource: its URI, or its path", "files") },
   flags: {
-    folder: listFlag("FOLDER", "look in this folder instead of the current one; may be given again", "folders"),
+    lines: valueFlag<Range | undefined>("A-B", "only these lines, counted from 1; 10- goes to the end", {
+      initial: undefined,
+      parse: (text) => toRange(text, "lines", 1),
+    }),
+    bytes: valueFlag<Range | undefined>("A-B", "only these bytes, counted from 0", {
+      initial: undefined,
+      parse: (text) => toRange(text, "bytes", 0),
+    }),
+    as: valueFlag<"text" | undefined>("FORM", "what to make of it first", {
+      initial: undefined,
+      offer: ["text"],
+      parse: oneOf(["text"]),
+    }),
+    number: flag("number the lines", { short: "n" }),
     raw: flag("write everything as it is, even to a terminal"),
-    json: flag("the contents as JSON, bytes in base64"),
+    json: flag("one JSON object a line for each content, bytes in base64"),
+    ...deskFlags,
   },
-  async run({ where, flags: { folder: folders, raw, json } }, world) {
-    const { openHouse } = await import("../../server/open-house.ts");
-    const house = await openHouse({ folders, from: world.folder, env: world.env, err: world.err });
-    try {
-      const call: Call = { caller: { id: "local" }, signal: world.signal };
-      const { contents } = await house.resources.read(await house.locate(where, call), call);
-      if (json) await print(world.out, `${JSON.stringify(contents.map(asJson), undefined, 2)}\n`);
-      else for (const content of contents) await printContent(content, raw, world);
-    } finally {
-      await house.close();
-    }
+  async run({ where, flags }, world) {
+    const { lines, bytes, as, json } = flags;
+    if (lines && bytes) throw new UsageError("a part is asked for in lines or in bytes: leave out --lines or --bytes");
+    if (bytes && flags.number)
+      throw new UsageError("only whole lines can be numbered: leave out --number, or use --lines");
+    const range = lines ?? bytes;
+    await atDesk(flags, world, async (desk) => {
+      const uri = await desk.locate(where);
+      const show = createShow(flags, range, desk);
+      let isEnded = true;
+      for await (const content of contentsOf(uri, { range, as }, desk)) {
+        const shown = json ? jsonLine(asJson(content)) : show(content);
+        if (shown.length > 0) isEnded = typeof shown !== "string" || shown.endsWith("\n");
+        await desk.print(shown);
+      }
+      // So that what the shell says next has its own line.
+      if (!isEnded && desk.isTerminal && !flags.raw) await desk.print("\n");
+    });
   },
 });
 
-async function printContent({ uri, mimeType, body }: Content, raw: boolean, { out }: World): Promise<void> {
-  const careful = out.isTTY === true && !raw;
-  if ("text" in body) {
-    if (!careful) return print(out, body.text);
-    const text = body.text.split(/\r?\n/).map((line) => line.split("\t").map(plain).join("\t"));
-    return print(out, `${text.join("\n").replace(/\n$/, "")}\n`);
-  }
-  if (careful)
-    throw new ResourceError(
-      "unsupported",
-      `${quote(uri)} is ${mimeType ?? "bytes"} (${body.bytes.length} bytes), which a terminal cannot show; send it to a file with >, or add --raw`,
+interface Range {
+  readonly unit: "lines" | "bytes";
+  readonly first: number;
+  /** Infinite up to the end. */
+  readonly last: number;
+}
+
+/** `A-B`, `A-`, `-B` or `A` alone. */
+function toRange(text: string, unit: Range["unit"], from: number): Range {
+  const found = /^(\d{0,15})(-?)(\d{0,15})$/.exec(text);
+  const [, before = "", dash = "", behind = ""] = found ?? [];
+  const first = before === "" ? from : Number(before);
+  const last = dash === "" ? first : behind === "" ? Infinity : Number(behind);
+  if (!found || before + behind === "" || first < from || last < first)
+    throw new UsageError(
+      `takes two numbers from ${from} on, the smaller first, as in ${unit === "lines" ? "10-40" : "0-1023"}, not ${quote(text, 40)}`,
     );
-  return print(out, body.bytes);
+  return { unit, first, last };
+}
+
+interface Part {
+  readonly range: Range | undefined;
+  readonly as: "text" | undefined;
+}
+
+/** A range that is too large to be answered at once is asked for piece by piece. */
+async function* contentsOf(uri: string, part: Part, desk: Desk): AsyncGenerator<Content> {
+  let query = spell(part);
+  for (let reached = -1; ;) {
+    const { contents } = await readPart(uri, query, desk);
+    yield* contents;
+    const more = contents.length === 1 ? missing(contents[0]!, part) : undefined;
+    if (!more || more.reached <= reached) return;
+    ({ query, reached } = more);
+  }
+}
+
+function spell({ range, as }: Part): string {
+  const words = as === undefined ? [] : [`as=${as}`];
+  if (range) words.push(`${range.unit}=${range.first}-${range.last === Infinity ? "" : range.last}`);
+  return words.join("&");
+}
+
+async function readPart(uri: string, query: string, { resources, call }: Desk) {
+  const asked = query === "" ? uri : `${uri}${uri.includes("?") ? "&" : "?"}${query}`;
+  try {
+    return await resources.read(asked, call);
+  } catch (cause) {
+    if (cause instanceof ResourceError && cause.kind === "too-large")
+      throw new ResourceError("too-large", `${cause.message} (here with --lines or --bytes)`, { cause });
+    if (query === "" || !isNotFound(cause)) throw cause;
+    // It may be the part alone that is not to be had.
+    await resources.stat(uri, call);
+    throw new ResourceError("unsupported", `no part of ${quote(uri)} can be had; leave out --lines, --bytes and --as`, {
+      cause,
+    });
+  }
+}
+
+/** How far this content reaches, and the query for what was asked for behind it, if the house says that there is such a thing. */
+function missing(
+  { uri, meta }: Content,
+  { range }: Part,
+): { readonly reached: number; readonly query: string } | undefined {
+  const given = meta?.["pressmark/range"];
+  if (!range || typeof given !== "object" || given === null) return undefined;
+  const { next: query, [range.unit]: held, bytes } = given as Readonly<Record<string, unknown>>;
+  if (typeof query !== "string") return undefined;
+  const reached = endOf(held);
+  if (reached !== undefined) return reached < range.last ? { reached, query } : undefined;
+  const cut = endOf(bytes);
+  if (cut === undefined) return undefined;
+  throw new ResourceError(
+    "too-large",
+    `a line of ${quote(uri)} is too long to be given at once, and ends here; go on with --bytes ${cut + 1}-`,
+  );
+}
+
+function endOf(pair: unknown): number | undefined {
+  const end: unknown = Array.isArray(pair) ? pair[1] : undefined;
+  return typeof end === "number" ? end : undefined;
+}
+
+function createShow(
+  { raw, number }: { readonly raw: boolean; readonly number: boolean },
+  range: Range | undefined,
+  { isTerminal, paint }: Desk,
+): (content: Content) => string | Uint8Array {
+  const isCareful = isTerminal && !raw;
+  let line = range?.first ?? 1;
+  return ({ uri, mimeType, body }) => {
+    if ("bytes" in body) {
+      const what = `${quote(uri)} is ${mimeType ?? "bytes"} (${body.bytes.length} bytes)`;
+      if (number) throw new ResourceError("unsupported", `${what} and has no lines to number; leave out --number`);
+      if (!isCareful) return body.bytes;
+      throw new ResourceError(
+        "unsupported",
+        `${what}, which a terminal cannot show; send it to a file with >, or add --raw`,
+      );
+    }
+    const text = isCareful ? plainText(body.text) : body.text;
+    if (!number || text === "") return text;
+    const lines = text.replace(/\n$/, "").split("\n");
+    return lines.map((each) => `${paint.faint(String(line++).padStart(6))}  ${each}\n`).join("");
+  };
 }
 
 function asJson({ uri, mimeType, body, meta }: Content): unknown {

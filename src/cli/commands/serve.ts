@@ -1,38 +1,46 @@
 /** `pressmark serve`: folders as MCP resources over HTTP. */
 import { defineCommand, listFlag, many, UsageError, valueFlag } from "../command.ts";
 import { hostSettings } from "../host-settings.ts";
+import { configFlag } from "../config-flag.ts";
 import { plain, print } from "../print.ts";
 import { quote, ResourceError } from "../../errors.ts";
 
 export default defineCommand({
   name: "serve",
   summary: "Serve folders as MCP resources over HTTP",
-  more: "Serves the current folder unless others are named, each as a mount of its own, to every MCP revision on one endpoint, until it is stopped with Ctrl-C.",
-  examples: ["pressmark serve", "pressmark serve docs src --port 8080"],
-  takes: { folder: many("a folder to serve; the current one unless said", "folders") },
+  more: "Serves what the config says, or the current folder, unless folders are named, each as a mount of its own, to every MCP revision on one endpoint, until it is stopped with Ctrl-C. A change of the config takes effect while it runs.",
+  examples: ["pressmark serve", "pressmark serve docs src --port 8080", "pressmark serve --config team.yaml"],
+  takes: {
+    folder: many("a folder to serve; what the config says, or the current one, unless said", "folders"),
+  },
   flags: {
-    port: valueFlag("PORT", "the port to listen on; 0 takes any free one", {
+    config: configFlag,
+    port: valueFlag<number | undefined>("PORT", "the port to listen on; 0 takes any free one", {
       short: "p",
-      initial: 7357,
-      initially: "7357",
+      initial: undefined,
+      initially: "7357, or what the config says,",
       parse: toPort,
     }),
-    host: valueFlag("ADDRESS", "the address to listen on", {
-      initial: "127.0.0.1",
-      initially: "127.0.0.1",
+    host: valueFlag<string | undefined>("ADDRESS", "the address to listen on", {
+      initial: undefined,
+      initially: "127.0.0.1, or what the config says,",
       parse: toHost,
     }),
     "allow-host": listFlag("NAME", "another name that clients know this machine by; may be given again"),
   },
   async run(
-    { folder: folders, flags: { port, host, "allow-host": allowedHosts } },
+    { folder: folders, flags: { config, port, host, "allow-host": allowedHosts } },
     { folder, env, version, out, err, signal },
   ) {
-    const { startServer } = await import("../../server/start-server.ts");
-    const options = { folders, from: folder, host, port, allowedHosts, version, env, err };
+    const [{ startServer }, { boundYoungGeneration }] = await Promise.all([
+      import("../../server/start-server.ts"),
+      import("../../server/young-generation.ts"),
+    ]);
+    const options = { folders, config, from: folder, host, port, allowedHosts, version, env, err };
     const server = await startServer(options).catch((cause: unknown) => {
-      throw sayWhichFlag(cause, port);
+      throw sayWhichFlag(cause);
     });
+    boundYoungGeneration();
     try {
       const mounts = server.mounts.map(({ name, base }) => `  ${plain(name)}  ${base}`).join("\n");
       await print(
@@ -42,7 +50,7 @@ export default defineCommand({
       if (!server.loopback)
         await print(
           err,
-          `pressmark: anyone who can reach ${host === "0.0.0.0" || host === "::" ? "this machine" : host} may read what is served; leave --host out to serve this machine alone\n`,
+          `pressmark: anyone who can reach ${server.host === "0.0.0.0" || server.host === "::" ? "this machine" : server.host} may read what is served; leave --host out to serve this machine alone\n`,
         );
       if (!signal.aborted) await new Promise((stopped) => signal.addEventListener("abort", stopped, { once: true }));
     } finally {
@@ -52,9 +60,10 @@ export default defineCommand({
 });
 
 /** The server says what is wrong with a port; here it has a flag. */
-function sayWhichFlag(cause: unknown, port: number): unknown {
-  if (!(cause instanceof ResourceError) || (cause.cause as NodeJS.ErrnoException | undefined)?.code !== "EADDRINUSE")
-    return cause;
+function sayWhichFlag(cause: unknown): unknown {
+  if (!(cause instanceof ResourceError)) return cause;
+  const { code, port } = (cause.cause ?? {}) as NodeJS.ErrnoException & { readonly port?: number };
+  if (code !== "EADDRINUSE") return cause;
   const message = `port ${port} is taken by another program, perhaps another pressmark; choose one with --port, or let --port 0 take a free one`;
   return new ResourceError(cause.kind, message, { cause });
 }

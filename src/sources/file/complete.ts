@@ -17,7 +17,7 @@ export function* completePath(
   const folder = typed.slice(0, Math.max(0, slash));
   if (slash === 0) return [];
   const all = yield* confine.visit(folder, function* (place) {
-    return place.kind === "folder" ? yield* names.of(place, folder.slice(folder.lastIndexOf("/") + 1)) : [];
+    return place.kind === "folder" ? (yield* names.of(place)).names : [];
   });
   const suggestions: Suggestion[] = [];
   for (const name of best(all ?? [], typed.slice(slash + 1))) {

@@ -238,14 +238,16 @@ describe.each([
 ])("on %s", (_, createDisk, handles) => {
   function stand() {
     const disk = createDisk();
-    const confine = createConfine(folder.root, disk, { handles });
-    const names = createNames(disk);
+    const serving = folder.serving(disk);
+    const confine = createConfine(folder.root, disk, serving, { handles });
+    const names = createNames(disk, serving);
     const left: string[] = [];
     const walk = createWalk({
       root: { name: "root" },
       confine,
       disk,
       names,
+      serving,
       refused: (path) => left.push(path),
       unspeakable: (path) => left.push(path),
     });

@@ -3,7 +3,7 @@ import { constants, existsSync, readlinkSync } from "node:fs";
 import type { BigIntStats } from "node:fs";
 import { isNothing, kindOf } from "./disk.ts";
 import type { Disk } from "./disk.ts";
-import { isServed } from "./serving.ts";
+import type { Serving } from "./serving.ts";
 import { settled } from "./steps.ts";
 import type { Steps } from "./steps.ts";
 
@@ -48,7 +48,12 @@ export function hasHandles(): boolean {
   return process.platform === "linux" && existsSync("/proc/self/fd");
 }
 
-export function createConfine(root: string, disk: Disk, { handles = hasHandles() }: ConfineOptions = {}): Confine {
+export function createConfine(
+  root: string,
+  disk: Disk,
+  serving: Serving,
+  { handles = hasHandles() }: ConfineOptions = {},
+): Confine {
   const inside = root.endsWith("/") ? root : `${root}/`;
   /** Whether a device holds files, or what the kernel makes up. */
   const devices = new Map<bigint, boolean>();
@@ -57,29 +62,50 @@ export function createConfine(root: string, disk: Disk, { handles = hasHandles()
     return path === "" ? root : inside + path;
   }
 
-  /** Whether a path on the disk is the root, or below it and served. */
-  function isWithin(real: string): boolean {
-    return real === root || (real.startsWith(inside) && isServed(real.slice(inside.length)));
+  /** The path below the root of what is on the disk, or undefined if it is elsewhere. */
+  function pathOf(real: string): string | undefined {
+    if (real === root) return "";
+    return real.startsWith(inside) ? real.slice(inside.length) : undefined;
   }
 
-  function* leadsThroughLink(path: string): Steps<boolean> {
-    for (let slash = path.indexOf("/"); ; slash = path.indexOf("/", slash + 1)) {
-      const stats = yield* settled(disk.lstat(inside + (slash < 0 ? path : path.slice(0, slash))));
-      if (stats && kindOf(stats) === "link") return true;
-      if (slash < 0) return false;
+  /**
+   * Whether links lead here, and each of them stands where it is served. "direct" if there is none: the thing was moved just
+   * now, or the file system takes one spelling of a name for another.
+   */
+  function* wayOf(path: string): Steps<"links" | "direct" | "unserved"> {
+    let way: "links" | "direct" = "direct";
+    let at = "";
+    for (const name of path.split("/")) {
+      const next = at === "" ? name : `${at}/${name}`;
+      const stats = yield* settled(disk.lstat(locate(next)));
+      if (!stats) return "direct";
+      const kind = kindOf(stats);
+      if (!(yield* serving.serves(next, kind === "folder"))) return "unserved";
+      if (kind === "link") {
+        const real = yield* realPath(locate(next));
+        const led = real === undefined ? undefined : pathOf(real);
+        if (led === undefined) return "unserved";
+        way = "links";
+        at = led;
+      } else {
+        at = next;
+      }
     }
+    return way;
   }
 
-  function* toPlace(stats: BigIntStats, real: string, direct: boolean, handle: string): Steps<Place | undefined> {
+  /** Undefined for what is not served, or is neither a file nor a folder. */
+  function* toPlace(stats: BigIntStats, path: string, direct: boolean, handle: string): Steps<Place | undefined> {
     const kind = kindOf(stats);
     if (kind !== "file" && kind !== "folder") return undefined;
+    if (!(yield* serving.serves(path, kind === "folder"))) return undefined;
     let isOfFiles = devices.get(stats.dev);
     if (isOfFiles === undefined) {
       isOfFiles = (yield* settled(disk.kind(handle))) !== "made-up";
       if (devices.size > 1000) devices.clear();
       devices.set(stats.dev, isOfFiles);
     }
-    return isOfFiles ? { kind, stats, direct, path: real.slice(inside.length), handle } : undefined;
+    return isOfFiles ? { kind, stats, direct, path, handle } : undefined;
   }
 
   /** "again" when the thing moved while it was looked at. */
@@ -90,11 +116,12 @@ export function createConfine(root: string, disk: Disk, { handles = hasHandles()
     const stats = yield* settled(disk.fstat(fd));
     // The kernel's word for a thing without a name; a name may end so as well.
     if (real.endsWith(" (deleted)") && !isSame(stats, yield* settled(disk.lstat(real)))) return "again";
-    if (real === wanted) return yield* toPlace(stats, real, true, handle);
-    if (!isWithin(real)) return undefined;
-    // Another name without a link: it was moved just now, or the file system takes one case for another.
-    if (!(yield* leadsThroughLink(path))) return "again";
-    return yield* toPlace(stats, real, false, handle);
+    if (real === wanted) return yield* toPlace(stats, path, true, handle);
+    const led = pathOf(real);
+    if (led === undefined) return undefined;
+    const way = yield* wayOf(path);
+    if (way === "links") return yield* toPlace(stats, led, false, handle);
+    return way === "direct" ? "again" : undefined;
   }
 
   function* visitByHandle<T>(path: string, use: (place: Place) => Steps<T>): Steps<T | undefined> {
@@ -133,11 +160,12 @@ export function createConfine(root: string, disk: Disk, { handles = hasHandles()
   function* visitByPath<T>(path: string, use: (place: Place) => Steps<T>): Steps<T | undefined> {
     const wanted = locate(path);
     const real = yield* realPath(wanted);
-    if (real === undefined || !isWithin(real)) return undefined;
+    const led = real === undefined ? undefined : pathOf(real);
+    if (real === undefined || led === undefined) return undefined;
     const direct = real === wanted;
-    if (!direct && !(yield* leadsThroughLink(path))) return undefined;
+    if (!direct && (yield* wayOf(path)) !== "links") return undefined;
     const stats = yield* settled(disk.lstat(real));
-    const place = stats && (yield* toPlace(stats, real, direct, real));
+    const place = stats && (yield* toPlace(stats, led, direct, real));
     return place && (yield* use(place));
   }
 
@@ -146,7 +174,7 @@ export function createConfine(root: string, disk: Disk, { handles = hasHandles()
     locate,
 
     *visit(path, use) {
-      if (!isServed(path)) return undefined;
+      if (!serving.isPath(path)) return undefined;
       return yield* handles ? visitByHandle(path, use) : visitByPath(path, use);
     },
 

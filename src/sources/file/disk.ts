@@ -10,19 +10,39 @@ import type { Maybe, Steps } from "./steps.ts";
 export interface Disk {
   /** How old a time stamp must be before a later change is sure to bear another. */
   readonly settleMs: number;
+  /** How long it may be taken for granted that the rules of a folder are what they were. */
+  readonly trustMs: number;
   open(path: string, flags: number): Maybe<number>;
   close(fd: number): void;
   fstat(fd: number): Maybe<BigIntStats>;
   /** Undefined where nothing is, or nothing that may be looked at. */
   lstat(path: string): Maybe<BigIntStats | undefined>;
-  /** The same of each name in a folder. */
-  lstats(folder: string, names: readonly string[]): Maybe<(BigIntStats | undefined)[]>;
+  /** The same of what a link leads to. */
+  stat(path: string): Maybe<BigIntStats | undefined>;
+  /** What becomes of what `lstat` says of each name in a folder. */
+  lstats<T>(
+    folder: string,
+    names: readonly string[],
+    use: (stats: BigIntStats | undefined, name: string) => T,
+  ): Maybe<T[]>;
   realpath(path: string): Maybe<string>;
   kind(path: string): Maybe<DiskKind>;
+  /** Whether a folder is quickly read. */
+  isSmall(folder: BigIntStats): boolean;
+  /** All that is in a small folder, in no order. */
+  kinds(folder: string): readonly { readonly name: string; readonly kind: Kind }[];
   /** The names in a folder in the order of UTF-16 code units. `size` is what the folder itself takes on the disk. */
   names(folder: string, size: number): Steps<string[]>;
   /** All of a file that is about `size` long, or its first `maxBytes + 1`. The bytes may be overwritten by the next question. */
   read(fd: number, size: number, maxBytes: number): Maybe<Buffer>;
+  /** The first `maxBytes` of a small file that is no one's to ask for; links count only if they are to be followed. Undefined where none is. */
+  content(path: string, maxBytes: number, follow?: boolean): Maybe<SmallFile | undefined>;
+}
+
+export interface SmallFile {
+  readonly stats: BigIntStats;
+  /** May be overwritten by the next question. */
+  readonly bytes: Buffer;
 }
 
 export type DiskKind = "local" | "remote" | "made-up";
@@ -60,13 +80,18 @@ export function createLocalDisk(): Disk {
 
   return {
     settleMs: 20,
+    trustMs: 5,
     open: (path, flags) => fs.openSync(path, flags),
     close: (fd) => fs.closeSync(fd),
     fstat: (fd) => fs.fstatSync(fd, { bigint: true }),
     lstat: lstatNow,
-    lstats: (folder, names) => names.map((name) => lstatNow(`${folder}/${name}`)),
+    stat: statNow,
+    lstats: (folder, names, use) => names.map((name) => use(lstatNow(`${folder}/${name}`), name)),
     realpath: (path) => fs.realpathSync.native(path),
     kind: (path) => diskKind(fs.statfsSync(path).type),
+    isSmall: ({ size }) => size <= bigFolderBytes,
+    kinds: (folder) =>
+      fs.readdirSync(folder, { withFileTypes: true }).map((entry) => ({ name: entry.name, kind: direntKind(entry) })),
     *names(folder, size) {
       return size > bigFolderBytes ? yield* namesInChunks(folder) : fs.readdirSync(folder).sort();
     },
@@ -76,24 +101,84 @@ export function createLocalDisk(): Disk {
       // It grew past what was said of it.
       return length > smallBytes ? readWhole(fd, length, maxBytes) : scratch.subarray(0, length);
     },
+    content: contentNow,
   };
 }
 
 export function createRemoteDisk(): Disk {
   return {
     settleMs: remoteSettleMs,
+    trustMs: 1000,
     open: (path, flags) => answer<number>((done) => fs.open(path, flags, done)),
     close: (fd) => fs.close(fd, () => undefined),
     fstat: (fd) => answer<BigIntStats>((done) => fs.fstat(fd, { bigint: true }, done)),
     lstat: lstatLater,
-    lstats: (folder, names) => Promise.all(names.map((name) => lstatLater(`${folder}/${name}`))),
+    stat: statLater,
+    lstats: (folder, names, use) =>
+      Promise.all(names.map(async (name) => use(await lstatLater(`${folder}/${name}`), name))),
     realpath: (path) => answer<string>((done) => fs.realpath.native(path, done)),
     kind: async (path) => diskKind((await fs.promises.statfs(path)).type),
+    isSmall: () => false,
+    kinds: () => [],
     *names(folder) {
       return ((yield fs.promises.readdir(folder)) as string[]).sort();
     },
     read: readWhole,
+    content: contentLater,
   };
+}
+
+/** Neither a pipe nor a device is opened, and if one gets in between, it does not keep anyone waiting. */
+const contentFlags = fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0);
+
+function contentNow(path: string, maxBytes: number, follow = false): SmallFile | undefined {
+  try {
+    const found = follow ? statNow(path) : lstatNow(path);
+    if (!found || kindOf(found) !== "file") return undefined;
+    const fd = fs.openSync(path, contentFlags | (follow ? 0 : fs.constants.O_NOFOLLOW));
+    try {
+      const stats = fs.fstatSync(fd, { bigint: true });
+      if (kindOf(stats) !== "file") return undefined;
+      const bytes = Buffer.allocUnsafe(Math.min(Number(stats.size) + 1, maxBytes));
+      let length = 0;
+      while (length < bytes.length) {
+        const count = fs.readSync(fd, bytes, length, bytes.length - length, length);
+        if (count === 0) break;
+        length += count;
+      }
+      return { stats, bytes: bytes.subarray(0, length) };
+    } finally {
+      fs.closeSync(fd);
+    }
+  } catch (cause) {
+    if (isNothing(cause) || isRefusal(cause)) return undefined;
+    throw cause;
+  }
+}
+
+async function contentLater(path: string, maxBytes: number, follow = false): Promise<SmallFile | undefined> {
+  try {
+    const found = await (follow ? statLater(path) : lstatLater(path));
+    if (!found || kindOf(found) !== "file") return undefined;
+    const file = await fs.promises.open(path, contentFlags | (follow ? 0 : fs.constants.O_NOFOLLOW));
+    try {
+      const stats = await file.stat({ bigint: true });
+      if (kindOf(stats) !== "file") return undefined;
+      const bytes = await readWhole(file.fd, Number(stats.size), maxBytes);
+      return { stats, bytes: bytes.subarray(0, maxBytes) };
+    } finally {
+      await file.close();
+    }
+  } catch (cause) {
+    if (isNothing(cause) || isRefusal(cause)) return undefined;
+    throw cause;
+  }
+}
+
+export function direntKind(entry: fs.Dirent): Kind {
+  if (entry.isFile()) return "file";
+  if (entry.isDirectory()) return "folder";
+  return entry.isSymbolicLink() ? "link" : "other";
 }
 
 function lstatNow(path: string): BigIntStats | undefined {
@@ -108,6 +193,24 @@ function lstatNow(path: string): BigIntStats | undefined {
 async function lstatLater(path: string): Promise<BigIntStats | undefined> {
   try {
     return await fs.promises.lstat(path, { bigint: true });
+  } catch (cause) {
+    if (isNothing(cause) || isRefusal(cause)) return undefined;
+    throw cause;
+  }
+}
+
+function statNow(path: string): BigIntStats | undefined {
+  try {
+    return fs.statSync(path, lstatOptions);
+  } catch (cause) {
+    if (isNothing(cause) || isRefusal(cause)) return undefined;
+    throw cause;
+  }
+}
+
+async function statLater(path: string): Promise<BigIntStats | undefined> {
+  try {
+    return await fs.promises.stat(path, { bigint: true });
   } catch (cause) {
     if (isNothing(cause) || isRefusal(cause)) return undefined;
     throw cause;

@@ -1,8 +1,12 @@
 /** What is said of a file or a folder without opening it. */
 import type { BigIntStats } from "node:fs";
+import { documentTypes } from "../../lib/documents/document-types.ts";
 import { mimeOfName } from "../../lib/mime.ts";
 import { directoryType } from "../../resources.ts";
 import type { Entry } from "../../source.ts";
+
+/** Said of each document, so that a client knows to ask for its text. */
+const asTextMeta: Readonly<Record<string, unknown>> = { "pressmark/as": ["text"] };
 
 /** `isSettled` says whether the next change of the file is sure to bear another time. */
 export function fileEntry(path: string, name: string, stats: BigIntStats, isSettled: boolean): Entry {
@@ -13,6 +17,7 @@ export function fileEntry(path: string, name: string, stats: BigIntStats, isSett
     ...(mimeType !== undefined && { mimeType }),
     size: Number(stats.size),
     annotations: { lastModified: toIso(Number(stats.mtimeMs)) },
+    ...(mimeType !== undefined && documentTypes.has(mimeType) && { meta: asTextMeta }),
     ...(isSettled && { version: versionOf(stats) }),
   };
 }

@@ -3,7 +3,7 @@
  * backtracking: whoever writes the line does not decide how long it takes.
  */
 
-/** A pattern and, in a text, the bytes of UTF-8 as one character each. */
+/** The bytes of UTF-8 as one character each: git knows no others. */
 export type Bytes = string;
 
 export interface Rule {
@@ -92,7 +92,7 @@ export function slownessOf(segment: Segment): number {
 const isPlain = /^[\0-\x7f]*$/;
 
 export function toBytes(text: string): Bytes {
-  return isPlain.test(text) ? text : Buffer.from(text, "utf8").latin1Slice();
+  return isPlain.test(text) ? text : Buffer.from(text, "utf8").toString("latin1");
 }
 
 /** A backslash keeps the space behind it. */

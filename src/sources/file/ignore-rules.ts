@@ -10,17 +10,21 @@ export interface IgnoreRules {
   readonly globs: readonly Rule[];
   /** Rules of a way that begins at the file's folder. */
   readonly anchored: readonly Rule[];
+  /** The file as it counts here and there, by where its rules stand. */
+  readonly layers: Map<string, Layer>;
   /** How many rules were left out because they are too many, or take too long. */
   readonly leftOut: number;
 }
 
 /** An ignore file as it counts in one folder. */
 export interface Layer {
+  /** No two have the same. */
+  readonly id: number;
   readonly rules: IgnoreRules;
-  /** Rules that have led to this folder, each with the segment that is next. */
+  /** Rules that have led to this folder, each with the segment that is next; the same again by what that segment is. */
+  readonly standings: readonly Standing[];
   readonly byName: ReadonlyMap<Bytes, readonly Standing[]>;
   readonly byTrying: readonly Standing[];
-  readonly count: number;
 }
 
 interface Standing {
@@ -38,6 +42,7 @@ export interface Found {
 const maxRules = 10_000;
 const maxTried = 2000;
 const maxSlowness = 16_384;
+const maxInterned = 1000;
 
 export function parseRules(text: Bytes): IgnoreRules {
   const lines = text.startsWith(byteOrderMark) ? text.slice(byteOrderMark.length).split("\n") : text.split("\n");
@@ -87,7 +92,7 @@ function sort(lines: readonly Bytes[]): IgnoreRules {
   }
   globs.reverse();
   for (const rules of [...names.values(), ...endings.values()]) rules.reverse();
-  return { names, endings, globs, anchored, leftOut };
+  return { names, endings, globs, anchored, layers: new Map(), leftOut };
 }
 
 function push<T>(lists: Map<string, T[]>, key: string, value: T): void {
@@ -100,17 +105,17 @@ function push<T>(lists: Map<string, T[]>, key: string, value: T): void {
 export function beginLayer(rules: IgnoreRules): Layer {
   const standings: Standing[] = [];
   for (const rule of rules.anchored) reach(standings, standings.length, rule, 0);
-  return createLayer(rules, standings);
+  return layerOf(rules, standings);
 }
 
 /** Whether the file says nothing of this folder, nor of anything below. */
-export function isSilent({ rules, count }: Layer): boolean {
-  return count === 0 && rules.names.size === 0 && rules.endings.size === 0 && rules.globs.length === 0;
+export function isSilent({ rules, standings }: Layer): boolean {
+  return standings.length === 0 && rules.names.size === 0 && rules.endings.size === 0 && rules.globs.length === 0;
 }
 
-/** The file as it counts in a folder of this folder: the same layer if nothing is another. */
+/** The file as it counts in a folder of this folder. */
 export function enterLayer(layer: Layer, name: Bytes): Layer {
-  if (layer.count === 0) return layer;
+  if (layer.standings.length === 0) return layer;
   const standings: Standing[] = [];
   let from = 0;
   let last: Rule | undefined;
@@ -121,7 +126,7 @@ export function enterLayer(layer: Layer, name: Bytes): Layer {
     if (segment.kind === "deep") reach(standings, from, rule, next);
     else if (next + 1 < rule.segments.length && matches(segment, name)) reach(standings, from, rule, next + 1);
   }
-  return isSame(layer, standings) ? layer : createLayer(layer.rules, standings);
+  return layerOf(layer.rules, standings);
 }
 
 /** Whether a rule that does not take back spells the way through a folder of this name. Any number of folders in front spells none. */
@@ -138,8 +143,7 @@ const found: { file: Rule | undefined; folder: Rule | undefined } = { file: unde
 
 /** The answer is good until the next question. */
 export function judge({ rules, byName, byTrying }: Layer, name: Bytes): Found {
-  found.file = undefined;
-  found.folder = undefined;
+  forget();
   const named = rules.names.get(name);
   if (named) for (const rule of named) consider(rule);
   if (rules.endings.size > 0) {
@@ -158,6 +162,11 @@ export function judge({ rules, byName, byTrying }: Layer, name: Bytes): Found {
   return found;
 }
 
+function forget(): void {
+  found.file = undefined;
+  found.folder = undefined;
+}
+
 function consider(rule: Rule): void {
   if (!found.folder || rule.order > found.folder.order) found.folder = rule;
   if (!rule.isFolderOnly && (!found.file || rule.order > found.file.order)) found.file = rule;
@@ -170,6 +179,20 @@ function reach(standings: Standing[], from: number, rule: Rule, next: number): v
   if (rule.segments[next]?.kind === "deep" && next + 1 < rule.segments.length) reach(standings, from, rule, next + 1);
 }
 
+let lastId = 0;
+
+/** The same layer for the same standings, unless there have been very many. */
+function layerOf(rules: IgnoreRules, standings: readonly Standing[]): Layer {
+  if (standings.length > maxInterned) return createLayer(rules, standings);
+  const key = standings.map(({ rule, next }) => `${rule.order}:${next}`).join(" ");
+  const known = rules.layers.get(key);
+  if (known) return known;
+  const layer = createLayer(rules, standings);
+  if (rules.layers.size >= maxInterned) rules.layers.clear();
+  rules.layers.set(key, layer);
+  return layer;
+}
+
 function createLayer(rules: IgnoreRules, standings: readonly Standing[]): Layer {
   const byName = new Map<Bytes, Standing[]>();
   const byTrying: Standing[] = [];
@@ -178,7 +201,8 @@ function createLayer(rules: IgnoreRules, standings: readonly Standing[]): Layer 
     if (segment.kind === "literal") push(byName, segment.text, standing);
     else byTrying.push(standing);
   }
-  return { rules, byName, byTrying, count: standings.length };
+  lastId += 1;
+  return { id: lastId, rules, standings, byName, byTrying };
 }
 
 /** Those that may have to do with a name, the standings of one rule side by side. */
@@ -186,13 +210,4 @@ function standingsFor({ byName, byTrying }: Layer, name: Bytes): readonly Standi
   const named = byName.get(name);
   if (!named) return byTrying;
   return byTrying.length === 0 ? named : [...named, ...byTrying].sort((a, b) => a.rule.order - b.rule.order);
-}
-
-function isSame(layer: Layer, standings: readonly Standing[]): boolean {
-  if (layer.count !== standings.length) return false;
-  return standings.every(({ rule, next }) => {
-    const segment = rule.segments[next] as Segment;
-    const others = segment.kind === "literal" ? layer.byName.get(segment.text) : layer.byTrying;
-    return others?.some((other) => other.rule === rule && other.next === next);
-  });
 }

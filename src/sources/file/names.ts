@@ -1,26 +1,36 @@
 /** The served names of a folder in address order, kept for folders so large that reading them again would be felt. */
+import type { BigIntStats } from "node:fs";
 import type { Place } from "./confine.ts";
 import type { Disk } from "./disk.ts";
-import { isServedName } from "./serving.ts";
+import { asFile, asFolder } from "./folder-rules.ts";
+import type { FolderRules } from "./folder-rules.ts";
+import type { Serving } from "./serving.ts";
 import { createPause } from "./steps.ts";
 import type { Steps } from "./steps.ts";
 
+export interface FolderNames {
+  readonly names: readonly string[];
+  /** Those that are served only if they are files (or links), or only if they are folders. */
+  readonly only: ReadonlyMap<string, typeof asFile | typeof asFolder>;
+}
+
 export interface Names {
-  /** `folder` is the folder's own name. */
-  of(place: Place, folder: string): Steps<readonly string[]>;
+  of(place: Place): Steps<FolderNames>;
   /** Lets go of all that is kept. */
   clear(): void;
 }
 
-interface Kept {
+interface Kept extends FolderNames {
   readonly stamp: string;
-  readonly names: readonly string[];
+  readonly rules: FolderRules | undefined;
 }
 
-const minKept = 256;
-const maxKeptInAll = 400_000;
+const minKept = 2000;
+const maxKeptInAll = 200_000;
 
-export function createNames(disk: Disk): Names {
+const nothing: FolderNames = { names: [], only: new Map() };
+
+export function createNames(disk: Disk, serving: Serving): Names {
   /** The least recently used first. */
   const kept = new Map<string, Kept>();
   let keptInAll = 0;
@@ -40,34 +50,57 @@ export function createNames(disk: Disk): Names {
     }
   }
 
+  function* ifKept({ stats, path }: Place): Steps<FolderNames | undefined> {
+    const key = keyOf(stats);
+    const known = kept.get(key);
+    if (known?.stamp !== stampOf(stats) || known.rules !== (yield* serving.rulesIn(path, stats))) return undefined;
+    kept.delete(key);
+    kept.set(key, known);
+    return known;
+  }
+
+  function* read(place: Place): Steps<FolderNames> {
+    const { stats, handle } = place;
+    // Its own stamp is older than the reading: what changes meanwhile gives the folder another.
+    const isSettled = Date.now() - Number(stats.ctimeMs) > disk.settleMs + 30;
+    const all = yield* disk.names(handle, Number(stats.size));
+    const rules = yield* serving.rulesAmong(place, all);
+    if (!rules) return nothing;
+    const pause = createPause();
+    const names: string[] = [];
+    const only = new Map<string, typeof asFile | typeof asFolder>();
+    for (const [index, name] of all.entries()) {
+      const verdict = serving.verdict(rules, name);
+      // Names that are not UTF-8 are shown alike, and might stand beside one that really is written so.
+      if (verdict !== 0 && name !== names.at(-1)) {
+        names.push(name);
+        if (verdict === asFile || verdict === asFolder) only.set(name, verdict);
+      }
+      const waiting = index % 64 === 63 ? pause() : undefined;
+      if (waiting) yield waiting;
+    }
+    const found = { names, only };
+    if (isSettled && names.length >= minKept) keep(keyOf(stats), { ...found, stamp: stampOf(stats), rules });
+    else forget(keyOf(stats));
+    return found;
+  }
+
   return {
-    *of({ stats, handle }, folder) {
-      const key = `${stats.dev}-${stats.ino}`;
-      const stamp = `${stats.mtimeNs}-${stats.ctimeNs}`;
-      const known = kept.get(key);
-      if (known?.stamp === stamp) {
-        kept.delete(key);
-        kept.set(key, known);
-        return known.names;
-      }
-      // Its own stamp is older than the reading: what changes meanwhile gives the folder another.
-      const isSettled = Date.now() - Number(stats.ctimeMs) > disk.settleMs + 30;
-      const all = yield* disk.names(handle, Number(stats.size));
-      const pause = createPause();
-      const names: string[] = [];
-      for (const name of all) {
-        // Names that are not UTF-8 are shown alike, and might stand beside one that really is written so.
-        if (isServedName(name, folder) && name !== names.at(-1)) names.push(name);
-        const waiting = names.length % 1024 === 0 ? pause() : undefined;
-        if (waiting) yield waiting;
-      }
-      if (isSettled && names.length >= minKept) keep(key, { stamp, names });
-      else forget(key);
-      return names;
+    *of(place) {
+      return (yield* ifKept(place)) ?? (yield* read(place));
     },
+
     clear() {
       kept.clear();
       keptInAll = 0;
     },
   };
+}
+
+function keyOf({ dev, ino }: BigIntStats): string {
+  return `${dev}-${ino}`;
+}
+
+function stampOf({ mtimeNs, ctimeNs }: BigIntStats): string {
+  return `${mtimeNs}-${ctimeNs}`;
 }

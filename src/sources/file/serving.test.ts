@@ -1,7 +1,30 @@
+import { execFileSync } from "node:child_process";
+import * as fs from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { isSecretName, isServed } from "./serving.ts";
+import { asking, collect } from "../../testing/pages.ts";
+import { refusal } from "../../testing/refusal.ts";
+import { createLocalDisk } from "./disk.ts";
+import { fold, isSecret, secretsIn } from "./secret-names.ts";
+import { runNow } from "./steps.ts";
+import { useFolder } from "./test-folder.ts";
+import type { FileSource } from "./test-folder.ts";
 
-describe("isServed", () => {
+const folder = useFolder();
+
+/** Whether a path is served, once all folders on its way are there. */
+function isServed(path: string): boolean {
+  const serving = folder.serving(createLocalDisk());
+  if (!serving.isPath(path)) return false;
+  if (path.includes("/")) folder.write(path, "");
+  return runNow(serving.serves(path, false));
+}
+
+function isSecretName(name: string, inFolder: string): boolean {
+  return isSecret(fold(name), secretsIn(inFolder));
+}
+
+describe("a path", () => {
   it.each([
     "",
     "a.txt",
@@ -45,9 +68,234 @@ describe("isSecretName", () => {
     [".git-credentials", ""],
     ["credentials", ".aws"],
     ["credentials", ".AWS"],
-  ])("knows %j in %j, hidden or not", (name, folder) => expect(isSecretName(name, folder)).toBe(true));
+  ])("knows %j in %j, hidden or not", (name, inFolder) => expect(isSecretName(name, inFolder)).toBe(true));
 
   it("leaves a harmless name of another folder alone", () => {
     expect(isSecretName("credentials", "docs")).toBe(false);
   });
+});
+
+/** The paths that every door agrees on: listed, found by browsing, read, completed. */
+async function servedBy(source: FileSource): Promise<string[]> {
+  const { call } = folder;
+  const listed = (await collect((cursor) => source.list(asking(1000, cursor), call()))).map(({ path }) => path).sort();
+  const template = source.templates[0] as (typeof source.templates)[number];
+  const browsed: string[] = [];
+  const completed: string[] = [];
+  async function browse(path: string): Promise<void> {
+    for (const entry of await collect((cursor) => source.children({ path }, asking(1000, cursor), call()))) {
+      expect((await source.stat({ path: entry.path }, call())).path).toBe(entry.path);
+      if (entry.mimeType === "inode/directory") await browse(entry.path);
+      else browsed.push(entry.path);
+    }
+    const value = path === "" ? "" : `${path}/`;
+    for (const { value: said } of await source.complete({ template, variable: "path", value, given: {} }, call()))
+      if (!said.endsWith("/")) completed.push(said);
+  }
+  await browse("");
+  for (const path of listed) expect(await source.read({ path }, call())).toHaveLength(1);
+  expect(browsed.sort()).toEqual(listed);
+  expect(completed.sort()).toEqual(listed);
+  return listed;
+}
+
+describe("what is chosen", () => {
+  const paths = [
+    ".env",
+    ".env.example",
+    ".git/HEAD",
+    ".github/workflows/ci.yml",
+    ".github/CODEOWNERS",
+    ".hidden",
+    "config/server.key",
+    "config/other.key",
+    "dist/api/v1.json",
+    "dist/api/v2.json",
+    "dist/index.js",
+    "docs/a.md",
+    "docs/b.log",
+    "node_modules/x/index.js",
+    "node_modules/y/index.js",
+    "src/a.ts",
+    "src/id_rsa",
+  ];
+
+  async function served(options: Readonly<Record<string, unknown>>): Promise<string[]> {
+    for (const path of paths) folder.write(path, "x");
+    folder.write(".gitignore", "dist/\n*.log\n");
+    const source = await folder.open(options);
+    const found = await servedBy(source);
+    // What is not listed is not there through any other door.
+    for (const path of paths)
+      if (!found.includes(path)) await refusal(source.read({ path }, folder.call()), ["not-found"], path);
+    return found.filter((path) => path !== ".gitignore");
+  }
+
+  it("nothing: neither what is hidden, ignored, secret, nor other people's", async () => {
+    expect(await served({})).toEqual(["docs/a.md", "src/a.ts"]);
+  });
+
+  it("hidden names: all but git's own and secrets", async () => {
+    expect(await served({ hidden: true })).toEqual([
+      ".github/CODEOWNERS",
+      ".github/workflows/ci.yml",
+      ".hidden",
+      "docs/a.md",
+      "src/a.ts",
+    ]);
+  });
+
+  it("no ignore files: what they name is served, secrets and hidden names are not", async () => {
+    expect(await served({ ignore: false })).toEqual([
+      "dist/api/v1.json",
+      "dist/api/v2.json",
+      "dist/index.js",
+      "docs/a.md",
+      "docs/b.log",
+      "node_modules/x/index.js",
+      "node_modules/y/index.js",
+      "src/a.ts",
+    ]);
+  });
+
+  it.each<[what: string, allow: string[], more: string[]]>([
+    ["a secret by its way", ["config/server.key"], ["config/server.key"]],
+    ["a secret by its name", ["server.key"], ["config/server.key"]],
+    ["no secret by a star", ["*", "*.key", "config/*", "config", "**/*.key", "src/id_*"], []],
+    ["a secret by its name, whatever stars come later", ["server.key", "*.key"], ["config/server.key"]],
+    ["one hidden name of many", [".env.example"], [".env.example"]],
+    ["a hidden folder with all in it", [".github"], [".github/CODEOWNERS", ".github/workflows/ci.yml"]],
+    ["some of a hidden folder", [".github/workflows/*.yml"], [".github/workflows/ci.yml"]],
+    ["one file of an ignored folder", ["dist/api/v2.json"], ["dist/api/v2.json"]],
+    ["what is somewhere in an ignored folder", ["dist/**/v1.json"], ["dist/api/v1.json"]],
+    ["an ignored folder but one", ["dist", "!dist/api/v1.json"], ["dist/api/v2.json", "dist/index.js"]],
+    ["one package of node_modules", ["node_modules/x"], ["node_modules/x/index.js"]],
+    ["an ignored name", ["*.log"], ["docs/b.log"]],
+    ["nothing of git's own", [".git", ".git/HEAD", "**/HEAD", ".git/**"], []],
+    ["nothing that is taken back", ["server.key", "!config/*.key"], []],
+  ])("allowed is %s", async (_, allow, more) => {
+    // A bare star allows everything that is no secret, where nothing on the way hides it.
+    const expected = ["docs/a.md", "src/a.ts", ...more];
+    const found = await served({ allow });
+    if (allow.includes("*")) expect(found.filter((path) => /key|id_rsa|\.env|\.git\//.test(path))).toEqual([]);
+    else expect(found).toEqual(expected.sort());
+  });
+
+  it("excluded names are not served, unless they are allowed", async () => {
+    expect(await served({ exclude: ["*.md"] })).toEqual(["src/a.ts"]);
+    expect(await served({ exclude: ["/docs", "src/"], allow: ["docs/a.md"] })).toEqual(["docs/a.md"]);
+    expect(await served({ exclude: ["!dist", "!*.log"] })).toEqual([
+      "dist/api/v1.json",
+      "dist/api/v2.json",
+      "dist/index.js",
+      "docs/a.md",
+      "docs/b.log",
+      "src/a.ts",
+    ]);
+  });
+
+  it(".ignore is stronger than .gitignore, and .pressmarkignore than both, at whatever depth they stand", async () => {
+    folder.write("deep/.gitignore", "a\n!b\n!c\n");
+    folder.write(".ignore", "!a\nb\nd\n");
+    folder.write(".pressmarkignore", "c\n!d\n");
+    folder.write("deep/.ignore", "d\n");
+    for (const name of ["a", "b", "c", "d", "e"]) folder.write(`deep/${name}`, "");
+    expect(await servedBy(await folder.open())).toEqual(["deep/a", "deep/d", "deep/e"]);
+  });
+
+  it("a link is judged where it stands, and by where it leads", async () => {
+    folder.write("real/a.txt", "");
+    folder.write("secret-plans/b.txt", "");
+    folder.write(".gitignore", "secret-plans\nignored-link\nfolders-only/\n");
+    folder.link("real/a.txt", "ignored-link");
+    folder.link("secret-plans/b.txt", "shown-link");
+    folder.link("real", "folders-only");
+    const source = await folder.open();
+    for (const path of ["ignored-link", "shown-link", "secret-plans/b.txt"])
+      await refusal(source.read({ path }, folder.call()), ["not-found"], path);
+    // A rule of folders says nothing of a link, as in git.
+    expect(await source.read({ path: "folders-only/a.txt" }, folder.call())).toHaveLength(1);
+    expect(
+      (await collect((cursor) => source.list(asking(100, cursor), folder.call()))).map(({ path }) => path),
+    ).toEqual(["real/a.txt"]);
+  });
+});
+
+async function untilListed(source: FileSource, expected: readonly string[]): Promise<void> {
+  for (;;) {
+    const { items } = await source.list(asking(10), folder.call());
+    if (items.map(({ path }) => path).join("\n") === expected.join("\n")) return;
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+}
+
+describe("an ignore file", () => {
+  it("counts a moment after it is written, and no longer than it is there", async () => {
+    folder.write("a/b/x.txt", "");
+    folder.write("a/b/y.txt", "");
+    const source = await folder.open();
+    const both = ["a/b/x.txt", "a/b/y.txt"];
+    for (let turn = 0; turn < 20; turn += 1) {
+      await untilListed(source, both);
+      folder.write("a/.gitignore", `x.txt\n#${turn}`);
+      await untilListed(source, ["a/b/y.txt"]);
+      // Within the time that a stamp may be the same.
+      fs.writeFileSync(folder.at("a/.gitignore"), `y.txt\n#${turn}`);
+      await untilListed(source, ["a/b/x.txt"]);
+      fs.rmSync(folder.at("a/.gitignore"));
+    }
+    folder.write(".pressmarkignore", "a\n");
+    await untilListed(source, []);
+    await refusal(source.read({ path: "a/b/x.txt" }, folder.call()), ["not-found"], "below an ignored folder");
+  });
+
+  it("of the person, and of the repository around the folder, counts soon after it is written", async () => {
+    folder.write("repository/.git/HEAD", "ref: refs/heads/main");
+    folder.write("repository/served/a.txt", "");
+    folder.write("repository/served/b.txt", "");
+    const source = await folder.open({ root: folder.at("repository/served") });
+    await untilListed(source, ["a.txt", "b.txt"]);
+    folder.write("repository/.gitignore", "a.txt");
+    await untilListed(source, ["b.txt"]);
+    fs.mkdirSync(join(folder.home, ".config/git"), { recursive: true });
+    fs.writeFileSync(join(folder.home, ".config/git/ignore"), "b.txt");
+    await untilListed(source, []);
+  });
+
+  it("that is a link, a pipe, a folder or not to be read counts for nothing, and keeps no one waiting", async () => {
+    fs.writeFileSync(join(folder.above, "rules"), "*\n");
+    folder.write("a/x.txt", "");
+    folder.write("b/x.txt", "");
+    folder.write("c/.gitignore/x", "");
+    folder.write("c/x.txt", "");
+    folder.link("../../rules", "a/.gitignore");
+    execFileSync("mkfifo", [folder.at("b/.gitignore")]);
+    folder.write("d/x.txt", "");
+    folder.write("d/.git", "gitdir: /dev/zero\n");
+    folder.write("e/x.txt", "");
+    folder.link("/dev/zero", "e/.git");
+    const listed = ["a/x.txt", "b/x.txt", "c/x.txt", "d/x.txt", "e/x.txt"];
+    expect(await servedBy(await folder.open())).toEqual(listed);
+  });
+
+  it("does not decide how long a question takes", async () => {
+    const cruel = [
+      "*a".repeat(100),
+      `${"*a".repeat(60)}b`,
+      `**/${"*/**/".repeat(60)}b`,
+      "[a-z]*?".repeat(80),
+      `${"?*".repeat(90)}b`,
+      `[${"a-z".repeat(1000)}]*b`,
+      "(a+)+$",
+    ];
+    const lines = Array.from({ length: 20_000 }, (_, index) => `${cruel[index % cruel.length]}${index}`);
+    folder.write(".gitignore", `*.log\n${lines.join("\n")}`);
+    for (let index = 0; index < 20; index += 1) folder.write(`${"a".repeat(230)}${index}z`, "");
+    folder.write("a.log", "");
+    folder.write("a/a/a/a/a/a/a/a/b.txt", "");
+    const source = await folder.open();
+    // With a way that tries and goes back, this would not end.
+    expect(await servedBy(source)).toHaveLength(21);
+    expect(folder.logged.some((message) => message.includes("ignore file"))).toBe(true);
+  }, 60_000);
 });

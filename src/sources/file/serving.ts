@@ -1,78 +1,294 @@
-/** Which paths below a folder are served: one rule for every door. */
+/** Which paths below a folder are served: one rule for every door, read live from the ignore files on the way. */
+import type { BigIntStats } from "node:fs";
+import { basename } from "node:path";
+import { kindOf } from "./disk.ts";
+import type { Disk } from "./disk.ts";
+import { asFile, asFolder, createRuleBook, isName, ranks } from "./folder-rules.ts";
+import type { FolderRules, Rank, RankedRules, ServingChoice, Verdict } from "./folder-rules.ts";
+import { createIgnoreFiles } from "./ignore-files.ts";
+import type { IgnoreFile } from "./ignore-files.ts";
+import { foldersAbove, globalExcludes, repositoryAt } from "./ignore-git.ts";
+import type { Person } from "./ignore-git.ts";
+import { settled } from "./steps.ts";
+import type { Steps } from "./steps.ts";
 
-/** Never served, whatever else is: what holds passwords, tokens and private keys. All in lower case. */
-const secretNames = new Set([
-  "id_rsa",
-  "id_dsa",
-  "id_ecdsa",
-  "id_ecdsa_sk",
-  "id_ed25519",
-  "id_ed25519_sk",
-  ".netrc",
-  "_netrc",
-  ".npmrc",
-  ".yarnrc.yml",
-  ".pypirc",
-  ".git-credentials",
-  ".pgpass",
-  ".my.cnf",
-  ".htpasswd",
-  ".dockercfg",
-  ".vault-token",
-  "application_default_credentials.json",
-]);
+export interface Serving {
+  /** Whether a path consists of names. What does not is not served, and needs no look at the disk. */
+  isPath(path: string): boolean;
+  /** Whether what is at this path is served, if it is a folder or if it is not. The path leads there by itself, without a link. */
+  serves(path: string, isFolder: boolean): Steps<boolean>;
+  /** The rules in the folder at this path, which leads there by itself. Undefined if it is not served. */
+  rulesIn(path: string, stats?: BigIntStats): Steps<FolderRules | undefined>;
+  /** The same for a folder that has just been read. `names` are all that are in it, in order. */
+  rulesAmong(folder: ReadFolder, names: readonly string[]): Steps<FolderRules | undefined>;
+  verdict(rules: FolderRules, name: string): Verdict;
+  /** Whether a change of this name may change what is served in its folder, and below. */
+  isRule(name: string): boolean;
+  /** The rules from outside the folder: the same object while they are the same. */
+  outer(): Steps<FolderRules>;
+  /** Lets go of all that is kept. */
+  clear(): void;
+}
 
-const secretEndings = new Set([".pem", ".key", ".p8", ".p12", ".pfx", ".pk8", ".ppk", ".keystore", ".jks", ".kdbx"]);
+export interface ReadFolder {
+  readonly path: string;
+  readonly stats: BigIntStats;
+  /** Leads to the folder on the disk. */
+  readonly handle: string;
+}
 
-/** Names that are secret in one folder only. */
-const secretIn: ReadonlyMap<string, ReadonlySet<string>> = new Map([
-  [".aws", new Set(["credentials", "config"])],
-  [".docker", new Set(["config.json"])],
-  [".kube", new Set(["config"])],
-  [".cargo", new Set(["credentials", "credentials.toml"])],
-]);
+export interface ServingOptions extends ServingChoice {
+  readonly root: string;
+  readonly person: Person;
+  readonly disk: Disk;
+  /** Something about an ignore file that a person should know. */
+  say?(message: string, path: string): void;
+}
 
-/** Folders of other people's files. */
-const skippedFolders = new Set(["node_modules"]);
+/** What is chosen where nothing is said. */
+export function chooseServing({
+  ignore = true,
+  hidden = false,
+  allow = [],
+  exclude = [],
+}: Partial<ServingChoice>): ServingChoice {
+  return { ignore, hidden, allow, exclude };
+}
 
-/** Whether this path may be listed, read, completed or announced. "" is the folder itself. */
-export function isServed(path: string): boolean {
-  if (path === "") return true;
-  let folder = "";
-  for (const name of path.split("/")) {
-    if (!isServedName(name, folder)) return false;
-    folder = name;
+/** What is known of a folder: which ignore files are in it, and what came of them. */
+interface Known {
+  /** Which folder, in which state; undefined while a change might leave the state as it is. */
+  readonly state: BigIntStats | undefined;
+  readonly above: FolderRules;
+  readonly rules: FolderRules;
+  readonly files: readonly OwnFile[];
+  readonly isRepository: boolean;
+  /** When all of it, and all above it, was last seen to be so. */
+  checkedMs: number;
+}
+
+interface OwnFile {
+  readonly name: string;
+  readonly rank: Rank;
+  /** Present where the file is not in the folder itself. */
+  readonly elsewhere?: string;
+  readonly file: IgnoreFile | undefined;
+}
+
+const ruleFiles: readonly (readonly [name: string, rank: Rank])[] = [
+  [".gitignore", ranks.gitignore],
+  [".ignore", ranks.ignore],
+  [".pressmarkignore", ranks.pressmarkignore],
+];
+const ruleNames = [".git", ...ruleFiles.map(([name]) => name)];
+
+const maxKnown = 2000;
+/** How often the rules outside the folder are looked at: those of the repository around it, and of the person. */
+const outerMs = 1000;
+
+export function createServing(options: ServingOptions): Serving {
+  const { root, disk, person, ignore } = options;
+  const inside = root.endsWith("/") ? root : `${root}/`;
+  const book = createRuleBook(options);
+  const files = createIgnoreFiles(disk, (message, path) => options.say?.(message, nameFor(path)));
+  /** The least recently used first. */
+  const folders = new Map<string, Known>();
+  let personal: RankedRules | undefined;
+  let outside: { readonly rules: FolderRules; readonly checkedMs: number } | undefined;
+
+  function locate(path: string): string {
+    return path === "" ? root : inside + path;
   }
-  return true;
+
+  /** A path as it may stand in the log. */
+  function nameFor(path: string): string {
+    return path.startsWith(inside) ? path.slice(inside.length) : path;
+  }
+
+  function* outer(): Steps<FolderRules> {
+    const nowMs = performance.now();
+    if (outside && nowMs - outside.checkedMs < outerMs) return outside.rules;
+    const rules = book.begin(ignore ? yield* fromAbove() : book.start);
+    outside = { rules, checkedMs: nowMs };
+    return rules;
+  }
+
+  /** What counts in the root because of the folders above it, up to the one that a repository begins at. */
+  function* fromAbove(): Steps<FolderRules> {
+    let repository = yield* repositoryAt(root, disk);
+    const ways: string[] = [];
+    let top = root;
+    if (!repository)
+      for (const folder of foldersAbove(root)) {
+        ways.unshift(basename(top));
+        top = folder;
+        repository = yield* repositoryAt(folder, disk);
+        if (repository) break;
+      }
+    const global = yield* globalExcludes(person, repository && { folder: top, config: repository.config }, disk);
+    const said = global === undefined ? undefined : yield* files.read(global, true);
+    personal = said && { rank: ranks.person, rules: said.rules };
+    let rules = book.add(book.start, personal ? [personal] : [], false);
+    // Without a repository, and in the root itself, the folders above have nothing to say.
+    if (!repository || ways.length === 0) return rules;
+    let at = top;
+    for (const [depth, name] of ways.entries()) {
+      const own: RankedRules[] = [];
+      const exclude = depth === 0 ? yield* files.read(repository.exclude, true) : undefined;
+      if (exclude) own.push({ rank: ranks.repository, rules: exclude.rules });
+      for (const [file, rank] of ruleFiles) {
+        const found = yield* files.read(`${at === "/" ? "" : at}/${file}`, false);
+        if (found) own.push({ rank, rules: found.rules });
+      }
+      rules = book.pass(book.add(rules, own, false), name);
+      at = `${at === "/" ? "" : at}/${name}`;
+    }
+    return rules;
+  }
+
+  function* above(path: string): Steps<FolderRules | undefined> {
+    if (path === "") return yield* outer();
+    const slash = path.lastIndexOf("/");
+    const parent = yield* rulesIn(path.slice(0, Math.max(0, slash)));
+    const name = path.slice(slash + 1);
+    if (!parent || (book.verdict(parent, name) & asFolder) === 0) return undefined;
+    return book.enter(parent, name);
+  }
+
+  function* rulesIn(path: string, given?: BigIntStats): Steps<FolderRules | undefined> {
+    const nowMs = performance.now();
+    const known = folders.get(path);
+    if (known && nowMs - known.checkedMs < disk.trustMs) return known.rules;
+    const before = yield* above(path);
+    if (!before || !ignore) return before;
+    const stats = given ?? (yield* settled(disk.lstat(locate(path))));
+    if (!stats || kindOf(stats) !== "folder") return undefined;
+    const folder = { path, stats, handle: locate(path) };
+    if (known && isSameState(known.state, stats)) return yield* recheck(folder, known, before, nowMs);
+    const found = yield* settled(disk.lstats(folder.handle, ruleNames, (each) => each !== undefined));
+    const present = ruleNames.filter((_, index) => found[index]);
+    return yield* learn(folder, before, present, nowMs);
+  }
+
+  /** The folder has the same names as before: its ignore files may still have been written to. */
+  function* recheck(
+    { path, handle }: ReadFolder,
+    known: Known,
+    before: FolderRules,
+    nowMs: number,
+  ): Steps<FolderRules> {
+    let own: OwnFile[] | undefined;
+    for (const [index, each] of known.files.entries()) {
+      const { name, elsewhere } = each;
+      const file = yield* files.again(elsewhere ?? `${handle}/${name}`, each.file, elsewhere !== undefined);
+      if (file !== each.file) (own ??= [...known.files])[index] = { ...each, file };
+    }
+    if (!own && known.above === before) {
+      known.checkedMs = nowMs;
+      return known.rules;
+    }
+    const kept = own ?? known.files;
+    const rules = kept.length === 0 ? before : add(before, kept, known.isRepository);
+    keep(path, { ...known, above: before, rules, files: kept, checkedMs: nowMs });
+    return rules;
+  }
+
+  /** Reads the ignore files that a folder has. */
+  function* learn(
+    { path, stats, handle }: ReadFolder,
+    before: FolderRules,
+    present: readonly string[],
+    nowMs: number,
+  ): Steps<FolderRules> {
+    const own: OwnFile[] = [];
+    // What it points to is told from where the folder is.
+    const repository = present.includes(".git") ? yield* repositoryAt(locate(path), disk) : undefined;
+    if (repository) {
+      const { exclude } = repository;
+      own.push({ name: ".git", rank: ranks.repository, elsewhere: exclude, file: yield* files.read(exclude, true) });
+    }
+    for (const [name, rank] of ruleFiles)
+      if (present.includes(name)) own.push({ name, rank, file: yield* files.read(`${handle}/${name}`, false) });
+    const isRepository = repository !== undefined;
+    const rules = own.length === 0 ? before : add(before, own, isRepository);
+    // Whatever changes now gives the folder another stamp only if its last one is old enough.
+    const isSettled = Date.now() - Number(stats.ctimeMs) > disk.settleMs + 30;
+    const state = isSettled ? stats : undefined;
+    keep(path, { state, above: before, rules, files: own, isRepository, checkedMs: nowMs });
+    return rules;
+  }
+
+  function add(before: FolderRules, own: readonly OwnFile[], isRepository: boolean): FolderRules {
+    const ranked = own.flatMap(({ rank, file }) => (file ? [{ rank, rules: file.rules }] : []));
+    if (isRepository && personal) ranked.push(personal);
+    return book.add(before, ranked, isRepository);
+  }
+
+  function keep(path: string, known: Known): void {
+    folders.delete(path);
+    folders.set(path, known);
+    if (folders.size <= maxKnown) return;
+    for (const oldest of folders.keys()) {
+      folders.delete(oldest);
+      break;
+    }
+  }
+
+  return {
+    isPath(path) {
+      return path === "" || path.split("/").every(isName);
+    },
+
+    *serves(path, isFolder) {
+      if (path === "") return true;
+      const slash = path.lastIndexOf("/");
+      const rules = yield* rulesIn(path.slice(0, Math.max(0, slash)));
+      if (!rules) return false;
+      return (book.verdict(rules, path.slice(slash + 1)) & (isFolder ? asFolder : asFile)) !== 0;
+    },
+
+    rulesIn,
+
+    *rulesAmong(folder, names) {
+      const nowMs = performance.now();
+      const before = yield* above(folder.path);
+      if (!before || !ignore) return before;
+      const known = folders.get(folder.path);
+      if (known && isSameState(known.state, folder.stats)) return yield* recheck(folder, known, before, nowMs);
+      const present = ruleNames.filter((name) => hasName(names, name));
+      return yield* learn(folder, before, present, nowMs);
+    },
+
+    verdict: book.verdict,
+    isRule: (name) => ignore && ruleNames.includes(name),
+    outer,
+
+    clear() {
+      folders.clear();
+      files.clear();
+      outside = undefined;
+    },
+  };
 }
 
-/** Whether a name is served in a folder of this name, given that the folder is. */
-export function isServedName(name: string, folder: string): boolean {
-  // Hidden names, `.` and `..` among them, and what is no name at all.
-  if (name === "" || name.charCodeAt(0) === dot || name.includes("\0")) return false;
-  if (process.platform === "win32" && /[\\:]/.test(name)) return false;
-  const folded = fold(name);
-  return folded.charCodeAt(0) !== dot && !skippedFolders.has(folded) && !isSecretFolded(folded, folder);
-}
-
-/** Whether a name speaks of a secret, hidden or not. */
-export function isSecretName(name: string, folder: string): boolean {
-  return isSecretFolded(fold(name), folder);
-}
-
-function isSecretFolded(folded: string, folder: string): boolean {
+function isSameState(before: BigIntStats | undefined, now: BigIntStats): boolean {
   return (
-    secretNames.has(folded) ||
-    folded.startsWith(".env") ||
-    secretEndings.has(folded.slice(folded.lastIndexOf("."))) ||
-    (folder.charCodeAt(0) === dot && (secretIn.get(fold(folder))?.has(folded) ?? false))
+    before !== undefined &&
+    before.ctimeNs === now.ctimeNs &&
+    before.mtimeNs === now.mtimeNs &&
+    before.ino === now.ino &&
+    before.dev === now.dev
   );
 }
 
-/** A name as it is compared, so that neither case nor a look-alike of a letter makes another name of it. */
-function fold(name: string): string {
-  return (isPlain.test(name) ? name : name.normalize("NFKC")).toLowerCase();
+/** By halving: the names are in order. */
+function hasName(names: readonly string[], name: string): boolean {
+  let low = 0;
+  let high = names.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((names[middle] as string) < name) low = middle + 1;
+    else high = middle;
+  }
+  return names[low] === name;
 }
-
-const isPlain = /^[ -~]*$/;
-const dot = 0x2e;

@@ -3,11 +3,15 @@ import { spawn } from "node:child_process";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach } from "vitest";
+import { afterEach, beforeEach, vi } from "vitest";
 import { z } from "zod";
 import type { Call } from "../../resources.ts";
 import type { Source } from "../../source.ts";
 import file from "../file.ts";
+import type { Disk } from "./disk.ts";
+import type { ServingChoice } from "./folder-rules.ts";
+import { chooseServing, createServing } from "./serving.ts";
+import type { Serving } from "./serving.ts";
 
 export type FileSource = Required<Omit<Source, "search">>;
 
@@ -20,7 +24,11 @@ export interface TestFolder {
   call(): Call;
   stop(): void;
   /** Closed after the test. */
-  open(options?: { readonly root?: string; readonly maxBytes?: number }): Promise<FileSource>;
+  open(options?: Readonly<Record<string, unknown>>): Promise<FileSource>;
+  /** The rules of the folder, as a source would have them. */
+  serving(disk: Disk, chosen?: Partial<ServingChoice>): Serving;
+  /** Where the person's own settings would be. */
+  readonly home: string;
   /** Where a path is on the disk. */
   at(path: string): string;
   write(path: string, content: string | Uint8Array): void;
@@ -39,6 +47,10 @@ export function useFolder(): TestFolder {
   beforeEach(() => {
     above = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "pressmark-file-")));
     fs.mkdirSync(join(above, "root"));
+    // What the person who runs the tests ignores is not their business.
+    vi.stubEnv("HOME", join(above, "home"));
+    vi.stubEnv("XDG_CONFIG_HOME", undefined);
+    vi.stubEnv("GIT_CONFIG_GLOBAL", undefined);
     stop = new AbortController();
     logged.length = 0;
   });
@@ -46,6 +58,7 @@ export function useFolder(): TestFolder {
   afterEach(async () => {
     stop.abort();
     for (const source of opened.splice(0)) await source.close?.();
+    vi.unstubAllEnvs();
     fs.rmSync(above, { recursive: true, force: true });
   });
 
@@ -55,6 +68,9 @@ export function useFolder(): TestFolder {
     },
     get root() {
       return join(above, "root");
+    },
+    get home() {
+      return join(above, "home");
     },
     logged,
     call: () => ({ caller: { id: "tester" }, signal: stop.signal }),
@@ -69,6 +85,9 @@ export function useFolder(): TestFolder {
       opened.push(source);
       return source as FileSource;
     },
+
+    serving: (disk, chosen = {}) =>
+      createServing({ ...chooseServing(chosen), root: folder.root, disk, person: { home: folder.home } }),
 
     at: (path) => join(folder.root, path),
     write(path, content) {

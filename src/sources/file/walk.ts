@@ -1,13 +1,17 @@
 /** All files below a folder in address order, a page at a time: only the folders on the way to the current file are held. */
 import type { BigIntStats } from "node:fs";
 import { ResourceError } from "../../errors.ts";
+import { directoryType } from "../../resources.ts";
 import type { Page } from "../../resources.ts";
 import type { Entry } from "../../source.ts";
 import type { Confine, Place } from "./confine.ts";
 import { isNothing, isRefusal, kindOf } from "./disk.ts";
 import type { Disk } from "./disk.ts";
 import { fileEntry, folderEntry } from "./entry.ts";
-import type { Names } from "./names.ts";
+import { asFile, asFolder } from "./folder-rules.ts";
+import { iconsOf } from "./icons.ts";
+import type { FolderNames, Names } from "./names.ts";
+import type { Serving } from "./serving.ts";
 import { createPause, settled } from "./steps.ts";
 import type { Steps } from "./steps.ts";
 
@@ -32,6 +36,9 @@ export interface WalkOptions {
   readonly confine: Confine;
   readonly disk: Disk;
   readonly names: Names;
+  readonly serving: Serving;
+  /** Whether each entry has a small picture of its kind. */
+  readonly icons?: boolean;
   /** A folder that the system refuses to open: it is left out. */
   refused(path: string): void;
   /** A name that no text can spell: it is left out. */
@@ -45,21 +52,34 @@ interface Frame {
   /** The segments of the cursor that are still ahead; none once the walk has passed it. */
   readonly cursor: readonly string[];
   names?: readonly string[];
+  only?: FolderNames["only"];
   /** Where the folder really stands, when a link leads there. */
   real?: string;
   /** The index of the next name. */
   next: number;
   /** What was found of the names from the index `aheadFrom` on. */
-  ahead: readonly (BigIntStats | undefined)[];
+  ahead: readonly Look[];
   aheadFrom: number;
 }
+
+/** What is behind a name: what is to be said of it, a folder to go into, a link to follow, or nothing that is served. */
+type Look = Entry | "folder" | "link" | "gone" | "unserved";
 
 const maxLimit = 10_000;
 const lookAhead = 256;
 /** How long the folders above must have been left alone for their paths to be trusted. */
 const quietMs = 50;
 
-export function createWalk({ root, confine, disk, names, refused, unspeakable }: WalkOptions): Walk {
+/** With more folders on one page, what is in them is not counted. */
+const maxCounted = 200;
+
+export function createWalk(options: WalkOptions): Walk {
+  const { root, confine, disk, names, serving, icons = false, refused, unspeakable } = options;
+
+  function dress(plain: Entry): Entry {
+    return icons ? { ...plain, icons: iconsOf(plain.mimeType) } : plain;
+  }
+
   function isSettled(stats: BigIntStats, now: number): boolean {
     // Whatever changes a file moves its ctime, and no program can set that.
     return now - Number(stats.ctimeMs) >= disk.settleMs;
@@ -71,8 +91,9 @@ export function createWalk({ root, confine, disk, names, refused, unspeakable }:
 
   function entry(path: string, { kind, stats, direct, path: real }: Place): Entry {
     const name = nameOf(path);
-    const found =
-      kind === "file" ? fileEntry(path, name, stats, isSettled(stats, Date.now())) : folderEntry(path, name, stats);
+    const found = dress(
+      kind === "file" ? fileEntry(path, name, stats, isSettled(stats, Date.now())) : folderEntry(path, name, stats),
+    );
     return direct ? found : { ...found, reveals: { path: real } };
   }
 
@@ -92,14 +113,83 @@ export function createWalk({ root, confine, disk, names, refused, unspeakable }:
    * What is at these names of a visited folder. A path through its handle is safe whatever happens, and costs twice as much
    * as a plain one; a plain one is as safe while nothing above the folder moves.
    */
-  function* lookAt(frame: Frame, place: Place, some: readonly string[], began: number): Steps<Frame["ahead"]> {
+  function* lookAt(
+    frame: Frame,
+    place: Place,
+    some: readonly string[],
+    began: number,
+    deep: boolean,
+  ): Steps<readonly Look[]> {
+    // What the system says of a file takes several times the room of what is made of it.
+    const use = (stats: BigIntStats | undefined, name: string) => toLook(frame, name, stats, began, deep);
     const isWorthIt = place.direct && disk.settleMs < quietMs && some.length > 3 * frame.depth;
     const before = isWorthIt ? yield* stampAbove(frame.path, began) : undefined;
     if (before !== undefined) {
-      const stats = yield* settled(disk.lstats(confine.locate(frame.path), some));
-      if ((yield* stampAbove(frame.path, began)) === before) return stats;
+      const looks = yield* settled(disk.lstats(confine.locate(frame.path), some, use));
+      if ((yield* stampAbove(frame.path, began)) === before) return looks;
     }
-    return yield* settled(disk.lstats(place.handle, some));
+    return yield* settled(disk.lstats(place.handle, some, use));
+  }
+
+  function toLook(
+    { path: folder, only }: Frame,
+    name: string,
+    stats: BigIntStats | undefined,
+    began: number,
+    deep: boolean,
+  ): Look {
+    if (!stats) return "gone";
+    const kind = kindOf(stats);
+    const allowed = only?.get(name);
+    if (kind === "other" || (allowed !== undefined && allowed !== (kind === "folder" ? asFolder : asFile)))
+      return "unserved";
+    if (kind === "link" || (kind === "folder" && deep)) return kind;
+    const path = join(folder, name);
+    return dress(
+      kind === "file" ? fileEntry(path, name, stats, isSettled(stats, began)) : folderEntry(path, name, stats),
+    );
+  }
+
+  /** A page whose folders say how many children they have. */
+  function* withCounts(page: Page<Entry> | undefined): Steps<Page<Entry> | undefined> {
+    if (!page) return undefined;
+    const folders = page.items.filter(({ mimeType }) => mimeType === directoryType);
+    if (folders.length === 0 || folders.length > maxCounted) return page;
+    const counts = new Map<string, number>();
+    for (const { path } of folders) {
+      const counted = yield* countAt(path);
+      if (counted !== undefined) counts.set(path, counted);
+    }
+    const items = page.items.map((item) => {
+      const children = counts.get(item.path);
+      return children === undefined ? item : { ...item, children };
+    });
+    return { ...page, items };
+  }
+
+  function* countAt(path: string): Steps<number | undefined> {
+    try {
+      return yield* confine.visit(path, count);
+    } catch (cause) {
+      if (isNothing(cause) || isRefusal(cause)) return undefined;
+      throw cause;
+    }
+  }
+
+  /** Undefined where it is not quickly told: in large folders, and where links must be followed first. */
+  function* count(place: Place): Steps<number | undefined> {
+    if (place.kind !== "folder" || !disk.isSmall(place.stats)) return undefined;
+    const kinds = disk.kinds(place.handle);
+    const ruleNames = kinds.flatMap(({ name }) => (serving.isRule(name) ? [name] : [])).sort();
+    const rules = yield* serving.rulesAmong(place, ruleNames);
+    if (!rules) return undefined;
+    let served = 0;
+    for (const { name, kind } of kinds) {
+      const verdict = serving.verdict(rules, name);
+      if (verdict !== 0 && (kind === "link" || name.includes("\ufffd"))) return undefined;
+      if (kind !== "other" && (verdict & (kind === "folder" ? asFolder : asFile)) !== 0) served += 1;
+    }
+    return served;
   }
 
   /** Looks at the next names of a frame; false when there are none. */
@@ -109,11 +199,11 @@ export function createWalk({ root, confine, disk, names, refused, unspeakable }:
       if (place.kind !== "folder" || (deep && !place.direct)) return false;
       if (!frame.names) {
         if (!place.direct) frame.real = place.path;
-        frame.names = yield* names.of(place, nameOf(frame.path));
+        ({ names: frame.names, only: frame.only } = yield* names.of(place));
         frame.next = firstFrom(frame.names, frame.cursor[0]);
       }
       const some = frame.names.slice(frame.next, frame.next + Math.max(16, Math.min(lookAhead, wanted)));
-      frame.ahead = yield* lookAt(frame, place, some, began);
+      frame.ahead = yield* lookAt(frame, place, some, began, deep);
       frame.aheadFrom = frame.next;
       return some.length > 0;
     });
@@ -134,7 +224,6 @@ export function createWalk({ root, confine, disk, names, refused, unspeakable }:
     const pause = createPause();
     const items: Entry[] = [];
     const frames = [first];
-    let now = Date.now();
     for (let frame = frames.at(-1); frame; frame = frames.at(-1)) {
       if (frame.next >= frame.aheadFrom + frame.ahead.length) {
         const waiting = pause();
@@ -152,28 +241,23 @@ export function createWalk({ root, confine, disk, names, refused, unspeakable }:
           frames.pop();
           continue;
         }
-        now = Date.now();
       }
       const name = frame.names?.[frame.next] as string;
-      const stats = frame.ahead[frame.next - frame.aheadFrom];
+      const look = frame.ahead[frame.next - frame.aheadFrom];
       frame.next += 1;
       const path = join(frame.path, name);
       const atCursor = name === frame.cursor[0];
-      if (!stats) {
-        if (name.includes("\ufffd")) unspeakable(path);
+      if (look === undefined || look === "gone" || look === "unserved") {
+        if (look === "gone" && name.includes("\ufffd")) unspeakable(path);
         continue;
       }
-      const kind = kindOf(stats);
-      if (kind === "folder" && deep) {
+      if (look === "folder") {
         frames.push(createFrame(path, frame.depth + 1, atCursor ? frame.cursor.slice(1) : []));
         continue;
       }
       // The cursor itself was given before, and so was whatever stands where one of its folders was.
       if (atCursor) continue;
-      let found: Entry | undefined;
-      if (kind === "file") found = fileEntry(path, name, stats, isSettled(stats, now));
-      else if (kind === "folder") found = folderEntry(path, name, stats);
-      else if (kind === "link") found = yield* find(path);
+      let found: Entry | undefined = look === "link" ? yield* find(path) : look;
       if (!found || (deep && found.size === undefined)) continue;
       if (frame.real !== undefined && !found.reveals) found = { ...found, reveals: { path: join(frame.real, name) } };
       items.push(found);
@@ -187,8 +271,10 @@ export function createWalk({ root, confine, disk, names, refused, unspeakable }:
 
   return {
     files: (ask) => take(ask, createFrame("", 0, ask.cursor === undefined ? [] : ask.cursor.split("/")), true),
-    children: (path, ask) =>
-      take(ask, createFrame(path, path.split("/").length, ask.cursor === undefined ? [] : [ask.cursor]), false),
+    *children(path, ask) {
+      const frame = createFrame(path, path.split("/").length, ask.cursor === undefined ? [] : [ask.cursor]);
+      return yield* withCounts(yield* take(ask, frame, false));
+    },
     entry,
     find,
   };

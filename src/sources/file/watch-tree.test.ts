@@ -19,9 +19,11 @@ function stand(options: Partial<WatchTreeOptions>) {
   const polled: number[] = [];
   let wake: (() => void) | undefined;
   let queue: SourceChange[] = [];
+  const serving = folder.serving(disk);
   tree = createWatchTree({
-    confine: createConfine(folder.root, disk),
+    confine: createConfine(folder.root, disk, serving),
     disk,
+    serving,
     tell(changes) {
       queue.push(...changes);
       wake?.();

@@ -4,8 +4,23 @@ import type { SourceChange } from "../../source.ts";
 import type { Confine, Place } from "./confine.ts";
 import { isNothing, isRefusal, kindOf } from "./disk.ts";
 import type { Disk, Kind } from "./disk.ts";
-import { isServedName } from "./serving.ts";
+import { asFile, asFolder } from "./folder-rules.ts";
+import type { FolderRules, Verdict } from "./folder-rules.ts";
+import type { Serving } from "./serving.ts";
 import { runNow, settled } from "./steps.ts";
+import { identity, kindsIn, noRules, systemMaxQueued, watchFolder } from "./watch-folder.ts";
+import type { Folder, Hear } from "./watch-folder.ts";
+import {
+  addName,
+  createWatchedNames,
+  deleteName,
+  fillNames,
+  foldNames,
+  hasName,
+  isEmpty,
+  listNames,
+  seenOf,
+} from "./watch-names.ts";
 
 export interface WatchTree {
   /** Afterwards every folder that is there is watched, or polled where it cannot be watched. */
@@ -17,6 +32,7 @@ export interface WatchTreeOptions {
   readonly confine: Confine;
   /** One that answers at once. */
   readonly disk: Disk;
+  readonly serving: Serving;
   /** Changes in the order in which they were found, some at a time. */
   tell(changes: readonly SourceChange[]): void;
   /** How many folders are polled because the system has no more watches. */
@@ -24,34 +40,33 @@ export interface WatchTreeOptions {
   /** Also look again and again: changes made on another machine are not announced by this one. */
   readonly pollAll?: boolean;
   readonly pollMs?: number;
-  /** Begins to watch one folder. */
-  readonly watch?: (folder: string, hear: Hear, fail: () => void) => { close(): void };
+  /** Begins to watch one folder; undefined where folders are only polled. */
+  readonly watch?: (folder: string, hear: Hear, fail: () => void) => { close(): void } | undefined;
   /** How many announcements the system keeps for one who does not listen. Beyond it they are dropped without a word. */
   readonly maxQueued?: number;
+  /** With more to tell at once, "lost" is told instead. */
+  readonly maxTold?: number;
 }
 
-type Hear = (event: string, name: string | null) => void;
-
-interface Folder {
-  readonly path: string;
-  /** Which folder this is, so that another in its place is noticed. */
-  readonly identity: string;
-  readonly names: Set<string>;
-  /** Absent where the folder is only polled. */
-  watch?: { close(): void };
-  /** What was seen of each file at the last poll. */
-  seen?: Map<string, string>;
-}
+/** What is compared below a folder: all, what is new in it, or that for which other rules count than before. */
+type Depth = "all" | "new" | "ruled";
 
 const sliceMs = 5;
+/** With more names unfolded than this, all are folded. */
+const maxUnfolded = 200_000;
 
 export function createWatchTree(options: WatchTreeOptions): WatchTree {
-  const { confine, disk, tell, polling, pollAll = false, pollMs = 2000, watch = watchFolder } = options;
+  const { confine, disk, serving, tell, polling, pollAll = false, pollMs = 2000, watch = watchFolder } = options;
+  const { maxTold = 20_000 } = options;
   const maxQueued = options.maxQueued ?? systemMaxQueued();
   const folders = new Map<string, Folder>();
   /** What was announced and not yet looked at: path → whether it may have been moved, made or removed. */
   const announced = new Map<string, boolean>();
+  /** Folders whose ignore files were announced. */
+  const ruled = new Set<string>();
   const polled = new Set<Folder>();
+  /** Folders whose names are unfolded, or may be. */
+  const touched = new Set<Folder>();
   let changes: SourceChange[] = [];
   let draining = false;
   let announcedThisTurn = 0;
@@ -63,19 +78,26 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
   function flush(): void {
     if (polled.size !== toldPolled && !pollAll) polling((toldPolled = polled.size));
     if (changes.length === 0) return;
-    tell(changes);
+    tell(changes.length > maxTold ? [lost] : changes);
     changes = [];
   }
 
+  /** Names that no one has touched for a while take up as little as can be. */
+  function foldTouched(): void {
+    for (const { names } of touched) foldNames(names);
+    touched.clear();
+  }
+
   function say(kind: "appeared" | "gone" | "changed", path: string): void {
-    changes.push({ kind, path });
+    if (changes.length <= maxTold) changes.push({ kind, path });
   }
 
   /** What the system announces is noted at once and looked at later, so that its queue never runs full. */
   function hear(folder: Folder, event: string, name: string | null): void {
     announcedThisTurn += 1;
     if (name === null) doubt = true;
-    else if (isServedName(name, nameOf(folder.path))) {
+    else if (serving.isRule(name)) ruled.add(folder.path);
+    if (name !== null && serving.verdict(folder.rules, name) !== 0) {
       const path = join(folder.path, name);
       if (event === "rename" || !announced.has(path)) announced.set(path, event === "rename");
     }
@@ -97,6 +119,10 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     if (announcedThisTurn >= maxQueued / 2) doubt = true;
     announcedThisTurn = 0;
     if (doubt) reconcile();
+    for (const path of ruled) {
+      ruled.delete(path);
+      judgeAgain(path);
+    }
     const until = performance.now() + sliceMs;
     for (const [path, isMoved] of announced) {
       announced.delete(path);
@@ -111,8 +137,20 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
   function reconcile(): void {
     doubt = false;
     announced.clear();
+    ruled.clear();
     if (!enter("", true)) leave("");
-    changes = [{ kind: "lost" }];
+    changes = [lost];
+  }
+
+  /** Other rules may count in a folder: tells of what comes and goes by them. */
+  function judgeAgain(path: string): void {
+    const folder = folders.get(path);
+    if (!folder || ruleBelow(path) === folder.rules) return;
+    enter(path, true, path === "" ? undefined : folders.get(parentOf(path)), "ruled");
+  }
+
+  function ruleBelow(path: string): FolderRules | undefined {
+    return runNow(serving.rulesIn(path));
   }
 
   function look(path: string, isMoved: boolean): void {
@@ -123,9 +161,10 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     const folder = folders.get(parentOf(path));
     const name = nameOf(path);
     if (!folder) return;
-    const wasKnown = folder.names.has(name);
+    touched.add(folder);
+    const wasKnown = hasName(folder.names, name);
     const wasFolder = folders.has(path);
-    const kind = servedKind(path);
+    const kind = servedKind(path, serving.verdict(folder.rules, name));
     if (kind === "folder") {
       if (wasKnown && !wasFolder) say("gone", path);
       if (!wasFolder || isMoved) enter(path, true, folder);
@@ -133,29 +172,39 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     }
     if (wasFolder) leave(path, folder);
     if (kind === "file") {
-      say(wasKnown && !wasFolder ? "changed" : "appeared", path);
-      folder.names.add(name);
-      if (folder.seen) folder.seen.set(name, signature(path));
+      const isKnown = wasKnown && !wasFolder;
+      say(isKnown ? "changed" : "appeared", path);
+      if (!isKnown || polled.has(folder)) note(folder, name, polled.has(folder) ? signature(path) : 0);
     } else if (wasKnown && !wasFolder) {
       say("gone", path);
-      folder.names.delete(name);
-      folder.seen?.delete(name);
+      drop(folder, name);
     }
   }
 
+  function note(folder: Folder, name: string, seen = 0): void {
+    touched.add(folder);
+    addName(folder.names, name, seen);
+  }
+
+  function drop(folder: Folder, name: string): void {
+    touched.add(folder);
+    deleteName(folder.names, name);
+  }
+
   /** What is served at a path. A link counts as a file: what lies behind it is announced under its own name. */
-  function servedKind(path: string): "file" | "folder" | undefined {
-    const stats = lstat(path);
-    return stats && kindServed(kindOf(stats), path);
+  function servedKind(path: string, verdict: Verdict): "file" | "folder" | undefined {
+    const stats = verdict === 0 ? undefined : lstat(path);
+    return stats && kindServed(kindOf(stats), path, verdict);
   }
 
   function lstat(path: string): fs.BigIntStats | undefined {
     return runNow(settled(disk.lstat(confine.locate(path))));
   }
 
-  function kindServed(kind: Kind, path: string): "file" | "folder" | undefined {
-    if (kind === "file" || kind === "folder") return kind;
-    return kind === "link" && visit(path, () => true) ? "file" : undefined;
+  function kindServed(kind: Kind, path: string, verdict: Verdict): "file" | "folder" | undefined {
+    if (kind === "other" || (verdict & (kind === "folder" ? asFolder : asFile)) === 0) return undefined;
+    if (kind === "link") return visit(path, () => true) ? "file" : undefined;
+    return kind;
   }
 
   function visit<T>(path: string, use: (place: Place) => T): T | undefined {
@@ -171,19 +220,20 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     return visit(path, (place) => (place.kind === "folder" && place.direct ? identity(place) : undefined));
   }
 
-  /** What a change alters; "" while a change might still leave it as it is. */
-  function signature(path: string): string {
+  /** What a change alters; 0 while a change might still leave it as it is. */
+  function signature(path: string): number {
     const stats = lstat(path);
-    if (!stats || Date.now() - Number(stats.ctimeMs) < disk.settleMs) return "";
-    return `${stats.dev}-${stats.ino}-${stats.size}-${stats.mtimeNs}-${stats.ctimeNs}`;
+    if (!stats || Date.now() - Number(stats.ctimeMs) < disk.settleMs) return 0;
+    const { ino, size, mtimeNs, ctimeNs } = stats;
+    const mixed = ((ino * 31n + size) * 0x9e3779b97f4a7c15n + mtimeNs) * 0xd1342543de82ef95n + ctimeNs;
+    return Number(BigInt.asUintN(64, mixed) >> 11n) || 1;
   }
 
   /**
    * Begins to watch a folder, or compares it with what was known of it. Watched before it is read: what is made in between is
-   * seen by one or the other. Folders in it that are known are compared as well if it is to go `deep`. False if there is no
-   * such folder.
+   * seen by one or the other. False if there is no such folder.
    */
-  function enter(path: string, isTold: boolean, parent?: Folder, deep = true): boolean {
+  function enter(path: string, isTold: boolean, parent?: Folder, depth: Depth = "all"): boolean {
     const entered = visit(path, (place) => {
       if (place.kind !== "folder" || !place.direct) return undefined;
       const known = folders.get(path);
@@ -191,96 +241,117 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
       const isNew = !folders.has(path);
       const folder = folders.get(path) ?? begin(path, place);
       if (isNew && path !== "" && isTold) say("appeared", path);
-      parent?.names.add(nameOf(path));
-      return { folder, found: read(place, path) };
+      if (parent && !hasName(parent.names, nameOf(path))) note(parent, nameOf(path));
+      const rules = folder.rules;
+      const found = read(folder, place);
+      return { folder, found, depth: depth === "new" && !isNew && folder.rules !== rules ? "ruled" : depth } as const;
     });
     if (!entered) {
       if (folders.has(path)) leave(path, parent);
       return false;
     }
-    compare(entered.folder, entered.found, isTold, deep);
+    compare(entered.folder, entered.found, isTold, entered.depth);
     return true;
   }
 
   function begin(path: string, place: Place): Folder {
-    const folder: Folder = { path, identity: identity(place), names: new Set() };
+    const folder: Folder = {
+      path,
+      identity: identity(place),
+      names: createWatchedNames(),
+      rules: noRules,
+      isRepository: false,
+    };
     folders.set(path, folder);
     try {
-      folder.watch = watch(place.handle, (event, name) => hear(folder, event, name), failed);
+      const begun = watch(place.handle, (event, name) => hear(folder, event, name), failed);
+      if (begun) folder.watch = begun;
     } catch {
       // No more watches, or none on this file system.
-      poll(folder);
+      polled.add(folder);
     }
-    if (pollAll) poll(folder);
+    if (pollAll) polled.add(folder);
     return folder;
 
     function failed(): void {
       folder.watch?.close();
       delete folder.watch;
       if (folders.get(path) !== folder) return;
-      poll(folder);
+      polled.add(folder);
       doubt = true;
       schedule();
     }
   }
 
-  function poll(folder: Folder): void {
-    folder.seen ??= new Map();
-    polled.add(folder);
-  }
-
-  function read(place: Place, path: string): Map<string, "file" | "folder"> {
+  function read(folder: Folder, { handle, stats }: Place): Map<string, "file" | "folder"> {
+    const { path } = folder;
     const found = new Map<string, "file" | "folder">();
-    for (const entry of fs.readdirSync(place.handle, { withFileTypes: true })) {
-      const { name } = entry;
-      if (!isServedName(name, nameOf(path))) continue;
-      const child = join(path, name);
+    const kinds = disk.isSmall(stats) ? disk.kinds(handle) : [...kindsIn(handle)];
+    const rulesHere = kinds.flatMap(({ name }) => (serving.isRule(name) ? [name] : [])).sort();
+    folder.isRepository = rulesHere.includes(".git");
+    folder.rules = runNow(serving.rulesAmong({ path, stats, handle }, rulesHere)) ?? noRules;
+    for (const { name, kind: told } of kinds) {
+      const verdict = serving.verdict(folder.rules, name);
+      if (verdict === 0) continue;
       // A name that is no valid UTF-8 is shown like this one, and is not there under it.
-      const kind = name.includes("\ufffd") ? servedKind(child) : kindServed(direntKind(entry), child);
+      const isSure = (told === "file" || told === "folder") && !name.includes("\ufffd");
+      const kind = isSure ? kindServed(told, "", verdict) : servedKind(join(path, name), verdict);
       if (kind) found.set(name, kind);
     }
     return found;
   }
 
-  function compare(
-    folder: Folder,
-    found: ReadonlyMap<string, "file" | "folder">,
-    isTold: boolean,
-    deep: boolean,
-  ): void {
-    for (const name of folder.names) {
+  function compare(folder: Folder, found: ReadonlyMap<string, "file" | "folder">, isTold: boolean, depth: Depth): void {
+    const { names } = folder;
+    const isPolled = polled.has(folder);
+    const isFirst = !isPolled && !isTold && isEmpty(names);
+    if (isFirst) fillNames(names, found.keys());
+    for (const name of isFirst ? [] : listNames(names)) {
       const path = join(folder.path, name);
       const now = found.get(name);
       if (folders.has(path)) {
         if (now !== "folder") leave(path, folder);
       } else if (now !== "file") {
-        folder.names.delete(name);
-        folder.seen?.delete(name);
+        drop(folder, name);
         if (isTold) say("gone", path);
       }
     }
+    const inner: string[] = [];
     for (const [name, kind] of found) {
-      const path = join(folder.path, name);
       if (kind === "folder") {
-        const known = deep ? undefined : folders.get(path);
-        if (!known || identityOf(path) !== known.identity) enter(path, isTold, folder);
+        inner.push(name);
         continue;
       }
-      const isNew = !folder.names.has(name);
-      folder.names.add(name);
-      if (isNew && isTold) say("appeared", path);
-      if (!folder.seen) continue;
-      const now = signature(path);
-      if (!isNew && isTold && (now === "" || folder.seen.get(name) !== now)) say("changed", path);
-      folder.seen.set(name, now);
+      if (isFirst) continue;
+      const isNew = !hasName(names, name);
+      if (isNew && isTold) say("appeared", join(folder.path, name));
+      if (!isPolled) {
+        if (isNew) note(folder, name);
+        continue;
+      }
+      const now = signature(join(folder.path, name));
+      if (!isNew && isTold && (now === 0 || seenOf(names, name) !== now)) say("changed", join(folder.path, name));
+      note(folder, name, now);
     }
+    for (const name of inner) {
+      const path = join(folder.path, name);
+      const known = folders.get(path);
+      if (known && depth !== "all" && !isOther(known, depth)) continue;
+      if (!enter(path, isTold, folder, depth === "new" ? "all" : depth) && hasName(names, name)) drop(folder, name);
+    }
+    // So many at once are best folded before the next.
+    if (!isTold || isPolled || (names.unfolded?.size ?? 0) > maxUnfolded) foldNames(names);
+  }
+
+  function isOther({ path, rules, identity: before }: Folder, depth: "new" | "ruled"): boolean {
+    return (depth === "ruled" && ruleBelow(path) !== rules) || identityOf(path) !== before;
   }
 
   /** Ends the watch of a folder and of all below it: with it, all that was in it is gone. */
   function leave(path: string, parent?: Folder): void {
     const folder = folders.get(path);
     if (!folder) return;
-    for (const name of folder.names) {
+    for (const name of listNames(folder.names)) {
       const child = join(path, name);
       if (folders.has(child)) leave(child);
       else say("gone", child);
@@ -288,19 +359,26 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     folder.watch?.close();
     folders.delete(path);
     polled.delete(folder);
-    parent?.names.delete(nameOf(path));
+    touched.delete(folder);
+    if (parent) drop(parent, nameOf(path));
     if (path !== "") say("gone", path);
   }
 
-  /** Looks at what no watch tells of: the root itself, which may be moved with all above it, and the folders that are polled. */
+  /**
+   * Looks at what no watch tells of: the root itself, which may be moved with all above it, rules that stand elsewhere, and the
+   * folders that are polled.
+   */
   function lookAgain(): void {
     const begun = performance.now();
     if (identityOf("") !== folders.get("")?.identity) reconcile();
+    judgeAgain("");
+    for (const { path, isRepository } of folders.values()) if (isRepository) judgeAgain(path);
     for (const folder of polled) {
       const { path } = folder;
-      if (folders.get(path) === folder) enter(path, true, path === "" ? undefined : folders.get(parentOf(path)), false);
+      if (folders.get(path) === folder) enter(path, true, path === "" ? undefined : folders.get(parentOf(path)), "new");
     }
     flush();
+    if (announced.size === 0) foldTouched();
     const tookMs = performance.now() - begun;
     // A tree that takes long to look at is looked at more rarely.
     timer = setTimeout(lookAgain, Math.max(pollMs, tookMs * 10));
@@ -309,6 +387,7 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
   return {
     arm() {
       enter("", false);
+      foldTouched();
       changes = [];
       flush();
       timer = setTimeout(lookAgain, pollMs);
@@ -320,35 +399,13 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
       folders.clear();
       polled.clear();
       announced.clear();
+      ruled.clear();
+      touched.clear();
     },
   };
 }
 
-function watchFolder(folder: string, hear: Hear, fail: () => void): { close(): void } {
-  const watcher = fs.watch(folder, { persistent: true, encoding: "utf8" });
-  watcher.on("change", (event, name) => hear(event, name === null ? null : String(name)));
-  watcher.on("error", fail);
-  return watcher;
-}
-
-function systemMaxQueued(): number {
-  try {
-    return Number(fs.readFileSync("/proc/sys/fs/inotify/max_queued_events", "utf8")) || 16_384;
-  } catch {
-    return 16_384;
-  }
-}
-
-/** Numbers of deleted folders are given out again at once; their times of birth are not. */
-function identity({ stats }: Place): string {
-  return `${stats.dev}-${stats.ino}-${stats.birthtimeNs}`;
-}
-
-function direntKind(entry: fs.Dirent): Kind {
-  if (entry.isFile()) return "file";
-  if (entry.isDirectory()) return "folder";
-  return entry.isSymbolicLink() ? "link" : "other";
-}
+const lost: SourceChange = { kind: "lost" };
 
 function join(folder: string, name: string): string {
   return folder === "" ? name : `${folder}/${name}`;

@@ -4,17 +4,24 @@ import type { SourceChange } from "../../source.ts";
 import { createConfine } from "./confine.ts";
 import { createLocalDisk, remoteSettleMs } from "./disk.ts";
 import type { Disk } from "./disk.ts";
+import { createServing } from "./serving.ts";
 import type { FromWorker, WorkerData } from "./watch.ts";
 import { createWatchTree } from "./watch-tree.ts";
 
-const { root, pollAll } = workerData as WorkerData;
-// A thread of its own may wait for a slow server; only its own news would be late.
-const disk: Disk = { ...createLocalDisk(), ...(pollAll && { settleMs: remoteSettleMs }) };
+const { root, choice, person, announced, polled, pollMs } = workerData as WorkerData;
+// A thread of its own may wait for a slow server; only its own news would be late. It takes nothing for granted: what it does
+// not notice now is not announced again.
+const disk: Disk = { ...createLocalDisk(), trustMs: 0, ...(polled && { settleMs: remoteSettleMs }) };
+
+const serving = createServing({ ...choice, root, disk, person });
 
 const tree = createWatchTree({
-  confine: createConfine(root, disk),
+  confine: createConfine(root, disk, serving),
   disk,
-  pollAll,
+  serving,
+  pollAll: polled,
+  pollMs,
+  ...(!announced && { watch: () => undefined }),
   tell: (changes) => post({ changes: pack(changes) }),
   polling: (folders) => post({ polling: folders }),
 });

@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -9,15 +9,18 @@ import { useFolder } from "./test-folder.ts";
 const folder = useFolder();
 const { at, call, link, open, write } = folder;
 
+const hasGit = spawnSync("git", ["--version"]).status === 0;
+
 const kindIs = (kind: SourceChange["kind"], path: string) => (change: SourceChange) =>
   change.kind === kind && "path" in change && change.path === path;
 
-async function hear() {
-  const source = await open();
+async function hear(options: Readonly<Record<string, unknown>> = {}) {
+  const source = await open(options);
   const { until, heard, ended } = listen(await source.watch(call()));
   return {
     heard,
     ended,
+    paths: () => new Set(heard.flatMap((change) => ("path" in change ? [change.path] : []))),
     until: (kind: SourceChange["kind"], path: string) => until(kindIs(kind, path), `${kind} ${path}`),
     untilThere: (path: string) =>
       until((change) => change.kind !== "gone" && "path" in change && change.path === path, `that ${path} is there`),
@@ -130,10 +133,210 @@ describe("watch", () => {
     await until("appeared", "b.txt");
   }, 20_000);
 
-  it("leaves nothing running when its signal ends", async () => {
-    const { ended } = await hear();
-    folder.stop();
-    await ended;
-    expect(process.getActiveResourcesInfo().filter((name) => /Worker|MessagePort|FSEvent/.test(name))).toEqual([]);
-  });
+  it("tells of every one of ten thousand changes at once", async () => {
+    const paths: string[] = [];
+    for (let index = 0; index < 10_000; index += 1) paths.push(`${index % 100}/${index}.txt`);
+    for (const path of paths) write(path, "");
+    const { heard, paths: heardOf, settle } = await hear();
+    for (const path of paths) fs.appendFileSync(at(path), "x");
+    await settle();
+    const told = heardOf();
+    // Whoever is told to look again has missed nothing either.
+    if (!heard.some(({ kind }) => kind === "lost")) expect(paths.filter((path) => !told.has(path))).toEqual([]);
+  }, 60_000);
+
+  it.skipIf(!hasGit)(
+    "tells of all that a switch of branches changes (skipped where there is no git)",
+    async () => {
+      git("init", "-q", "-b", "one");
+      for (let index = 0; index < 300; index += 1) write(`shared/${index % 7}/${index}.txt`, "one");
+      for (let index = 0; index < 100; index += 1) write(`only-one/${index % 3}/${index}.txt`, "one");
+      write(".gitignore", "built/\n");
+      commit();
+      git("checkout", "-q", "-b", "two");
+      for (let index = 0; index < 300; index += 1) write(`shared/${index % 7}/${index}.txt`, "two, and longer");
+      fs.rmSync(at("only-one"), { recursive: true });
+      for (let index = 0; index < 100; index += 1) write(`only-two/${index % 3}/${index}.txt`, "two");
+      write(".gitignore", "built/\nshared/6/\n");
+      commit();
+      git("checkout", "-q", "one");
+      write("built/a.txt", "");
+      const { heard, settle, paths } = await hear();
+      git("checkout", "-q", "two");
+      await settle();
+      const told = paths();
+      if (!heard.some(({ kind }) => kind === "lost")) {
+        for (let index = 0; index < 300; index += 1) expect(told).toContain(`shared/${index % 7}/${index}.txt`);
+        for (let index = 0; index < 100; index += 1) {
+          expect(heard).toContainEqual({ kind: "gone", path: `only-one/${index % 3}/${index}.txt` });
+          expect(heard).toContainEqual({ kind: "appeared", path: `only-two/${index % 3}/${index}.txt` });
+        }
+        expect(heard).toContainEqual({ kind: "gone", path: "shared/6/6.txt" });
+      }
+      expect([...told].filter((path) => path.startsWith("built") || path.startsWith(".git"))).toEqual([]);
+    },
+    60_000,
+  );
 });
+
+describe("what is served", () => {
+  it("comes and goes with the ignore files, and nothing else is told", async () => {
+    for (const path of ["a/x.log", "a/y.txt", "a/deep/z.log", "b/x.log", "ignored/c.txt"]) write(path, "");
+    write(".gitignore", "ignored/\n");
+    const { heard, until, settle } = await hear();
+    write("a/.gitignore", "*.log\n");
+    await until("gone", "a/x.log");
+    await until("gone", "a/deep/z.log");
+    write("a/more.log", "");
+    write("ignored/d.txt", "");
+    fs.writeFileSync(at("a/.gitignore"), "*.log\n!z.log\n");
+    await until("appeared", "a/deep/z.log");
+    fs.writeFileSync(at(".gitignore"), "");
+    await until("appeared", "ignored/c.txt");
+    await until("appeared", "ignored/d.txt");
+    write("ignored/e.txt", "");
+    await until("appeared", "ignored/e.txt");
+    fs.rmSync(at("a/.gitignore"));
+    await until("appeared", "a/more.log");
+    fs.renameSync(at(".gitignore"), at(".ignore"));
+    fs.writeFileSync(at(".ignore"), "a\n");
+    await until("gone", "a");
+    await settle();
+    expect(heard.filter((change) => "path" in change && change.path.startsWith("b"))).toEqual([]);
+    expect(heard.filter(({ kind }) => kind === "lost" || kind === "changed")).toEqual([]);
+  });
+
+  it("comes and goes with the excludes of the repository and of the person, which are looked at now and then", async () => {
+    write(".git/HEAD", "ref: refs/heads/main");
+    for (const path of ["a.txt", "b.txt", "c.txt"]) write(path, "");
+    const { until } = await hear({ pollMs: 100 });
+    write(".git/info/exclude", "a.txt\n");
+    await until("gone", "a.txt");
+    fs.mkdirSync(join(folder.home, ".config/git"), { recursive: true });
+    fs.writeFileSync(join(folder.home, ".config/git/ignore"), "b.txt\n");
+    await until("gone", "b.txt");
+    fs.rmSync(at(".git"), { recursive: true });
+    await until("appeared", "a.txt");
+  });
+
+  it("that changes by very many at once is told as lost", async () => {
+    for (let index = 0; index < 25_000; index += 1) write(`many/${index % 50}/${index}`, "");
+    const { until, untilLost } = await hear();
+    write(".gitignore", "many\n");
+    await untilLost(1);
+    write("after.txt", "");
+    await until("appeared", "after.txt");
+  }, 60_000);
+});
+
+describe("polling", () => {
+  it("finds what is made, changed, removed and moved, and what is no longer ignored", async () => {
+    write("a/b.txt", "one");
+    write(".gitignore", "ignored\n");
+    write("ignored/x.txt", "");
+    const { until } = await hear({ watch: "poll", pollMs: 100 });
+    write("a/c.txt", "");
+    await until("appeared", "a/c.txt");
+    write("a/b.txt", "two, and longer");
+    await until("changed", "a/b.txt");
+    fs.renameSync(at("a"), at("d"));
+    await until("gone", "a/b.txt");
+    await until("appeared", "d/b.txt");
+    write(".gitignore", "");
+    await until("appeared", "ignored/x.txt");
+    fs.rmSync(at("d/b.txt"));
+    await until("gone", "d/b.txt");
+  }, 30_000);
+});
+
+/** The ids of the threads that watch, as the system names them. */
+function watchingThreads(): string[] {
+  return fs.readdirSync("/proc/self/task").filter((id) => {
+    try {
+      return fs.readFileSync(`/proc/self/task/${id}/comm`, "utf8").startsWith("pressmark-file");
+    } catch {
+      return false;
+    }
+  });
+}
+
+function watchingOptions() {
+  return {
+    root: folder.root,
+    choice: { ignore: true, hidden: false, allow: [], exclude: [] },
+    person: { home: folder.home },
+    announced: true,
+    polled: false,
+    pollMs: 2000,
+    log: () => undefined,
+  };
+}
+
+describe.runIf(process.platform === "linux")("the thread", () => {
+  it("starts with the first watch, is shared, waits for the next, and is gone when the source is closed", async () => {
+    const source = await open();
+    expect(watchingThreads()).toEqual([]);
+    const [first, second, third] = [new AbortController(), new AbortController(), new AbortController()];
+    const { caller } = call();
+    const one = listen(await source.watch({ caller, signal: first.signal }));
+    const threads = watchingThreads();
+    expect(threads).toHaveLength(1);
+    const two = listen(await source.watch({ caller, signal: second.signal }));
+    expect(watchingThreads()).toEqual(threads);
+    write("a.txt", "");
+    await one.until(kindIs("appeared", "a.txt"), "a.txt");
+    await two.until(kindIs("appeared", "a.txt"), "a.txt");
+    first.abort();
+    second.abort();
+    await Promise.all([one.ended, two.ended]);
+    const three = listen(await source.watch({ caller, signal: third.signal }));
+    expect(watchingThreads()).toEqual(threads);
+    write("b.txt", "");
+    await three.until(kindIs("appeared", "b.txt"), "b.txt");
+    await source.close();
+    await three.ended;
+    expect(watchingThreads()).toEqual([]);
+  });
+
+  it("keeps no process from ending once no one watches", () => {
+    const options = { ...watchingOptions(), lingerMs: 1_000_000 };
+    const script = `
+      const { createWatching } = await import(${JSON.stringify(new URL("./watch.ts", import.meta.url).href)});
+      const watching = createWatching({ ...${JSON.stringify(options)}, log() {} });
+      const stop = new AbortController();
+      const changes = await watching.watch(stop.signal);
+      stop.abort();
+      for await (const change of changes);
+      console.log("ended");`;
+    const said = execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
+    expect(said).toBe("ended\n");
+  });
+
+  it("that runs out of memory ends by itself, and those who listen are told to ask again", async () => {
+    for (let index = 0; index < 30; index += 1) fs.mkdirSync(at(`${index}`));
+    for (let index = 0; index < 30_000; index += 1)
+      fs.writeFileSync(at(`${index % 30}/${index}${"long".repeat(50)}`), "");
+    // In a process of its own: settings of this one may outrank the limit.
+    const options = { ...watchingOptions(), maxHeapMb: 8 };
+    const script = `
+      const { createWatching } = await import(${JSON.stringify(new URL("./watch.ts", import.meta.url).href)});
+      const watching = createWatching({ ...${JSON.stringify(options)}, log() {} });
+      const said = await watching.watch(new AbortController().signal).then(() => "armed", ({ kind, passing, cause }) => [kind, passing, cause?.code]);
+      await watching.close();
+      console.log(JSON.stringify(said));`;
+    const said = execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
+    expect(JSON.parse(said)).toEqual(["unavailable", true, "ERR_WORKER_OUT_OF_MEMORY"]);
+  }, 60_000);
+});
+
+function git(...words: readonly string[]): void {
+  execFileSync("git", words, {
+    cwd: folder.root,
+    env: { PATH: process.env["PATH"] ?? "", HOME: folder.home, GIT_CONFIG_NOSYSTEM: "1" },
+  });
+}
+
+function commit(): void {
+  git("add", "-A");
+  git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-q", "-m", "x");
+}

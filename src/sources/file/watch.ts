@@ -1,10 +1,18 @@
-/** The house's side of the watching thread: starts it, takes what it tells, ends it. */
+/** The house's side of the watching thread: starts it for the first who asks, shares it, and ends it some time after the last. */
+import { Worker } from "node:worker_threads";
 import { ResourceError } from "../../errors.ts";
 import type { SourceChange, Tools } from "../../source.ts";
+import type { ServingChoice } from "./folder-rules.ts";
+import type { Person } from "./ignore-git.ts";
 
 export interface WorkerData {
   readonly root: string;
-  readonly pollAll: boolean;
+  readonly choice: ServingChoice;
+  readonly person: Person;
+  /** Whether the system's announcements are listened to, and whether everything is looked at again and again. */
+  readonly announced: boolean;
+  readonly polled: boolean;
+  readonly pollMs: number;
 }
 
 /** Changes are packed: a letter and a path each, with NUL between. */
@@ -14,112 +22,196 @@ export type FromWorker =
   /** How many folders had to be polled for want of watches. */
   | { readonly polling: number };
 
-export interface WatchOptions {
-  readonly root: string;
-  readonly isLocal: boolean;
-  /** Either of these ends the watch. */
-  readonly signal: AbortSignal;
-  readonly closing: AbortSignal;
+export interface Watching {
+  /** Resolves once every folder is watched. Ends with the signal. */
+  watch(signal: AbortSignal): Promise<AsyncIterable<SourceChange>>;
+  /** Afterwards nothing runs. */
+  close(): Promise<void>;
+}
+
+export interface WatchingOptions extends WorkerData {
   readonly log: Tools["log"];
+  /** How long the thread goes on for the next who asks: to watch many folders takes a while. */
+  readonly lingerMs?: number;
+  /** What the thread may hold. Beyond it the thread ends, and those who listen are to ask again. */
+  readonly maxHeapMb?: number;
 }
 
 /** A reader this far behind is told to look again instead. */
-const maxQueued = 100_000;
+const maxQueued = 50_000;
 
 const lost: SourceChange = { kind: "lost" };
 
-/** Resolves once every folder is watched. */
-export async function startWatch(options: WatchOptions): Promise<AsyncIterable<SourceChange>> {
-  const { root, isLocal, signal, closing, log } = options;
-  let queue: SourceChange[] = [];
-  let wake: (() => void) | undefined;
-  let isOver = signal.aborted || closing.aborted;
-  let failure: ResourceError | undefined;
-  if (isOver) return nothing;
+/** One who listens. */
+interface Listener {
+  queue: SourceChange[];
+  /** Called when there is something in the queue, or nothing more to come. */
+  wake: () => void;
+  isOver: boolean;
+  failure: ResourceError | undefined;
+  readonly ended: PromiseWithResolvers<void>;
+}
 
-  // Threads cost milliseconds to load, and serving starts without them.
-  const { Worker } = process.getBuiltinModule("node:worker_threads");
-  const workerData: WorkerData = { root, pollAll: !isLocal };
-  const worker = new Worker(new URL("./watch-worker.ts", import.meta.url), {
-    workerData,
-    name: "pressmark-file-watch",
-    env: {},
-    execArgv: [],
-  });
-  const gone = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+/** One life of the thread. */
+interface Run {
+  readonly worker: Worker;
+  readonly listeners: Set<Listener>;
+  readonly armed: Promise<void>;
+  readonly gone: Promise<void>;
+  linger?: NodeJS.Timeout;
+}
 
-  function end(): void {
-    isOver = true;
-    queue = [];
-    signal.removeEventListener("abort", end);
-    closing.removeEventListener("abort", end);
-    void worker.terminate();
-    wake?.();
+export function createWatching(options: WatchingOptions): Watching {
+  const { log, lingerMs = 10_000, maxHeapMb = 256, ...workerData } = options;
+  let current: Run | undefined;
+  /** Settled when the last thread that was stopped is no more. */
+  let stopped = Promise.resolve();
+  let closed = false;
+
+  function start(): Run {
+    const worker = new Worker(new URL("./watch-worker.ts", import.meta.url), {
+      workerData: workerData satisfies WorkerData,
+      name: "pressmark-file-watch",
+      env: {},
+      execArgv: [],
+      // Names are short-lived and many while folders are read; a small nursery keeps the thread small.
+      resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: 4 },
+    });
+    const listeners = new Set<Listener>();
+    const gone = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+    const armed = new Promise<void>((resolve, reject) => {
+      worker.on("message", (message: FromWorker) => {
+        if ("changes" in message) take(listeners, message.changes);
+        else if ("armed" in message) resolve();
+        else if (message.polling > 0)
+          log("warn", "the system has no more watches, so some folders are polled; raise fs.inotify.max_user_watches", {
+            folders: message.polling,
+          });
+      });
+      worker.on("error", fail);
+      worker.once("exit", () => fail(undefined));
+
+      function fail(cause: unknown): void {
+        const failure = new ResourceError("unavailable", "the folder can no longer be watched; try again", { cause });
+        if (current === run) current = undefined;
+        clearTimeout(run.linger);
+        stopped = gone;
+        for (const listener of listeners) end(listener, failure);
+        listeners.clear();
+        reject(failure);
+      }
+    });
+    // Whoever waits for it hears of it; there may be no one.
+    armed.catch(() => undefined);
+    const run: Run = { worker, listeners, armed, gone };
+    return run;
   }
 
-  function fail(cause: unknown): void {
-    if (isOver) return;
-    failure = new ResourceError("unavailable", "the folder can no longer be watched; try again", { cause });
-    end();
+  function join(listener: Listener): Run {
+    const run = (current ??= start());
+    clearTimeout(run.linger);
+    run.worker.ref();
+    run.listeners.add(listener);
+    return run;
   }
 
-  function take(packed: string): void {
-    for (const each of packed.split("\0")) queue.push(unpack(each));
-    if (queue.length > maxQueued) queue = [lost];
-    wake?.();
+  function part(run: Run, listener: Listener): void {
+    if (!run.listeners.delete(listener) || run.listeners.size > 0 || current !== run) return;
+    // It does not keep the process from ending.
+    run.worker.unref();
+    run.linger = setTimeout(() => stop(run), lingerMs).unref();
   }
 
-  signal.addEventListener("abort", end);
-  closing.addEventListener("abort", end);
-  await new Promise<void>((armed, reject) => {
-    worker.on("message", (message: FromWorker) => {
-      if (isOver) return;
-      if ("changes" in message) take(message.changes);
-      else if ("armed" in message) armed();
-      else if (message.polling > 0)
-        log("warn", "the system has no more watches, so some folders are polled; raise fs.inotify.max_user_watches", {
-          folders: message.polling,
-        });
-    });
-    worker.on("error", (cause) => {
-      fail(cause);
-      reject(failure);
-    });
-    worker.once("exit", () => {
-      fail(undefined);
-      if (failure) reject(failure);
-      else armed();
-    });
-  });
+  function stop(run: Run): void {
+    if (current === run) current = undefined;
+    clearTimeout(run.linger);
+    void run.worker.terminate();
+    stopped = run.gone;
+  }
 
   return {
-    async *[Symbol.asyncIterator]() {
-      try {
-        for (;;) {
-          const batch = queue;
-          queue = [];
-          for (const change of batch) {
-            if (isOver) break;
-            yield change;
-          }
-          if (isOver) break;
-          if (queue.length > 0) continue;
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-        }
-        if (failure) throw failure;
-      } finally {
-        end();
-        await gone;
+    async watch(signal) {
+      const listener = createListener();
+      if (signal.aborted || closed) {
+        end(listener);
+        return heardBy(listener, () => undefined);
       }
+      const run = join(listener);
+      const leave = () => {
+        signal.removeEventListener("abort", leave);
+        part(run, listener);
+        end(listener);
+      };
+      signal.addEventListener("abort", leave);
+      // A failure ends the listener before it is thrown.
+      await Promise.race([run.armed, listener.ended.promise]).catch(() => undefined);
+      if (listener.failure) {
+        leave();
+        throw listener.failure;
+      }
+      return heardBy(listener, leave);
+    },
+
+    async close() {
+      closed = true;
+      if (current) {
+        for (const listener of current.listeners) end(listener);
+        current.listeners.clear();
+        stop(current);
+      }
+      await stopped;
     },
   };
 }
 
-const nothing: AsyncIterable<SourceChange> = {
-  async *[Symbol.asyncIterator]() {},
-};
+function createListener(): Listener {
+  return {
+    queue: [],
+    wake: () => undefined,
+    isOver: false,
+    failure: undefined,
+    ended: Promise.withResolvers<void>(),
+  };
+}
+
+function end(listener: Listener, failure?: ResourceError): void {
+  if (listener.isOver) return;
+  listener.isOver = true;
+  listener.failure = failure;
+  listener.queue = [];
+  listener.ended.resolve();
+  listener.wake();
+}
+
+function take(listeners: ReadonlySet<Listener>, packed: string): void {
+  if (listeners.size === 0) return;
+  const changes = packed.split("\0").map(unpack);
+  for (const listener of listeners) {
+    if (listener.queue.length + changes.length > maxQueued) listener.queue = [lost];
+    else listener.queue.push(...changes);
+    listener.wake();
+  }
+}
+
+async function* heardBy(listener: Listener, leave: () => void): AsyncGenerator<SourceChange> {
+  try {
+    while (!listener.isOver) {
+      const batch = listener.queue;
+      listener.queue = [];
+      for (const change of batch) {
+        if (listener.isOver) break;
+        yield change;
+      }
+      if (listener.isOver || listener.queue.length > 0) continue;
+      await new Promise<void>((resolve) => {
+        listener.wake = resolve;
+      });
+    }
+    if (listener.failure) throw listener.failure;
+  } finally {
+    leave();
+  }
+}
 
 function unpack(packed: string): SourceChange {
   const path = packed.slice(1);

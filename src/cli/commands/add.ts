@@ -1,0 +1,66 @@
+/** `pressmark add`: tells a host of this server. */
+import { join } from "node:path";
+import { invalid, ResourceError } from "../../errors.ts";
+import { hostNames, type Scope, scopes } from "../../config/hosts/hosts.ts";
+import { lineDiff } from "../../lib/line-diff.ts";
+import { defineCommand, flag, one, UsageError, valueFlag } from "../command.ts";
+import { confirm } from "../confirm.ts";
+import { plain, print } from "../print.ts";
+
+export default defineCommand({
+  name: "add",
+  summary: "Write Pressmark into the settings of a host",
+  more: "Shows the change before it is made, leaves everything else in the file as it is, and keeps a copy of what was there. The host starts Pressmark itself (--stdio) unless it is to ask a server that runs (--http).",
+  examples: ["pressmark add claude-code", "pressmark add codex --scope user", "pressmark add vscode --http --yes"],
+  takes: { host: one("the host to tell", hostNames) },
+  flags: {
+    scope: valueFlag<Scope>("SCOPE", "for this project, or for this user everywhere", {
+      initial: "project",
+      initially: "project",
+      offer: scopes,
+      parse: toScope,
+    }),
+    stdio: flag("let the host start it; so it is unless said"),
+    http: flag("let the host ask the server that pressmark serve runs"),
+    yes: flag("do not ask", { short: "y" }),
+  },
+  async run({ host: name, flags: { scope, stdio, http, yes } }, world) {
+    if (stdio && http) throw new UsageError("a host is told one way; say --stdio or --http, not both");
+    const { hostsHere } = await import("../../server/hosts-here.ts");
+    const { stdioConnection } = await import("../../config/hosts/connection.ts");
+    const { planChange, writeChange } = await import("../../config/hosts/settings.ts");
+    const { files, here, state, port } = await hostsHere(world.folder, world.env);
+    if (http && port === 0)
+      throw invalid("server.port of the config is 0, so the address is another each time; choose a port first");
+    const host = files.find((each) => each.host === name && each.scope === scope);
+    if (!host) throw invalid(`${name} keeps no settings for the scope ${scope}`);
+
+    const change = planChange(host, http ? { kind: "http", url: here.url } : stdioConnection(host, here));
+    if (change.after === change.before)
+      return print(world.out, `${host.title} knows Pressmark already: ${plain(host.file)}\n`);
+    const isNew = change.before === undefined;
+    await print(world.out, `${plain(host.file)}${isNew ? " (new)" : ""}\n${shown(change.before ?? "", change.after)}`);
+    if (!(await confirm(`Write this for ${host.title}?`, yes, world)))
+      throw new ResourceError("cancelled", "nothing was written");
+    const backup = writeChange(change, join(state, "backups"));
+    const kept = backup === undefined ? "" : `; what was there before is kept in ${plain(backup)}`;
+    const next = http ? ` Start the server with "pressmark serve".` : "";
+    await print(
+      world.out,
+      `wrote ${plain(host.file)}${kept}. Start ${host.title} anew, or let it read its settings again.${next}\n`,
+    );
+  },
+});
+
+function shown(before: string, after: string): string {
+  return lineDiff(before, after)
+    .split("\n")
+    .map((line) => `  ${plain(line)}`.trimEnd())
+    .join("\n");
+}
+
+function toScope(text: string): Scope {
+  const scope = scopes.find((each) => each === text);
+  if (scope === undefined) throw new UsageError(`takes ${scopes.join(" or ")}`);
+  return scope;
+}

@@ -1,0 +1,87 @@
+/** `pressmark doctor`: what works here, what does not, and what to do about it. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ResourceError } from "../../errors.ts";
+import type { Call } from "../../resources.ts";
+import type { Finding } from "../../server/examine.ts";
+import type { House } from "../../server/open-house.ts";
+import { defineCommand, flag, type World } from "../command.ts";
+import { plain, print } from "../print.ts";
+
+export default defineCommand({
+  name: "doctor",
+  summary: "Check that everything works here, and say what to do where it does not",
+  more: "Checks Node, the config and whether it is trusted, every mount (listed, read, watched), the address to serve at, and the settings of the hosts it finds. The exit code is 1 if something is broken.",
+  examples: ["pressmark doctor", "pressmark doctor --json | jq '.[] | select(.state == \"broken\")'"],
+  flags: { json: flag("as JSON") },
+  async run({ flags: { json } }, world) {
+    const findings: Finding[] = [await checkNode()];
+    const house = await open(world, findings);
+    try {
+      const settings = house?.settings;
+      if (house) await checkMounts(house, world, findings);
+      await checkHosts(world, settings, findings);
+    } finally {
+      await house?.close();
+    }
+    await print(world.out, json ? `${JSON.stringify(findings, undefined, 2)}\n` : findings.map(asLines).join(""));
+    const broken = findings.filter(({ state }) => state === "broken").length;
+    if (broken > 0)
+      throw new ResourceError(
+        "unavailable",
+        broken === 1 ? "one thing is broken; see above" : `${broken} things are broken; see above`,
+      );
+  },
+});
+
+async function checkNode(): Promise<Finding> {
+  const { packageFolder } = await import("../../config/package-folder.ts");
+  const { examineNode } = await import("../../server/examine.ts");
+  const { engines } = JSON.parse(readFileSync(join(packageFolder(), "package.json"), "utf8")) as {
+    readonly engines: { readonly node: string };
+  };
+  return examineNode(process.versions.node, engines.node);
+}
+
+/** Undefined, and said why, where there is no house to look at. */
+async function open(world: World, findings: Finding[]): Promise<House | undefined> {
+  const { chooseConfig, openHouse } = await import("../../server/open-house.ts");
+  const { examineConfig } = await import("../../server/examine-config.ts");
+  const { folder: from, env, err } = world;
+  try {
+    const origin = chooseConfig({ folders: [], from, env });
+    findings.push(...(await examineConfig(origin, from, env)));
+    // What the log would say of trust is among the findings.
+    return await openHouse({ folders: [], from, env: { PRESSMARK_LOG: "error", ...env }, err });
+  } catch (cause) {
+    if (!(cause instanceof ResourceError)) throw cause;
+    if (!findings.some(({ state }) => state === "broken"))
+      findings.push({ about: "config", state: "broken", says: cause.message });
+    return undefined;
+  }
+}
+
+async function checkMounts(house: House, { signal }: World, findings: Finding[]): Promise<void> {
+  const { examineMount, examineWatches } = await import("../../server/examine.ts");
+  const call: Call = { caller: { id: "local" }, signal };
+  for (const mount of house.mounts) findings.push(await examineMount(mount, call));
+  const watches = examineWatches();
+  if (watches) findings.push(watches);
+}
+
+async function checkHosts(world: World, settings: House["settings"] | undefined, findings: Finding[]): Promise<void> {
+  const { examineAddress } = await import("../../server/examine.ts");
+  const { examineHosts } = await import("../../server/examine-hosts.ts");
+  const { hostsHere } = await import("../../server/hosts-here.ts");
+  const hosts = await hostsHere(world.folder, world.env, settings);
+  findings.push(await examineAddress(hosts.host, hosts.port, hosts.here.url, world.signal));
+  findings.push(...examineHosts(hosts));
+}
+
+const marks = { ok: "ok     ", hint: "hint   ", broken: "BROKEN " } as const;
+
+function asLines({ about, state, says, advice }: Finding): string {
+  const lines = [`${marks[state]} ${plain(about)}: ${says.split("\n").map(plain).join("\n          ")}`];
+  if (advice !== undefined) lines.push(`          → ${plain(advice)}`);
+  return lines.map((line) => `${line}\n`).join("");
+}

@@ -1,0 +1,334 @@
+/** `init`, `config`, `trust`, `doctor` and `add`, in a project and a home of their own. */
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { text } from "node:stream/consumers";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { main } from "../main.ts";
+
+let root: string;
+let folder: string;
+let home: string;
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-setup-")));
+  folder = join(root, "project");
+  home = join(root, "home");
+  for (const name of [join(folder, "docs"), home, join(root, "outside")]) mkdirSync(name, { recursive: true });
+  writeFileSync(join(folder, "docs/a.md"), "A");
+  writeFileSync(join(root, "outside/o.md"), "O");
+});
+
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** `answer` is what someone at a terminal types; without it nobody is there. */
+async function pressmark(words: readonly string[], { answer = "", from = folder, env = {} } = {}): Promise<Ran> {
+  const input = Object.assign(new PassThrough(), { isTTY: answer !== "" });
+  const [out, err] = [new PassThrough(), new PassThrough()];
+  const heard = Promise.all([text(out), text(err)]);
+  if (answer !== "") input.write(answer);
+  const code = await main(words, {
+    version: "1.2.3",
+    folder: from,
+    env: { XDG_STATE_HOME: join(root, "state"), HOME: home, PATH: "/usr/bin:/bin", ...env },
+    input,
+    out,
+    err,
+    signal: new AbortController().signal,
+  });
+  out.end();
+  err.end();
+  const [said, complaints] = await heard;
+  return { code, out: said, err: complaints };
+}
+
+function config(content: string, name = "pressmark.config.yaml"): string {
+  const file = join(folder, name);
+  writeFileSync(file, content);
+  return file;
+}
+
+function program(mount: string): string {
+  return `export default { mounts: { m: { source: "file", root: ${JSON.stringify(mount)} } } };`;
+}
+
+const outside = "mounts:\n  docs: { source: file, root: docs }\n  out: { source: file, root: ../outside }\n";
+
+describe("init", () => {
+  it("shows what it found and writes a config that serves it", async () => {
+    mkdirSync(join(folder, ".git"));
+    const { code, out, err } = await pressmark(["init", "--yes"]);
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toContain("Found:\n  git repository  .git");
+    expect(out).toContain("  documentation  docs\n");
+    const written = readFileSync(join(folder, "pressmark.config.yaml"), "utf8");
+    expect(out).toContain(written);
+    expect(written).toMatch(/^# yaml-language-server: \$schema=.*docs\/pressmark\.schema\.json\n/);
+    expect(existsSync(/\$schema=(.*)/.exec(written)![1]!)).toBe(true);
+    const listed = await pressmark(["ls", "--all"]);
+    expect([listed.code, listed.out]).toEqual([0, expect.stringContaining("docs/a.md")]);
+  });
+
+  it("asks, and writes nothing without a yes", async () => {
+    expect(await pressmark(["init"], { answer: "n\n" })).toMatchObject({
+      code: 1,
+      err: "pressmark: nothing was written\n",
+    });
+    expect(await pressmark(["init"])).toMatchObject({ code: 2, err: expect.stringContaining("add --yes") });
+    expect(readdirSync(folder)).toEqual(["docs"]);
+    expect(await pressmark(["init"], { answer: "y\n" })).toMatchObject({ code: 0 });
+    expect(readdirSync(folder)).toEqual(["docs", "pressmark.config.yaml"]);
+  });
+
+  it("replaces nothing unless forced, and no config of another kind at all", async () => {
+    const file = config("# mine\n");
+    expect(await pressmark(["init", "--yes"])).toMatchObject({
+      code: 2,
+      err: "pressmark: pressmark.config.yaml is there already; --force replaces it\n",
+    });
+    expect(readFileSync(file, "utf8")).toBe("# mine\n");
+    expect(await pressmark(["init", "--yes", "--force"])).toMatchObject({ code: 0 });
+    expect(readFileSync(file, "utf8")).toContain("mounts:");
+    rmSync(file);
+    config("{}", "pressmark.config.json");
+    expect(await pressmark(["init", "--yes", "--force"])).toMatchObject({
+      code: 2,
+      err: "pressmark: pressmark.config.json is there already, and a folder has one config; remove it first\n",
+    });
+  });
+});
+
+describe("config", () => {
+  it("shows what it comes to, with dots for secrets", async () => {
+    const file = config("mounts: { m: { source: memory, resources: { a: '${env:SECRET}' } } }\n");
+    const { code, out, err } = await pressmark(["config"], { env: { SECRET: "hunter2" } });
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toBe(`# ${file}\nmounts:\n  m:\n    source: memory\n    resources:\n      a: ••••\n`);
+  });
+
+  it("shows as JSON what it asks for", async () => {
+    const file = config(outside);
+    const { code, out } = await pressmark(["config", "--json"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      file,
+      mounts: { docs: { root: join(folder, "docs") }, out: { root: join(root, "outside") } },
+      asks: [{ asks: expect.stringContaining("outside its own folder"), trusted: false }],
+    });
+    expect(JSON.parse((await pressmark(["config", file, "--json"])).out)).toMatchObject({ asks: [{ trusted: true }] });
+  });
+
+  it("says everything that is wrong, and where there is none", async () => {
+    expect(await pressmark(["config"])).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('"pressmark init" writes one'),
+    });
+    config("mounts: { a: { source: fiel } }\nserver: { prot: 1 }\n");
+    expect(await pressmark(["config"])).toMatchObject({
+      code: 2,
+      err: `pressmark: pressmark.config.yaml has 2 problems
+  pressmark.config.yaml:1:24 mounts.a.source: unknown source "fiel"; did you mean "file"?
+  pressmark.config.yaml:2:11 server.prot: unknown option; did you mean "port"?
+`,
+    });
+  });
+});
+
+describe("trust", () => {
+  it("shows what is asked for, and lets it once it is granted", async () => {
+    config(outside);
+    expect((await pressmark(["ls", "--all"])).out).not.toContain("o.md");
+    const trusted = await pressmark(["trust"], { answer: "yes\n" });
+    expect(trusted).toMatchObject({ code: 0, err: "" });
+    expect(trusted.out).toContain(
+      `new      reaches ${JSON.stringify(join(root, "outside"))}, outside its own folder, for mounts.out.root\n`,
+    );
+    const listed = await pressmark(["ls", "--all"]);
+    expect(listed.err).toBe("");
+    expect(listed.out).toContain("o.md");
+    expect(await pressmark(["trust"])).toMatchObject({ code: 0, out: expect.stringContaining("trusted  reaches") });
+    expect(await pressmark(["trust", "--forget"])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("is trusted no longer"),
+    });
+    expect((await pressmark(["ls", "--all"])).out).not.toContain("o.md");
+  });
+
+  it("needs a yes, and is found from a folder below, or by its folder", async () => {
+    config(outside);
+    expect(await pressmark(["trust"], { answer: "\n" })).toMatchObject({
+      code: 1,
+      err: "pressmark: nothing was trusted\n",
+    });
+    expect(await pressmark(["trust"])).toMatchObject({ code: 2 });
+    expect(await pressmark(["trust", "project", "--yes"], { from: root })).toMatchObject({ code: 0 });
+    expect((await pressmark(["ls", "--all"], { from: join(folder, "docs") })).out).toContain("o.md");
+  });
+
+  it("is for a program as it is now", async () => {
+    config(program("docs"), "pressmark.config.ts");
+    expect((await pressmark(["ls", "--all"])).err).toContain(
+      "is not used before it is trusted; look at it, then type: pressmark trust",
+    );
+    expect(await pressmark(["trust", "--yes"])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("runs pressmark.config.ts as a program"),
+    });
+    expect(await pressmark(["ls", "--all"])).toMatchObject({
+      code: 0,
+      err: "",
+      out: expect.stringContaining("docs/a.md"),
+    });
+    config(program("../outside"), "pressmark.config.ts");
+    expect((await pressmark(["ls", "--all"])).out).not.toContain("o.md");
+  });
+
+  it("is not needed where nothing is asked for, nor where nothing is", async () => {
+    expect(await pressmark(["trust"])).toMatchObject({
+      code: 3,
+      err: expect.stringContaining("there is nothing to trust"),
+    });
+    config("mounts: { docs: { source: file, root: docs } }");
+    expect(await pressmark(["trust"])).toMatchObject({ code: 0, out: expect.stringContaining("needs no trust") });
+  });
+});
+
+describe("add", () => {
+  it("shows the change, asks, and keeps what was there", async () => {
+    writeFileSync(join(folder, ".mcp.json"), '{\n  // mine\n  "mcpServers": {\n    "other": { "url": "x" }\n  }\n}\n');
+    const refused = await pressmark(["add", "claude-code", "--http"], { answer: "no\n" });
+    expect(refused).toMatchObject({ code: 1, err: "pressmark: nothing was written\n" });
+    expect(refused.out).toContain(
+      '  -     "other": { "url": "x" }\n  +     "other": { "url": "x" },\n  +     "pressmark": {\n',
+    );
+    expect(await pressmark(["add", "claude-code", "--http", "--yes"])).toMatchObject({ code: 0, err: "" });
+    expect(readFileSync(join(folder, ".mcp.json"), "utf8")).toBe(`{
+  // mine
+  "mcpServers": {
+    "other": { "url": "x" },
+    "pressmark": {
+      "type": "http",
+      "url": "http://127.0.0.1:7357/mcp"
+    }
+  }
+}
+`);
+    expect(readdirSync(join(root, "state/pressmark/backups"))).toHaveLength(1);
+    expect(await pressmark(["add", "claude-code", "--http"])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("knows Pressmark already"),
+    });
+  });
+
+  it("tells the address that the config says, and the folder where the host needs it", async () => {
+    config("server: { port: 7400 }\n");
+    await pressmark(["add", "codex", "--scope", "user", "--http", "--yes"]);
+    expect(readFileSync(join(home, ".codex/config.toml"), "utf8")).toBe(
+      '[mcp_servers.pressmark]\nurl = "http://127.0.0.1:7400/mcp"\n',
+    );
+    await pressmark(["add", "cursor", "--scope", "user", "--yes"], { from: join(folder, "docs") });
+    const { mcpServers } = JSON.parse(readFileSync(join(home, ".cursor/mcp.json"), "utf8")) as {
+      mcpServers: { pressmark: { args: string[] } };
+    };
+    expect(mcpServers.pressmark.args.slice(-2)).toEqual(["stdio", folder]);
+  });
+
+  it("refuses what it cannot do, and leaves malformed settings alone", async () => {
+    expect(await pressmark(["add", "emacs"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("it is one of claude-code, vscode"),
+    });
+    expect(await pressmark(["add", "zed", "--scope", "world"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("takes project or user"),
+    });
+    expect(await pressmark(["add", "zed", "--stdio", "--http"])).toMatchObject({ code: 2 });
+    config("server: { port: 0 }\n");
+    expect(await pressmark(["add", "zed", "--http"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("choose a port first"),
+    });
+    mkdirSync(join(folder, ".zed"));
+    writeFileSync(join(folder, ".zed/settings.json"), "{ broken");
+    expect(await pressmark(["add", "zed", "--yes"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("so mend it first"),
+    });
+    expect(readFileSync(join(folder, ".zed/settings.json"), "utf8")).toBe("{ broken");
+  });
+});
+
+describe("doctor", () => {
+  it("finds everything well, and says which hosts do not know of it yet", async () => {
+    config("mounts: { docs: { source: file, root: docs } }\nserver: { port: 0 }\n");
+    writeFileSync(join(home, ".claude.json"), "{}");
+    const { code, out, err } = await pressmark(["doctor"], { env: { PRESSMARK_LOG: "warn" } });
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toMatch(/^ok {6}node: /m);
+    expect(out).toMatch(/^ok {6}config: .*pressmark\.config\.yaml is valid$/m);
+    expect(out).toMatch(/^ok {6}mount docs: 1 resources, listed, read and watched$/m);
+    expect(out).toMatch(
+      /^hint {4}Claude Code: does not know Pressmark\n {10}→ pressmark add claude-code --scope user$/m,
+    );
+    await pressmark(["add", "claude-code", "--yes"], { env: { PATH: process.env["PATH"] } });
+    const after = await pressmark(["doctor"], { env: { PATH: process.env["PATH"] } });
+    expect(after.out).toMatch(/^ok {6}Claude Code: knows Pressmark/m);
+  });
+
+  it("serves the folder where there is no config, and says so", async () => {
+    expect((await pressmark(["doctor"])).out).toMatch(
+      /^ok {6}config: there is none, so the folder itself is served\n {10}→ pressmark init writes one\nok {6}mount project: /m,
+    );
+  });
+
+  it("finds what is broken: the config, a mount, a port, a host", async () => {
+    config("mounts: { a: { source: file, rot: docs } }");
+    expect(await pressmark(["doctor"])).toMatchObject({
+      code: 1,
+      out: expect.stringContaining(
+        'BROKEN  config: pressmark.config.yaml:1:30 mounts.a.rot: unknown option; did you mean "root"?',
+      ),
+      err: expect.stringMatching(/broken; see above\n$/),
+    });
+    const taken = createServer((_, response) => response.end("something else"));
+    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+    const { port } = taken.address() as { port: number };
+    config(`mounts: { a: { source: file, root: nowhere } }\nserver: { port: ${port} }`);
+    mkdirSync(join(home, ".codex"));
+    writeFileSync(join(home, ".codex/config.toml"), '[mcp_servers.pressmark]\ncommand = "no-such-program"\n');
+    const { code, out } = await pressmark(["doctor", "--json"]);
+    await new Promise((resolve) => taken.close(resolve));
+    const broken = (JSON.parse(out) as { about: string; state: string; says: string }[]).filter(
+      ({ state }) => state === "broken",
+    );
+    expect([code, broken.map(({ about }) => about)]).toEqual([1, ["config", "address", "Codex"]]);
+    expect(broken[0]!.says).toContain("nowhere");
+    expect(broken[2]!.says).toContain('starts "no-such-program", which is not there');
+  });
+
+  it("says what waits for trust", async () => {
+    config(`${outside}server: { port: 0 }\n`);
+    const { code, out } = await pressmark(["doctor"]);
+    expect(code).toBe(0);
+    expect(out).toMatch(
+      /^hint {4}config: it reaches ".*outside", .* which is left out until it is trusted\n {10}→ pressmark trust$/m,
+    );
+  });
+});

@@ -1,0 +1,121 @@
+/** `pressmark tree`: directories and what is in them. */
+import { invalid, quote, ResourceError } from "../../errors.ts";
+import type { Resource } from "../../resources.ts";
+import { defineCommand, flag, optional, valueFlag, wholeNumber } from "../command.ts";
+import { jsonLine, plain } from "../print.ts";
+import { counted, grouped, inUnits } from "../reading/amounts.ts";
+import { allChildren, descend, isDirectory, type Visited } from "../reading/descend.ts";
+import { atDesk, type Desk, deskFlags } from "../reading/desk.ts";
+import { isNotFound } from "../reading/find.ts";
+
+export default defineCommand({
+  name: "tree",
+  summary: "Show directories and what is in them as a tree",
+  more: "A file is shown with its size, a directory with the number of its children.",
+  examples: ["pressmark tree", "pressmark tree docs --depth 2", "pressmark tree --dirs"],
+  takes: { where: optional("a directory: its URI, or its path", "folders") },
+  flags: {
+    depth: valueFlag<number>("LEVELS", "show so many levels", { short: "d", initial: Infinity, parse: wholeNumber(1) }),
+    dirs: flag("only directories"),
+    json: flag("one JSON object a line, with its depth"),
+    ...deskFlags,
+  },
+  async run({ where, flags }, world) {
+    await atDesk(flags, world, async (desk) => {
+      const sums = { directories: 0, files: 0, bytes: 0 };
+      let failures = 0;
+      let lines = "";
+      const flush = async (): Promise<void> => {
+        const ready = lines;
+        lines = "";
+        await desk.print(ready);
+      };
+      for (const start of await starts(where, desk)) {
+        const children = await openDirectory(start, desk);
+        add(sums, children);
+        lines += flags.json
+          ? jsonLine({ ...start, depth: 0, children: children.length })
+          : `${desk.paint.kind(start.mimeType, plain(where ?? start.uri))}\n`;
+        for await (const visited of descend(children, flags, desk)) {
+          if (visited.children && !visited.isLoop && visited.depth + 1 < flags.depth) add(sums, visited.children);
+          if (visited.failure) {
+            failures += 1;
+            desk.warn(plain(visited.failure.message));
+          }
+          desk.progress.show(`${counted(sums.directories + sums.files, "resource")}…`);
+          lines += flags.json ? asJson(visited) : asLine(visited, desk);
+          if (desk.isTerminal || lines.length > pipeful) await flush();
+        }
+      }
+      await flush();
+      if (!flags.json) await desk.print(`\n${summary(sums)}\n`);
+      if (failures > 0) throw new ResourceError("unavailable", "the tree is not complete; see above");
+    });
+  },
+});
+
+/** A pipe is given so many characters at a time. */
+const pipeful = 16_384;
+
+async function starts(where: string | undefined, desk: Desk): Promise<readonly Resource[]> {
+  if (where === undefined && desk.roots.length === 0) throw invalid("name the directory to show");
+  const uris = where === undefined ? desk.roots.map(({ uri }) => uri) : [await desk.locate(where)];
+  return Promise.all(uris.map((uri) => desk.resources.stat(uri, desk.call)));
+}
+
+async function openDirectory({ uri }: Resource, desk: Desk): Promise<readonly Resource[]> {
+  try {
+    return await allChildren(uri, desk);
+  } catch (cause) {
+    if (isNotFound(cause)) throw invalid(`${quote(uri)} is no directory; "pressmark ls" lists it`);
+    throw cause;
+  }
+}
+
+interface Sums {
+  directories: number;
+  files: number;
+  bytes: number;
+}
+
+function add(sums: Sums, children: readonly Resource[]): void {
+  for (const child of children) {
+    if (isDirectory(child)) sums.directories += 1;
+    else {
+      sums.files += 1;
+      sums.bytes += child.size ?? 0;
+    }
+  }
+}
+
+function summary({ directories, files, bytes }: Sums): string {
+  return `${counted(directories, "directory", "directories")}, ${counted(files, "file")}, ${inUnits(bytes)}`;
+}
+
+function asLine({ resource, isLast, children, isLoop, failure }: Visited, { paint }: Desk): string {
+  const lines = isLast.map((last, index) => {
+    const isOwn = index === isLast.length - 1;
+    return last ? (isOwn ? "└── " : "    ") : isOwn ? "├── " : "│   ";
+  });
+  const name = plain(resource.name) + (isDirectory(resource) ? "/" : "");
+  const note = failure
+    ? "  cannot be opened"
+    : isLoop
+      ? "  leads back to a directory above"
+      : children
+        ? `  ${grouped(children.length)}`
+        : resource.size === undefined
+          ? ""
+          : `  ${inUnits(resource.size)}`;
+  return `${paint.faint(lines.join(""))}${paint.kind(resource.mimeType, name)}${paint.faint(note)}\n`;
+}
+
+function asJson({ resource, depth, children, isLoop, failure }: Visited): string {
+  return jsonLine({
+    ...resource,
+    depth: depth + 1,
+    ...(children && { children: children.length }),
+    ...(isLoop && { loop: true }),
+    ...(failure && { failure: failure.message }),
+  });
+}

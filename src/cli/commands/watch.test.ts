@@ -1,0 +1,99 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createStand, type RunOptions, type Stand } from "../test-command.ts";
+
+let stand: Stand;
+
+beforeEach(() => {
+  stand = createStand();
+  stand.write("README.md", "one");
+  stand.write("docs/a.txt");
+  stand.write("docs/b.txt");
+});
+
+afterEach(() => stand.remove());
+
+/** A watch that is under way, and everything that it says. */
+function start(words: readonly string[], options: RunOptions = {}) {
+  const stop = new AbortController();
+  let said = "";
+  let listeners: (() => void)[] = [];
+  const ended = stand.run(["watch", ...words], {
+    ...options,
+    signal: stop.signal,
+    heard(text) {
+      said += text;
+      const waiting = listeners;
+      listeners = [];
+      for (const listener of waiting) listener();
+    },
+  });
+  const until = async (text: string): Promise<void> => {
+    while (!said.includes(text)) await new Promise<void>((resolve) => listeners.push(resolve));
+  };
+  return { until, ended, stop: () => stop.abort() };
+}
+
+describe("watch", () => {
+  it("prints a line for each change until it is stopped, which is no failure", async () => {
+    const watch = start(["README.md", "docs"]);
+    await watch.until("watching 2 resources; Ctrl-C ends\n");
+    stand.write("README.md", "two");
+    await watch.until("README.md\n");
+    stand.write("docs/new.txt");
+    await watch.until("docs\n");
+    watch.stop();
+    const { code, out, err } = await watch.ended;
+    expect([code, err]).toEqual([0, "pressmark: watching 2 resources; Ctrl-C ends\n"]);
+    for (const line of out.trimEnd().split("\n"))
+      expect(line).toMatch(/^\d\d:\d\d:\d\d {2}changed {2}file:\/\/\/.*\/(?:README\.md|docs)$/);
+  });
+
+  it("watches what a pattern matches, and shows a terminal paths", async () => {
+    const watch = start(["docs/*.txt"], { terminal: true });
+    await watch.until("watching 2 resources");
+    rmSync(join(stand.folder, "docs/b.txt"));
+    await watch.until("changed  docs/b.txt\n");
+    watch.stop();
+    expect((await watch.ended).code).toBe(0);
+  });
+
+  it("tells when the list changes, as it does without a word", async () => {
+    const watch = start([]);
+    await watch.until("watching the list;");
+    stand.write("new.txt");
+    await watch.until("list changed\n");
+    watch.stop();
+    await watch.ended;
+  });
+
+  it("ends with --once after the first change, and gives it as JSON", async () => {
+    const watch = start(["README.md", "--list", "--once", "--json"]);
+    await watch.until("watching 1 resource and the list;");
+    stand.write("README.md", "two");
+    const { code, out } = await watch.ended;
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toEqual({
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string,
+      kind: "updated",
+      uri: `${stand.base}README.md`,
+    });
+  });
+
+  it("that is stopped before what it waits for was interrupted", async () => {
+    const watch = start(["README.md", "--once"]);
+    await watch.until("watching");
+    watch.stop();
+    expect(await watch.ended).toMatchObject({ code: 130, out: "" });
+  });
+
+  it("fails for what is not there, and names it where only some is", async () => {
+    expect(await start(["nothing"]).ended).toMatchObject({ code: 3, out: "" });
+    expect(await start([`${stand.base}nothing`]).ended).toMatchObject({ code: 3, out: "" });
+    const watch = start([`${stand.base}nothing`, "README.md"]);
+    await watch.until("watching 1 resource;");
+    watch.stop();
+    expect((await watch.ended).err).toContain(`pressmark: cannot be watched: ${stand.base}nothing\n`);
+  });
+});

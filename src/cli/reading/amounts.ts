@@ -1,0 +1,52 @@
+/** Numbers and times as a person reads them. */
+
+/** `27 B`, `1.5 kB` */
+export function inUnits(bytes: number): string {
+  let amount = bytes;
+  for (const unit of ["B", "kB", "MB", "GB"]) {
+    // What would be rounded up to a thousand belongs to the next unit.
+    if (unit === "B" ? amount < 1000 : amount < 999.95) return `${unit === "B" ? amount : amount.toFixed(1)} ${unit}`;
+    amount /= 1000;
+  }
+  return `${amount.toFixed(1)} TB`;
+}
+
+/** `12,000` */
+export function grouped(number: number): string {
+  return String(number).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
+}
+
+/** `1 file`, `12,000 files` */
+export function counted(number: number, one: string, many = `${one}s`): string {
+  return `${grouped(number)} ${number === 1 ? one : many}`;
+}
+
+/** `2026-11-01 14:03`, where the person is. What is no time is shown as it is. */
+export function localMinute(iso: string): string {
+  const { date, time } = localParts(iso) ?? {};
+  return date && time ? `${date} ${time.slice(0, 5)}` : iso;
+}
+
+/** `2026-11-01 14:03:22` */
+export function localSecond(iso: string): string {
+  const { date, time } = localParts(iso) ?? {};
+  return date && time ? `${date} ${time}` : iso;
+}
+
+/** `14:03:22` */
+export function localTime(iso: string): string {
+  return localParts(iso)?.time ?? iso;
+}
+
+function localParts(iso: string): { readonly date: string; readonly time: string } | undefined {
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return undefined;
+  return {
+    date: `${String(at.getFullYear()).padStart(4, "0")}-${two(at.getMonth() + 1)}-${two(at.getDate())}`,
+    time: `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`,
+  };
+}
+
+function two(value: number): string {
+  return String(value).padStart(2, "0");
+}

@@ -1,0 +1,53 @@
+/** Names side by side, as many as a terminal is wide. */
+import { displayWidth } from "../../lib/display-width.ts";
+
+export interface Cell {
+  readonly text: string;
+  /** The text as it is written, when that has more to it than its width tells: colour. */
+  readonly shown?: string;
+}
+
+const gap = 2;
+
+/** Down the first column, then down the next, in as few lines as possible. What is wider than the terminal has its line for itself. */
+export function inColumns(cells: readonly Cell[], width: number): string {
+  if (cells.length === 0) return "";
+  const widths = cells.map(({ text }) => displayWidth(text));
+  let rows = cells.length;
+  let chosen = [Math.max(...widths)];
+  // The narrowest cell bounds how many columns there can be.
+  const most = Math.min(cells.length, Math.max(1, Math.floor((width + gap) / (Math.min(...widths) + gap))));
+  for (let count = most; count > 1; count -= 1) {
+    const perColumn = Math.ceil(cells.length / count);
+    const tried = columnWidths(widths, perColumn, width);
+    if (tried) {
+      rows = perColumn;
+      chosen = tried;
+      break;
+    }
+  }
+  let lines = "";
+  for (let row = 0; row < rows; row += 1) {
+    for (let column = 0, at = row; at < cells.length; column += 1, at += rows) {
+      const { text, shown = text } = cells[at]!;
+      const isLast = at + rows >= cells.length;
+      lines += isLast ? shown : shown + " ".repeat(chosen[column]! - widths[at]! + gap);
+    }
+    lines += "\n";
+  }
+  return lines;
+}
+
+/** Undefined if they do not fit. */
+function columnWidths(widths: readonly number[], perColumn: number, width: number): number[] | undefined {
+  const found: number[] = [];
+  let total = -gap;
+  for (let from = 0; from < widths.length; from += perColumn) {
+    let widest = 0;
+    for (let at = from; at < from + perColumn && at < widths.length; at += 1) widest = Math.max(widest, widths[at]!);
+    total += widest + gap;
+    if (total > width) return undefined;
+    found.push(widest);
+  }
+  return found;
+}

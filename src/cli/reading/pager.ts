@@ -1,0 +1,86 @@
+/** A pager behind a command, for those who ask for one: started once there is more than a screen of text. */
+import { once } from "node:events";
+import { Writable } from "node:stream";
+import { quote } from "../../errors.ts";
+import type { Screen, World } from "../command.ts";
+import { flag } from "../command.ts";
+import { print } from "../print.ts";
+
+export const pagerFlag = flag("page what is longer than the screen, with PRESSMARK_PAGER, PAGER or less");
+
+export interface Paged {
+  readonly out: Screen;
+  /** Ends when the person has left the pager: nobody reads on. */
+  readonly left: AbortSignal;
+  /** Hands over what is left, and resolves when the person has seen enough. */
+  finish(): Promise<void>;
+}
+
+/** Undefined where there is no one to page for, or no one who wants it. */
+export function createPager(isWanted: boolean, { out, err, env }: World): Paged | undefined {
+  if (!out.isTTY || !(isWanted || env["PRESSMARK_PAGER"])) return undefined;
+  const [program, ...words] = (env["PRESSMARK_PAGER"] || env["PAGER"] || "less")
+    .split(" ")
+    .filter((word) => word !== "");
+  if (program === undefined) return undefined;
+  const rows = Math.max(2, out.rows ?? 24);
+  const left = new AbortController();
+  const held: Buffer[] = [];
+  let lines = 0;
+  /** Where text goes once it is known to be more than a screen. */
+  let sink: Writable | undefined;
+  let ended: Promise<void> | undefined;
+
+  async function take(chunk: Buffer): Promise<void> {
+    if (left.signal.aborted) return;
+    if (sink) return pass(sink, chunk);
+    held.push(chunk);
+    for (let at = chunk.indexOf(0x0a); at >= 0; at = chunk.indexOf(0x0a, at + 1)) lines += 1;
+    if (lines < rows) return;
+    sink = await start();
+    await pass(sink, Buffer.concat(held.splice(0)));
+  }
+
+  /** A pager that is left in the meantime takes nothing more, and is no failure. */
+  async function pass(to: Writable, chunk: Buffer): Promise<void> {
+    await Promise.race([print(to, chunk), ended ?? never]).catch((cause: unknown) => {
+      if (!ended) throw cause;
+    });
+  }
+
+  async function start(): Promise<Writable> {
+    // Loaded by those who page, and not by everyone who starts the command.
+    const { spawn } = await import("node:child_process");
+    const child = spawn(program!, words, { stdio: ["pipe", "inherit", "inherit"], env: { LESS: "FRX", ...env } });
+    child.stdin.on("error", () => {});
+    const hasBegun = await once(child, "spawn").then(
+      () => true,
+      () => false,
+    );
+    if (hasBegun) {
+      ended = once(child, "close").then(() => left.abort());
+      return child.stdin;
+    }
+    err.write(`pressmark: the pager ${quote(program!)} cannot be started; set PRESSMARK_PAGER to another\n`);
+    return out;
+  }
+
+  const paged = new Writable({
+    write(chunk: Buffer, _, done) {
+      take(chunk).then(() => done(), done);
+    },
+  });
+  return {
+    out: Object.assign(paged, { isTTY: true, columns: out.columns ?? 80, rows }),
+    left: left.signal,
+    async finish() {
+      await new Promise<void>((done) => paged.end(done));
+      if (!sink) return print(out, Buffer.concat(held));
+      if (!ended) return;
+      sink.end();
+      await ended;
+    },
+  };
+}
+
+const never = new Promise<never>(() => {});

@@ -1,0 +1,32 @@
+/** All of a list, page after page, as they are asked for. */
+import { quote, ResourceError } from "../../errors.ts";
+import type { Page, PageAsk } from "../../resources.ts";
+import { plain } from "../print.ts";
+
+export interface PagesOptions {
+  /** How many items have come so far. */
+  readonly seen: (count: number) => void;
+  /** Says something to the person. */
+  readonly warn: (sentence: string) => void;
+}
+
+/** Throws "unavailable" behind the last page if something is missing; what, has been said before. */
+export async function* pagesOf<T>(
+  ask: (page: PageAsk) => Promise<Page<T>>,
+  { seen, warn }: PagesOptions,
+): AsyncGenerator<readonly T[]> {
+  const failed = new Set<string>();
+  let cursor: string | undefined;
+  let count = 0;
+  do {
+    const page = await ask(cursor === undefined ? {} : { cursor });
+    for (const { mount, message } of page.failures ?? []) {
+      if (!failed.has(mount)) warn(`mount ${quote(mount)}: ${plain(message)}`);
+      failed.add(mount);
+    }
+    seen((count += page.items.length));
+    yield page.items;
+    cursor = page.next;
+  } while (cursor !== undefined);
+  if (failed.size > 0) throw new ResourceError("unavailable", "the list is not complete; see above");
+}

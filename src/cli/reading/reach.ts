@@ -1,0 +1,69 @@
+/** Where the reading commands get their resources: the one place that knows what house they come from. */
+import type { Writable } from "node:stream";
+import type { Call, Resource, Resources } from "../../resources.ts";
+import { listFlag, valueFlag, type World } from "../command.ts";
+
+export const reachFlags = {
+  folder: listFlag("FOLDER", "look in this folder instead of the current one; may be given again", "folders"),
+  config: valueFlag<string | undefined>("FILE", "look at what this config mounts", {
+    initial: undefined,
+    offer: "files",
+    parse: (text) => text,
+  }),
+};
+
+export interface ReachFlags {
+  readonly folder: readonly string[];
+  readonly config: string | undefined;
+}
+
+/** A mount, as far as a reader needs to know it. */
+export interface Root {
+  readonly uri: string;
+  /** What all its URIs begin with. */
+  readonly base: string;
+}
+
+export interface Reach {
+  readonly resources: Resources;
+  /** What is mounted; none where that is not known. */
+  readonly roots: readonly Root[];
+  /** The URI that a person means by a URI or by a path. What is not there throws "not-found". */
+  locate(where: string, call: Call): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** What goes wrong on the way is said to `err`. */
+export async function openReach(
+  { folder, config }: ReachFlags,
+  { folder: from, env }: Pick<World, "folder" | "env">,
+  err: Pick<Writable, "write">,
+): Promise<Reach> {
+  const { openHouse } = await import("../../server/open-house.ts");
+  const house = await openHouse({ folders: folder, config, from, env, err });
+  return {
+    resources: house.resources,
+    roots: house.mounts.map(({ base }) => ({ base, uri: rootOf(base) })),
+    locate: house.locate,
+    close: house.close,
+  };
+}
+
+/** `file:///a/` is the base of `file:///a`; a base without any name in it is its own root. */
+function rootOf(base: string): string {
+  return /^[^:]+:[/]*$/.test(base) ? base : base.replace(/\/$/, "");
+}
+
+/** The path of a URI within its mount, decoded; undefined where it has none that could be written as one. */
+export function pathWithin(roots: readonly Root[], { uri }: Pick<Resource, "uri">): string | undefined {
+  const root = roots.find(({ base }) => uri.startsWith(base));
+  if (!root || uri.includes("?") || uri.includes("#")) return undefined;
+  const rest = uri.slice(root.base.length);
+  if (!rest.includes("%")) return rest;
+  try {
+    const names = rest.split("/").map(decodeURIComponent);
+    return names.some((name) => name.includes("/")) ? undefined : names.join("/");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,102 @@
+/** The mounts of a config, each against what its own source declares. */
+import { quote } from "../errors.ts";
+import { nearest } from "../lib/nearest.ts";
+import type { SourceDefinition } from "../source.ts";
+import { check, type Checked, type CheckOptions, declaredNames, unknownKey } from "./check.ts";
+import type { MountConfig } from "./config.ts";
+import type { KeyPath, Problem } from "./problem.ts";
+import { isPlainObject } from "./references.ts";
+import { type Limits, mountSchema } from "./schema.ts";
+
+export type Registry = Readonly<Record<string, () => Promise<{ readonly default: SourceDefinition }>>>;
+
+export interface MountChecking extends CheckOptions {
+  readonly registry: Registry;
+  /** Those for all mounts. */
+  readonly limits: Limits | undefined;
+  refuse(...problems: readonly Problem[]): void;
+}
+
+const mountName = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u;
+
+/** Those without a problem; the problems of the others are all said. */
+export async function checkMounts(
+  given: Readonly<Record<string, unknown>>,
+  options: MountChecking,
+): Promise<MountConfig[]> {
+  const mounts: MountConfig[] = [];
+  for (const [name, settings] of Object.entries(given)) {
+    const at = ["mounts", name];
+    if (!mountName.test(name))
+      options.refuse({
+        path: at,
+        atKey: true,
+        message: "a mount's name is a letter or digit, then letters, digits, dots, dashes and underscores, 64 at most",
+      });
+    // What is no group of keys was said already.
+    const mount = isPlainObject(settings) ? await checkMount(name, settings, at, options) : undefined;
+    if (mount) mounts.push(mount);
+  }
+  return mounts;
+}
+
+async function checkMount(
+  name: string,
+  settings: Readonly<Record<string, unknown>>,
+  at: KeyPath,
+  options: MountChecking,
+): Promise<MountConfig | undefined> {
+  const { zod, refuse } = options;
+  const definition = await findSource(settings["source"], [...at, "source"], options);
+  if (!definition) return undefined;
+
+  const common = mountSchema(zod);
+  const own = definition.options(zod);
+  const commonNames = declaredNames(common, zod);
+  const ownNames = declaredNames(own, zod);
+  const [forMount, rest] = split(settings, commonNames);
+  const [forSource, strange] = ownNames.length > 0 ? split(rest, ownNames) : [rest, {}];
+  for (const key of Object.keys(strange)) refuse(unknownKey([...at, key], [...ownNames, ...commonNames]));
+
+  const mount = take(check(common, forMount, at, options), refuse);
+  const checked = take(check(own, forSource, at, options), refuse);
+  if (!mount || !checked) return undefined;
+  const { source: _source, limits, ...more } = mount.value;
+  return { ...more, name, definition, options: checked.value, limits: { ...options.limits, ...limits } };
+}
+
+async function findSource(
+  source: unknown,
+  at: KeyPath,
+  { registry, isReferred, refuse }: MountChecking,
+): Promise<SourceDefinition | undefined> {
+  if (typeof source === "string" && Object.hasOwn(registry, source)) return (await registry[source]!()).default;
+  const names = Object.keys(registry);
+  const isShown = typeof source === "string" && !isReferred(at);
+  const meant = isShown ? nearest(source, names) : undefined;
+  const which = meant ? `did you mean ${quote(meant)}?` : `it is one of ${names.join(", ")}`;
+  if (source === undefined || source === null) refuse({ path: at, message: `is missing; ${which}` });
+  else refuse({ path: at, message: `unknown source${isShown ? ` ${quote(source, 40)}` : ""}; ${which}` });
+  return undefined;
+}
+
+/** The value where there is one; otherwise its problems are said. */
+export function take<T>(
+  answer: Checked<T>,
+  refuse: (...problems: readonly Problem[]) => void,
+): { readonly value: T } | undefined {
+  if ("value" in answer) return answer;
+  refuse(...answer.problems);
+  return undefined;
+}
+
+function split(
+  settings: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+): [Record<string, unknown>, Record<string, unknown>] {
+  const entries = Object.entries(settings);
+  return [
+    Object.fromEntries(entries.filter(([key]) => names.includes(key))),
+    Object.fromEntries(entries.filter(([key]) => !names.includes(key))),
+  ];
+}

@@ -1,0 +1,153 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { defineSource } from "../source.ts";
+import { createMemory } from "../sources/memory.ts";
+import { sources } from "../sources/index.ts";
+import { draftConfig, isServable } from "./draft.ts";
+import { loadConfig } from "./load-config.ts";
+import { survey } from "./survey.ts";
+
+let root: string;
+let project: string;
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-draft-")));
+  project = join(root, "my project");
+  mkdirSync(project);
+});
+
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+function put(name: string, text = ""): void {
+  mkdirSync(dirname(join(project, name)), { recursive: true });
+  writeFileSync(join(project, name), text);
+}
+
+function furnish(): void {
+  put(".git/HEAD", "ref: refs/heads/main");
+  put("docs/guide.md");
+  put(".claude/skills/press/SKILL.md");
+  put("skills/empty/README.md");
+  put(
+    "compose.yaml",
+    "services:\n  db:\n    image: pgvector/pgvector:pg16\n  metrics:\n    image: prom/prometheus\n  more:\n    image: postgres:16\n",
+  );
+  put(".env.example", "# settings\nDATABASE_URL=postgres://user:very-secret@db/x\nexport PROMETHEUS_URL=\nOTHER=1\n");
+  put("prometheus.yml");
+  put("prisma/schema.prisma");
+  put("data.sqlite3");
+}
+
+const known = (definition: ReturnType<typeof database>) => ({
+  ...sources,
+  postgres: async () => ({ default: definition }),
+});
+
+function database() {
+  return defineSource({
+    name: "postgres",
+    summary: "Tables of a database",
+    scheme: "postgres",
+    options: (z) =>
+      z.object({
+        url: z.string().describe("where the database is"),
+        schema: z.string().describe("which schema is served"),
+        limit: z.int().optional().describe("never said"),
+      }),
+    open: async () => createMemory({}).source,
+  });
+}
+
+async function draft(registry: Parameters<typeof draftConfig>[0]["registry"] = sources): Promise<string> {
+  return draftConfig({ project, findings: survey(project), schema: "./schema.json", registry });
+}
+
+describe("the look at a project", () => {
+  it("finds what could be served, by name", () => {
+    furnish();
+    expect(survey(project).map(({ what, where, source }) => `${what}: ${where} (${source})`)).toEqual([
+      "git repository: .git (git)",
+      "documentation: docs (docs)",
+      "skills: .claude/skills (skills)",
+      "services: compose.yaml (config)",
+      "PostgreSQL in a container: compose.yaml (postgres)",
+      "Prometheus in a container: compose.yaml (metrics)",
+      "settings of the environment: .env.example (config)",
+      "database: .env.example (DATABASE_URL) (postgres)",
+      "Prometheus: .env.example (PROMETHEUS_URL) (metrics)",
+      "Prometheus: prometheus.yml (metrics)",
+      "database: prisma/schema.prisma (postgres)",
+      "SQLite database: data.sqlite3 (sqlite)",
+    ]);
+    expect(JSON.stringify(survey(project))).not.toContain("very-secret");
+  });
+
+  it("finds nothing in an empty folder, nor in one that is not there", () => {
+    expect(survey(project)).toEqual([]);
+    expect(survey(join(project, "nowhere"))).toEqual([]);
+  });
+});
+
+describe("the config that is written for it", () => {
+  it("serves the folder, and says nothing of sources that do not exist", async () => {
+    furnish();
+    const text = await draft({ file: sources.file });
+    expect(parse(text)).toEqual({
+      mounts: {
+        "my-project": { source: "file", root: "." },
+        skills: { source: "file", root: ".claude/skills", scheme: "skills" },
+      },
+    });
+    expect(text.split("\n")[0]).toBe("# yaml-language-server: $schema=./schema.json");
+    expect(text).not.toMatch(/postgres|metrics|sqlite|source: (?:git|docs|skills|config)/);
+  });
+
+  it("can be used as it is, without trust", async () => {
+    furnish();
+    const file = join(project, "pressmark.config.yaml");
+    writeFileSync(file, await draft());
+    const loaded = await loadConfig(
+      { file, named: false },
+      { from: project, env: {}, stateFolder: join(root, "state") },
+    );
+    expect("config" in loaded && [loaded.config.mounts.length, loaded.config.withheld]).toEqual([2, []]);
+  });
+
+  it("can be used with its comments taken away, part by part", async () => {
+    furnish();
+    put("guides/one.md");
+    const text = await draft();
+    const uncommented = text
+      .replaceAll(/^( *)# (docs|guides):$/gm, "$1$2:")
+      .replaceAll(/^( *)# ( +(?:source|root): )/gm, "$1$2");
+    expect(parse(uncommented)).toMatchObject({
+      mounts: { docs: { source: "file", root: "docs" }, guides: { source: "file", root: "guides" } },
+    });
+    expect(parse(text.replace(/^# server:/m, "server:").replaceAll(/^#( {3}\w+:)/gm, "$1"))).toMatchObject({
+      server: { host: "127.0.0.1", port: 7357 },
+    });
+  });
+
+  it("hints at a source that exists, with what it needs to be told", async () => {
+    put(".env.example", "DATABASE_URL=x\n");
+    const text = await draft(known(database()));
+    expect(text).toContain(`  # Database (.env.example (DATABASE_URL)): Tables of a database.
+  # postgres:
+  #   source: postgres
+  #   url: "\${env:DATABASE_URL}" # where the database is
+  #   schema: # which schema is served
+`);
+    expect(text).not.toContain("never said");
+    expect(Object.keys((parse(text) as { mounts: object }).mounts)).toEqual(["my-project"]);
+  });
+
+  it("knows what can be served", () => {
+    const finding = { what: "", where: "", values: {} };
+    expect(isServable({ ...finding, source: "docs" })).toBe(true);
+    expect(isServable({ ...finding, source: "no-such-source" })).toBe(false);
+    expect(isServable({ ...finding, source: "postgres" }, known(database()))).toBe(true);
+  });
+});

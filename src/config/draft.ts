@@ -1,0 +1,137 @@
+/** The config that `pressmark init` writes: what can be served now, and in comments what could be. */
+import type { z } from "zod";
+import { sources } from "../sources/index.ts";
+import type { Registry } from "./check-mounts.ts";
+import { plainName } from "./load-config.ts";
+import { serverSchema } from "./schema.ts";
+import type { Finding } from "./survey.ts";
+
+export interface DraftOptions {
+  readonly project: string;
+  readonly findings: readonly Finding[];
+  /** Where the schema is, as the config may name it. */
+  readonly schema: string;
+  readonly registry?: Registry;
+}
+
+/** Whether this version can serve it: through its own source, or as files. */
+export function isServable({ source }: Finding, registry: Registry = sources): boolean {
+  return Object.hasOwn(registry, source) || source === "docs" || source === "skills";
+}
+
+/** Only what this version can serve is in it, be it in a comment. */
+export async function draftConfig({ project, findings, schema, registry = sources }: DraftOptions): Promise<string> {
+  const { z: zod } = await import("zod");
+  const known = findings.filter(({ source }) => Object.hasOwn(registry, source) && source !== "file");
+  const hidden = findings.filter(
+    ({ what, where }) => what === "skills" && where.startsWith(".") && !known.some((each) => each.where === where),
+  );
+  const parts = findings.filter(
+    ({ what, where }) => (what === "documentation" || what === "skills") && !where.startsWith("."),
+  );
+  const name = plainName(project);
+  const taken = new Set([name]);
+  const blocks = [
+    mount("Everything below this folder, but for hidden and ignored files and names that speak of a secret.", name, {
+      source: "file",
+      root: ".",
+    }),
+    ...hidden.map(({ where }) =>
+      mount(
+        `The skills of ${where}: a hidden folder is not part of the one above, and a scheme of its own keeps the two apart.`,
+        unlike("skills", taken),
+        { source: "file", root: where, scheme: "skills" },
+      ),
+    ),
+    ...(parts.length === 0
+      ? []
+      : [
+          comment(
+            `Instead of the whole folder, only a part of it: remove "${name}" above and the marks here.`,
+            ...parts.map(({ where }) => mount("", unlike(plainName(where), taken), { source: "file", root: where })),
+          ),
+        ]),
+    ...(await Promise.all(known.map((finding) => hint(finding, unlike(finding.source, taken), registry, zod)))),
+  ];
+  return [
+    `# yaml-language-server: $schema=${schema}`,
+    "# What Pressmark serves from here. A server that runs takes changes up by itself.",
+    '# "pressmark doctor" checks it, "pressmark config" shows what it comes to.',
+    "",
+    "mounts:",
+    blocks.map((block) => indented(block)).join("\n\n"),
+    "",
+    server(zod),
+    "",
+  ].join("\n");
+}
+
+function mount(says: string, name: string, values: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(values).map(([key, value]) => `  ${key}: ${spell(value)}`);
+  return [...(says === "" ? [] : [`# ${says}`]), `${spell(name)}:`, ...lines].join("\n");
+}
+
+/** A source that exists, with what it needs said by itself. */
+async function hint(
+  { what, where, source, values }: Finding,
+  name: string,
+  registry: Registry,
+  zod: typeof z,
+): Promise<string> {
+  const { default: definition } = await registry[source]!();
+  const json = zod.toJSONSchema(definition.options(zod), { io: "input", unrepresentable: "any" });
+  const required = json.required ?? [];
+  const lines = Object.entries(json.properties ?? {}).flatMap(([key, option]) => {
+    const value = values[key];
+    if (value === undefined && !required.includes(key)) return [];
+    const said = typeof option === "object" ? option.description : undefined;
+    return [[`  ${key}:`, ...(value === undefined ? [] : [spell(value)]), ...(said ? [`# ${said}`] : [])].join(" ")];
+  });
+  return comment(
+    `${capital(what)} (${where}): ${definition.summary}.`,
+    [`${name}:`, `  source: ${source}`, ...lines].join("\n"),
+  );
+}
+
+function server(zod: typeof z): string {
+  const { properties = {} } = zod.toJSONSchema(serverSchema(zod));
+  const examples: Readonly<Record<string, string>> = { host: "127.0.0.1", port: "7357" };
+  const lines = Object.entries(examples).map(([key, example]) => {
+    const option = properties[key];
+    return `#   ${key}: ${example} # ${typeof option === "object" ? option.description : ""}`;
+  });
+  return ["# server:", ...lines].join("\n");
+}
+
+function comment(says: string, ...blocks: readonly string[]): string {
+  return [says, ...blocks]
+    .join("\n")
+    .split("\n")
+    .map((line) => `# ${line}`)
+    .join("\n");
+}
+
+function indented(block: string): string {
+  return block
+    .split("\n")
+    .map((line) => `  ${line}`)
+    .join("\n");
+}
+
+function unlike(name: string, taken: Set<string>): string {
+  let free = name;
+  for (let count = 2; taken.has(free); count += 1) free = `${name}-${count}`;
+  taken.add(free);
+  return free;
+}
+
+/** Plain where YAML reads it as the same text. */
+function spell(text: string): string {
+  const isPlain =
+    /^[\p{L}./][\p{L}\p{N}._/-]*$/u.test(text) && !/^(?:true|false|null|yes|no|on|off|\.inf|\.nan)$/i.test(text);
+  return isPlain ? text : JSON.stringify(text);
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

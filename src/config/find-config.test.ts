@@ -1,0 +1,48 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { configIn, configNames, findConfig } from "./find-config.ts";
+
+let root: string;
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-find-")));
+  mkdirSync(join(root, "home/project/src/deep"), { recursive: true });
+});
+
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+describe("the config that counts", () => {
+  it.each(configNames)("is the nearest one upwards: %s", (name) => {
+    writeFileSync(join(root, "home/project", name), "");
+    writeFileSync(join(root, "home", name), "");
+    expect(findConfig(join(root, "home/project/src/deep"), "/")).toBe(join(root, "home/project", name));
+    expect(findConfig(join(root, "home"), "/")).toBe(join(root, "home", name));
+  });
+
+  it("is not looked for above the person's own folder", () => {
+    writeFileSync(join(root, configNames[0]), "");
+    expect(findConfig(join(root, "home/project/src"), join(root, "home"))).toBeUndefined();
+    expect(findConfig(join(root, "home/project/src"), "/elsewhere")).toBe(join(root, configNames[0]));
+  });
+
+  it("may be that of the person's own folder", () => {
+    writeFileSync(join(root, "home", configNames[0]), "");
+    expect(findConfig(join(root, "home/project"), join(root, "home"))).toBe(join(root, "home", configNames[0]));
+  });
+
+  it("is a file", () => {
+    mkdirSync(join(root, "home", configNames[0]));
+    expect(configIn(join(root, "home"))).toBeUndefined();
+    expect(configIn(join(root, "nowhere"))).toBeUndefined();
+  });
+
+  it("is one: two in a folder are refused", () => {
+    writeFileSync(join(root, "pressmark.config.yaml"), "");
+    writeFileSync(join(root, "pressmark.config.ts"), "");
+    expect(() => configIn(root)).toThrow(
+      "holds both pressmark.config.yaml and pressmark.config.ts; keep one, or name one with --config",
+    );
+  });
+});

@@ -1,0 +1,71 @@
+/** Sets one value of a JSON text with comments, and leaves every other character as it is. */
+import { invalid } from "../../errors.ts";
+import { type JsonNode, memberOf, parseJsonText } from "../json-text.ts";
+
+/** Throws a JsonTextError where the text is none, and "invalid" where something on the way is no object. */
+export function editJson(text: string, path: readonly string[], value: unknown): string {
+  const style = styleOf(text);
+  if (text.trim() === "" || text === "\ufeff") return `${spell(nest(path, value), "", style)}${style.lineBreak}`;
+  let node = parseJsonText(text, { comments: true });
+  for (const [index, key] of path.entries()) {
+    if (node.kind !== "object")
+      throw invalid(
+        `${index === 0 ? "the file" : `"${path.slice(0, index).join(".")}"`} holds no keys; change it by hand`,
+      );
+    const member = memberOf(node, key);
+    if (!member) return insert(text, node, key, nest(path.slice(index + 1), value), style);
+    node = member.value;
+  }
+  const isOneLine = !text.slice(node.start, node.end).includes("\n");
+  const spelled = isOneLine ? JSON.stringify(value) : spell(value, indentAt(text, node.start), style);
+  return text.slice(0, node.start) + spelled + text.slice(node.end);
+}
+
+interface Style {
+  readonly unit: string;
+  readonly lineBreak: string;
+}
+
+function styleOf(text: string): Style {
+  return {
+    unit: /^[ \t]+(?=["}\]])/m.exec(text)?.[0] ?? "  ",
+    lineBreak: text.includes("\r\n") ? "\r\n" : "\n",
+  };
+}
+
+function insert(text: string, node: JsonNode & { kind: "object" }, key: string, value: unknown, style: Style): string {
+  const { lineBreak, unit } = style;
+  const last = node.members.at(-1);
+  const outer = indentAt(text, node.start);
+  if (!last) {
+    // A comment within stays where it is.
+    const inside = text.slice(node.start + 1, node.end - 1).trimEnd();
+    const member = `${lineBreak}${outer}${unit}${JSON.stringify(key)}: ${spell(value, outer + unit, style)}${lineBreak}${outer}`;
+    return `${text.slice(0, node.start + 1)}${inside}${member}${text.slice(node.end - 1)}`;
+  }
+  const isOneLine = !text.slice(node.start, node.end).includes("\n");
+  if (isOneLine)
+    return `${text.slice(0, last.value.end)}, ${JSON.stringify(key)}: ${JSON.stringify(value)}${text.slice(last.value.end)}`;
+  const indent = indentAt(text, last.name.start);
+  const member = `${lineBreak}${indent}${JSON.stringify(key)}: ${spell(value, indent, style)}`;
+  // What is said of the last value on its own line stays on that line.
+  const rest = /^([ \t]*,)?([ \t]*(?:\/\/[^\r\n]*|\/\*[^\r\n]*?\*\/[ \t]*)?)(?=\r?\n|$)/.exec(
+    text.slice(last.value.end),
+  );
+  const [whole, comma, comment] = rest ?? ["", undefined, ""];
+  return `${text.slice(0, last.value.end)},${comment}${member}${comma ? "," : ""}${text.slice(last.value.end + whole.length)}`;
+}
+
+function nest(path: readonly string[], value: unknown): unknown {
+  return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
+}
+
+/** What the line begins with. */
+function indentAt(text: string, offset: number): string {
+  const line = text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset);
+  return /^[ \t]*/.exec(line.replace(/^\ufeff/, ""))?.[0] ?? "";
+}
+
+function spell(value: unknown, indent: string, { unit, lineBreak }: Style): string {
+  return JSON.stringify(value, undefined, unit).split("\n").join(`${lineBreak}${indent}`);
+}

@@ -1,0 +1,109 @@
+/** The hosts that Pressmark is told of: where each keeps its settings, and how a server is spelled there. */
+import { isAbsolute, join } from "node:path";
+
+export const hostNames = ["claude-code", "vscode", "codex", "cursor", "zed"] as const;
+export type HostName = (typeof hostNames)[number];
+
+export const scopes = ["project", "user"] as const;
+export type Scope = (typeof scopes)[number];
+
+/** How a host reaches Pressmark. */
+export type Connection =
+  | { readonly kind: "http"; readonly url: string }
+  | { readonly kind: "stdio"; readonly command: string; readonly args: readonly string[] };
+
+/** One file in which a host keeps the servers it knows. */
+export interface HostFile {
+  readonly host: HostName;
+  readonly title: string;
+  readonly scope: Scope;
+  readonly file: string;
+  readonly format: "json" | "toml";
+  /** Where in the file the servers are, by name. */
+  readonly path: readonly string[];
+  /** Exists where the host is installed, or used in this project. */
+  readonly sign: string;
+  /** What the settings call the folder of the project, where they can; others start servers in it. */
+  readonly projectFolder?: string;
+  spell(connection: Connection): Readonly<Record<string, string | readonly string[]>>;
+}
+
+/** The keys that say how a server is reached; all others of an entry are the person's own. */
+export const connectionKeys: readonly string[] = ["type", "url", "command", "args", "transport", "serverUrl"];
+
+export interface HostSurroundings {
+  readonly project: string;
+  readonly home: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly platform: NodeJS.Platform;
+}
+
+export function hostFiles({ project, home, env, platform }: HostSurroundings): readonly HostFile[] {
+  const claude = folderFrom(env["CLAUDE_CONFIG_DIR"], home);
+  const codex = folderFrom(env["CODEX_HOME"], join(home, ".codex"));
+  const settings = folderFrom(env["XDG_CONFIG_HOME"], join(home, ".config"));
+  const roaming = folderFrom(env["APPDATA"], join(home, "AppData", "Roaming"));
+  const code =
+    platform === "darwin"
+      ? join(home, "Library", "Application Support", "Code", "User")
+      : join(platform === "win32" ? roaming : settings, "Code", "User");
+  const zed =
+    platform === "win32"
+      ? join(roaming, "Zed")
+      : platform === "darwin"
+        ? join(home, ".config", "zed")
+        : join(settings, "zed");
+
+  const json = (host: HostName, title: string, path: string, spell: HostFile["spell"]) =>
+    ({ host, title, format: "json", path: [path], spell }) as const;
+  const claudeCode = json("claude-code", "Claude Code", "mcpServers", withType);
+  const vscode = json("vscode", "VS Code", "servers", withType);
+  const cursor = json("cursor", "Cursor", "mcpServers", plain);
+  const zedEditor = json("zed", "Zed", "context_servers", plain);
+  const codexTool = { host: "codex", title: "Codex", format: "toml", path: ["mcp_servers"], spell: plain } as const;
+  return [
+    { ...claudeCode, scope: "project", file: join(project, ".mcp.json"), sign: join(project, ".mcp.json") },
+    { ...claudeCode, scope: "user", file: join(claude, ".claude.json"), sign: join(claude, ".claude.json") },
+    // What `claude mcp add` writes unless it is told otherwise: for one project, among the settings of the user.
+    {
+      ...claudeCode,
+      scope: "user",
+      file: join(claude, ".claude.json"),
+      sign: join(claude, ".claude.json"),
+      path: ["projects", project, "mcpServers"],
+    },
+    {
+      ...vscode,
+      scope: "project",
+      file: join(project, ".vscode", "mcp.json"),
+      sign: join(project, ".vscode"),
+      projectFolder: "${workspaceFolder}",
+    },
+    { ...vscode, scope: "user", file: join(code, "mcp.json"), sign: code },
+    { ...codexTool, scope: "project", file: join(project, ".codex", "config.toml"), sign: join(project, ".codex") },
+    { ...codexTool, scope: "user", file: join(codex, "config.toml"), sign: codex },
+    {
+      ...cursor,
+      scope: "project",
+      file: join(project, ".cursor", "mcp.json"),
+      sign: join(project, ".cursor"),
+      projectFolder: "${workspaceFolder}",
+    },
+    { ...cursor, scope: "user", file: join(home, ".cursor", "mcp.json"), sign: join(home, ".cursor") },
+    { ...zedEditor, scope: "project", file: join(project, ".zed", "settings.json"), sign: join(project, ".zed") },
+    { ...zedEditor, scope: "user", file: join(zed, "settings.json"), sign: zed },
+  ];
+}
+
+function withType(connection: Connection): ReturnType<HostFile["spell"]> {
+  return { type: connection.kind, ...plain(connection) };
+}
+
+function plain(connection: Connection): ReturnType<HostFile["spell"]> {
+  if (connection.kind === "http") return { url: connection.url };
+  return { command: connection.command, args: connection.args };
+}
+
+function folderFrom(said: string | undefined, otherwise: string): string {
+  return said && isAbsolute(said) ? said : otherwise;
+}

@@ -1,0 +1,187 @@
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { findProgram, type Here, stdioConnection, wrongWith } from "./connection.ts";
+import { type Connection, type HostFile, hostFiles, hostNames, type Scope } from "./hosts.ts";
+import { planChange, readEntry, writeChange } from "./settings.ts";
+
+let root: string;
+let project: string;
+let home: string;
+let here: Here;
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-hosts-")));
+  project = join(root, "project");
+  home = join(root, "home");
+  for (const folder of [project, home, join(root, "bin")]) mkdirSync(folder);
+  here = {
+    project,
+    url: "http://127.0.0.1:7357/mcp",
+    env: { PATH: join(root, "bin") },
+    program: join(root, "pressmark.js"),
+  };
+});
+
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+function fileOf(host: string, scope: Scope): HostFile {
+  const files = hostFiles({ project, home, env: {}, platform: "linux" });
+  return files.find((each) => each.host === host && each.scope === scope)!;
+}
+
+function shortFile(host: string, scope: Scope): string {
+  return fileOf(host, scope).file.replace(root, "");
+}
+
+function install(name: string): void {
+  writeFileSync(join(root, "bin", name), "#!/bin/sh\n");
+  chmodSync(join(root, "bin", name), 0o755);
+}
+
+const http: Connection = { kind: "http", url: "http://127.0.0.1:7357/mcp" };
+
+describe("the settings of a host", () => {
+  it("are where the host looks for them", () => {
+    expect(hostNames.map((host) => [shortFile(host, "project"), shortFile(host, "user")])).toEqual([
+      ["/project/.mcp.json", "/home/.claude.json"],
+      ["/project/.vscode/mcp.json", "/home/.config/Code/User/mcp.json"],
+      ["/project/.codex/config.toml", "/home/.codex/config.toml"],
+      ["/project/.cursor/mcp.json", "/home/.cursor/mcp.json"],
+      ["/project/.zed/settings.json", "/home/.config/zed/settings.json"],
+    ]);
+    const moved = hostFiles({
+      project,
+      home,
+      env: { CODEX_HOME: "/c", XDG_CONFIG_HOME: "/x", CLAUDE_CONFIG_DIR: "/d" },
+      platform: "linux",
+    });
+    expect(moved.filter(({ scope }) => scope === "user").map(({ file }) => file)).toEqual(
+      expect.arrayContaining(["/c/config.toml", "/x/zed/settings.json", "/x/Code/User/mcp.json", "/d/.claude.json"]),
+    );
+    const mac = hostFiles({ project, home, env: {}, platform: "darwin" });
+    expect(mac.map(({ file }) => file)).toContain(join(home, "Library/Application Support/Code/User/mcp.json"));
+  });
+
+  it.each(hostNames)("of %s say after the change what was meant, in both scopes and both ways", (host) => {
+    for (const scope of ["project", "user"] as const)
+      for (const connection of [http, stdioConnection(fileOf(host, scope), here)]) {
+        const file = fileOf(host, scope);
+        writeChange(planChange(file, connection), join(root, "backups"));
+        expect(readEntry(file)).toEqual(file.spell(connection));
+        const again = planChange(file, connection);
+        expect(again.after).toBe(again.before);
+      }
+  });
+
+  it("keep what a person said of the server beside how it is reached", () => {
+    const file = fileOf("claude-code", "project");
+    writeFileSync(
+      file.file,
+      '{\n  "mcpServers": {\n    "pressmark": { "command": "old", "args": [], "env": { "A": "1" } }\n  }\n}\n',
+    );
+    writeChange(planChange(file, http), join(root, "backups"));
+    expect(readEntry(file)).toEqual({ type: "http", url: http.url, env: { A: "1" } });
+  });
+
+  it("are written with a copy of what was there, through links, with the permissions they had", () => {
+    const file = fileOf("claude-code", "user");
+    const real = join(root, "dotfiles.json");
+    writeFileSync(real, '{ "secret": "token" }\n');
+    chmodSync(real, 0o640);
+    symlinkSync(real, file.file);
+    const backup = writeChange(planChange(file, http), join(root, "backups"))!;
+    expect(readFileSync(backup, "utf8")).toBe('{ "secret": "token" }\n');
+    expect(statSync(backup).mode & 0o777).toBe(0o600);
+    expect(realpathSync(file.file)).toBe(real);
+    expect(statSync(real).mode & 0o777).toBe(0o640);
+    expect(JSON.parse(readFileSync(real, "utf8"))).toMatchObject({
+      secret: "token",
+      mcpServers: { pressmark: { url: http.url } },
+    });
+  });
+
+  it("are not written over a change that was made in the meantime", () => {
+    const file = fileOf("cursor", "user");
+    mkdirSync(dirname(file.file), { recursive: true });
+    writeFileSync(file.file, "{}");
+    const change = planChange(file, http);
+    writeFileSync(file.file, '{ "other": 1 }');
+    expect(() => writeChange(change, join(root, "backups"))).toThrow(
+      "has changed in the meantime; nothing was written",
+    );
+    expect(readFileSync(file.file, "utf8")).toBe('{ "other": 1 }');
+  });
+
+  it("that are malformed are refused with the place, and without what they hold", () => {
+    const file = fileOf("claude-code", "user");
+    writeFileSync(file.file, '{\n  "token": "hunter2"\n  oops }');
+    expect(() => planChange(file, http)).toThrow(
+      `${file.file}:3:3: "," or "}" must stand here; Claude Code could not read it either, so mend it first`,
+    );
+    const codex = fileOf("codex", "user");
+    mkdirSync(dirname(codex.file));
+    writeFileSync(codex.file, "model = \n");
+    expect(() => readEntry(codex)).toThrow(
+      `${codex.file}:1:9: a value must stand here; Codex could not read it either`,
+    );
+  });
+});
+
+describe("how a host starts Pressmark", () => {
+  it("is by name where it is installed, through npx where the project has it, else by its path", () => {
+    const file = fileOf("claude-code", "project");
+    expect(stdioConnection(file, here)).toMatchObject({ command: "node", args: [here.program, "stdio"] });
+    mkdirSync(join(project, "node_modules/pressmark"), { recursive: true });
+    expect(stdioConnection(file, here)).toMatchObject({ command: "npx", args: ["pressmark", "stdio"] });
+    install("pressmark");
+    expect(stdioConnection(file, here)).toMatchObject({ command: "pressmark", args: ["stdio"] });
+  });
+
+  it("names the folder where the host would not start it there", () => {
+    expect(stdioConnection(fileOf("codex", "user"), here)).toMatchObject({ args: [here.program, "stdio", project] });
+    expect(stdioConnection(fileOf("vscode", "project"), here)).toMatchObject({
+      args: [here.program, "stdio", "${workspaceFolder}"],
+    });
+  });
+
+  it("is found as a shell finds it", () => {
+    install("tool");
+    writeFileSync(join(root, "bin/text"), "not a program");
+    expect(findProgram("tool", here.env)).toBe(join(root, "bin/tool"));
+    expect(findProgram("text", here.env)).toBeUndefined();
+    expect(findProgram("none", here.env)).toBeUndefined();
+    expect(findProgram(join(root, "bin/tool"), {})).toBe(join(root, "bin/tool"));
+  });
+
+  it("is wrong where it leads elsewhere, and says so", () => {
+    install("pressmark");
+    expect(wrongWith({ command: "pressmark", args: ["stdio", project] }, here)).toBeUndefined();
+    expect(wrongWith({ command: "pressmark", args: ["stdio", "/no/such"] }, here)).toBe(
+      'names "/no/such", which is not there',
+    );
+    expect(wrongWith({ command: "pressmork" }, here)).toBe('starts "pressmork", which is not there');
+    expect(wrongWith({}, here)).toBe("says neither a url nor a command");
+    for (const url of [
+      "http://localhost:7357/mcp",
+      "http://127.0.0.1:7357/mcp/",
+      "http://127.0.0.1:7357/sse",
+      "https://far.example/mcp",
+    ])
+      expect(wrongWith({ url }, here)).toBeUndefined();
+    expect(wrongWith({ url: "http://127.0.0.1:1/mcp" }, here)).toBe(
+      'points to "http://127.0.0.1:1/mcp", and pressmark serve answers at http://127.0.0.1:7357/mcp',
+    );
+  });
+});

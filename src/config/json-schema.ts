@@ -1,0 +1,75 @@
+/** The schema of a config for editors, from the same declarations that it is checked against. */
+import type { z } from "zod";
+import { sources } from "../sources/index.ts";
+import type { Registry } from "./check-mounts.ts";
+import { configSchema, mountSchema } from "./schema.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Editors know this draft best. */
+const target = "draft-7";
+
+export async function configJsonSchema(registry: Registry = sources): Promise<Json> {
+  const { z: zod } = await import("zod");
+  const whole = toJson(configSchema(zod), zod);
+  const { mounts, ...properties } = whole["properties"] as Readonly<Record<string, Json>>;
+  const kinds = await Promise.all(Object.keys(registry).map((name) => mountJson(name, registry, zod)));
+  return {
+    $schema: "http://json-schema.org/draft-07/schema#",
+    title: "Pressmark's config",
+    description: "pressmark.config.yaml, pressmark.config.yml or pressmark.config.json",
+    type: "object",
+    additionalProperties: false,
+    properties: {
+      ...(mayRefer(properties) as Json),
+      mounts: {
+        type: "object",
+        description: mounts?.["description"],
+        minProperties: 1,
+        additionalProperties: { type: "object", required: ["source"], anyOf: kinds },
+      },
+    },
+  };
+}
+
+async function mountJson(name: string, registry: Registry, zod: typeof z): Promise<Json> {
+  const { default: definition } = await registry[name]!();
+  const common = toJson(mountSchema(zod), zod)["properties"] as Json;
+  const own = toJson(definition.options(zod), zod);
+  return {
+    type: "object",
+    description: definition.summary,
+    properties: {
+      ...common,
+      source: { const: name, description: definition.summary },
+      ...(mayRefer(own["properties"] ?? {}) as Json),
+      limits: mayRefer(common["limits"]),
+      freshness: mayRefer(common["freshness"]),
+    },
+    required: ["source", ...((own["required"] as readonly string[] | undefined) ?? [])],
+    additionalProperties: false,
+  };
+}
+
+function toJson(schema: z.ZodType, zod: typeof z): Json {
+  return zod.toJSONSchema(schema, { io: "input", target, unrepresentable: "any" }) as Json;
+}
+
+const reference = { type: "string", pattern: "^\\$\\{(env|file):.+\\}$" };
+
+/** Where a number or a choice is wanted, a reference to one will do. */
+function mayRefer(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(mayRefer);
+  if (typeof node !== "object" || node === null) return node;
+  const { description, default: initial, ...rest } = node as Json;
+  const isChoice = ["integer", "number", "boolean"].includes(String(rest["type"])) || "enum" in rest;
+  if (!isChoice || typeof rest["type"] !== "string")
+    return Object.fromEntries(
+      Object.entries(node).map(([key, value]) => [key, key === "default" ? value : mayRefer(value)]),
+    );
+  return {
+    ...(description !== undefined && { description }),
+    ...(initial !== undefined && { default: initial }),
+    anyOf: [rest, reference],
+  };
+}

@@ -1,0 +1,84 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { JsonTextError, memberOf, parseJsonText, placeOf, valueOf } from "./json-text.ts";
+
+function complaint(text: string, options = {}): string {
+  try {
+    parseJsonText(text, options);
+  } catch (cause) {
+    if (!(cause instanceof JsonTextError)) throw cause;
+    const { line, column } = placeOf(text, cause.offset);
+    return `${line}:${column} ${cause.message}`;
+  }
+  return "no complaint";
+}
+
+describe("JSON as it is written", () => {
+  it("says what JSON.parse says, however it is laid out", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1, 4, "\t"), (value, indent) => {
+        const text = JSON.stringify(value, undefined, indent);
+        expect(valueOf(parseJsonText(text))).toEqual(JSON.parse(text));
+        expect(valueOf(parseJsonText(text, { comments: true }))).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  it("refuses what JSON.parse refuses, whatever is broken", () => {
+    const mutated = fc.tuple(
+      fc.jsonValue(),
+      fc.nat(),
+      fc.constantFrom("", "{", "]", ",", ":", '"', "x", "1", "\n", "\\"),
+    );
+    fc.assert(
+      fc.property(mutated, ([value, at, character]) => {
+        const whole = JSON.stringify(value, undefined, 2);
+        const place = at % (whole.length + 1);
+        const text = whole.slice(0, place) + character + whole.slice(place + 1);
+        let expected: unknown;
+        try {
+          expected = { value: JSON.parse(text) };
+        } catch {
+          expected = "refused";
+        }
+        let found: unknown;
+        try {
+          found = { value: valueOf(parseJsonText(text)) };
+        } catch (cause) {
+          expect(cause).toBeInstanceOf(JsonTextError);
+          found = "refused";
+        }
+        expect(found).toEqual(expected);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("knows where everything is", () => {
+    const text = '{\n  "a": [1, { "b": null }]\n}';
+    const a = memberOf(parseJsonText(text), "a")!;
+    expect(text.slice(a.name.start, a.name.end)).toBe('"a"');
+    expect(text.slice(a.value.start, a.value.end)).toBe('[1, { "b": null }]');
+    expect(placeOf(text, a.value.start)).toEqual({ line: 2, column: 8 });
+  });
+
+  it("may hold comments and a last comma where that is said", () => {
+    const text = '// first\n{ "a": 1, /* and */ "b": [2,], // last\n}\n';
+    expect(valueOf(parseJsonText(text, { comments: true }))).toEqual({ a: 1, b: [2] });
+    expect(complaint(text)).toBe("1:1 a value must stand here");
+  });
+
+  it.each([
+    ['{\n "a": 1\n "b": 2 }', '3:2 "," or "}" must stand here'],
+    ['{ "a": 1, }', '1:11 a comma stands before "}"'],
+    ["{ a: 1 }", '1:3 a key in " must stand here'],
+    ['{ "a" 1 }', '1:7 ":" must stand here'],
+    ['{ "a": "secret\n" }', '1:8 a text begins that does not end with "'],
+    ['["\\q"]', "1:2 a text holds an escape that JSON does not know"],
+    ["[1", "1:3 the text ends too early"],
+    ["1 2", "1:3 nothing more may stand here"],
+    ["[".repeat(1000), "1:202 values lie too deep within each other"],
+  ])("is refused with the place and a sentence: %j", (text, sentence) => {
+    expect(complaint(text)).toBe(sentence);
+  });
+});

@@ -1,0 +1,533 @@
+import {
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { defineSource } from "../source.ts";
+import { createMemory } from "../sources/memory.ts";
+import { sources } from "../sources/index.ts";
+import type { Registry } from "./check-mounts.ts";
+import type { Config } from "./config.ts";
+import { type ConfigWorld, loadConfig, permissionsAsked, plainName, trustCommand } from "./load-config.ts";
+import { ConfigError } from "./problem.ts";
+import { mountSchema } from "./schema.ts";
+import { createTrustStore } from "./trust.ts";
+
+let root: string;
+let folder: string;
+let world: ConfigWorld;
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-config-")));
+  folder = join(root, "project");
+  mkdirSync(join(folder, "docs"), { recursive: true });
+  mkdirSync(join(root, "outside"));
+  world = {
+    from: folder,
+    env: { PORT: "8080", SECRET: "hunter2hunter2", WHERE: "docs" },
+    stateFolder: join(root, "state"),
+  };
+});
+
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+function write(text: string, name = "pressmark.config.yaml"): string {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+}
+
+interface LoadTestOptions extends Partial<ConfigWorld> {
+  readonly name?: string;
+  readonly named?: boolean;
+}
+
+async function load(
+  text: string,
+  { name = "pressmark.config.yaml", named = true, ...more }: LoadTestOptions = {},
+): Promise<Config> {
+  const loaded = await loadConfig({ file: write(text, name), named }, { ...world, ...more });
+  if ("untrusted" in loaded) throw new Error(`untrusted: ${loaded.untrusted.sentence}`);
+  return loaded.config;
+}
+
+async function problems(text: string, name?: string): Promise<readonly string[]> {
+  try {
+    await load(text, name === undefined ? {} : { name });
+  } catch (cause) {
+    if (cause instanceof ConfigError) return cause.lines;
+    throw cause;
+  }
+  return [];
+}
+
+/** A program that leaves a mark when it runs. */
+function marking(marker: string): string {
+  return `import { writeFileSync } from "node:fs";
+     writeFileSync(${JSON.stringify(join(root, "ran"))}, ${JSON.stringify(marker)});
+     const root: string = "docs";
+     export default { mounts: { docs: { source: "file", root } } };`;
+}
+
+function ran(): boolean {
+  return readdirSync(root).includes("ran");
+}
+
+function referring(path: string): string {
+  return `mounts: { d: { source: file, root: docs }, m: { source: memory, resources: { a: "\${file:${path}}" } } }`;
+}
+
+const good = `
+mounts:
+  docs:
+    source: file
+    root: docs
+    scheme: docs
+    limits: { timeoutMs: 100 }
+  notes:
+    source: memory
+    resources:
+      hello.txt: Hello
+limits:
+  timeoutMs: 5000
+  maxAtOnce: 3
+server:
+  port: 8081
+`;
+
+describe("a config", () => {
+  it("says what is served, with paths from its own folder and limits of a mount before those for all", async () => {
+    const config = await load(good, { from: "/" });
+    expect(
+      config.mounts.map(({ name, definition, scheme, limits }) => [name, definition.name, scheme, limits]),
+    ).toEqual([
+      ["docs", "file", "docs", { timeoutMs: 100, maxAtOnce: 3 }],
+      ["notes", "memory", undefined, { timeoutMs: 5000, maxAtOnce: 3 }],
+    ]);
+    expect(config.mounts[0]!.options).toMatchObject({ root: join(folder, "docs"), maxBytes: 5 * 1024 * 1024 });
+    expect(config.server).toEqual({ port: 8081 });
+    expect(config.permissions).toEqual([]);
+  });
+
+  it("may be JSON, and says the same", async () => {
+    const { parse } = await import("yaml");
+    const config = await load(JSON.stringify({ $schema: "./schema.json", ...parse(good) }), {
+      name: "pressmark.config.json",
+    });
+    expect(config.shown).toEqual((await load(good)).shown);
+  });
+
+  it("without mounts serves its own folder", async () => {
+    for (const text of ["", "# nothing yet\n", "server: { port: 1 }\n"]) {
+      const { mounts } = await load(text);
+      expect(mounts.map(({ name, options }) => [name, (options as { root: string }).root])).toEqual([
+        ["project", folder],
+      ]);
+    }
+  });
+
+  it("has numbers and switches from references, which give texts", async () => {
+    const config = await load("server: { port: '${env:PORT}' }\nmounts: { d: { source: file, root: '${env:WHERE}' } }");
+    expect(config.server).toEqual({ port: 8080 });
+    expect(config.mounts[0]!.options).toMatchObject({ root: join(folder, "docs") });
+  });
+
+  it("is shown with dots for what came from a reference", async () => {
+    const config = await load(`
+mounts:
+  m:
+    source: memory
+    resources: { key: "a \${env:SECRET} b", plain: text }
+server: { port: "\${env:PORT}" }
+`);
+    expect(config.shown).toEqual({
+      mounts: { m: { source: "memory", resources: { key: "••••", plain: "text" } } },
+      server: { port: "••••" },
+    });
+    expect(config.redact("it is hunter2hunter2")).toBe("it is ••••");
+    expect(config.refusal(["mounts", "m"], "no hunter2hunter2 here").message).toBe(
+      "pressmark.config.yaml:4:5 mounts.m: no •••• here",
+    );
+  });
+});
+
+describe("what is wrong with a config", () => {
+  it("is said all at once, in the order of the text, with line, column, key and the nearest name", async () => {
+    expect(
+      await problems(`
+mounts:
+  docs:
+    source: file
+    rot: docs
+    maxBytes: lots
+  other:
+    source: fiel
+  third: 3
+  4 5: { source: memory, resources: {} }
+limits: { timeout: 3 }
+server:
+  prot: 1
+  host: ""
+serve: {}
+`),
+    ).toEqual([
+      'pressmark.config.yaml:5:5 mounts.docs.rot: unknown option; did you mean "root"?',
+      "pressmark.config.yaml:6:15 mounts.docs.maxBytes: must be a number, not a text",
+      'pressmark.config.yaml:8:13 mounts.other.source: unknown source "fiel"; did you mean "file"?',
+      "pressmark.config.yaml:9:10 mounts.third: must be a group of keys, not a number",
+      'pressmark.config.yaml:10:3 mounts["4 5"]: a mount\'s name is a letter or digit, then letters, digits, dots, dashes and underscores, 64 at most',
+      'pressmark.config.yaml:11:11 limits.timeout: unknown option; did you mean "timeoutMs"?',
+      'pressmark.config.yaml:13:3 server.prot: unknown option; did you mean "port"?',
+      "pressmark.config.yaml:14:9 server.host: must not be empty",
+      'pressmark.config.yaml:15:1 serve: unknown option; did you mean "server"?',
+    ]);
+  });
+
+  it("is said of JSON in the same way", async () => {
+    expect(
+      await problems(
+        '{\n  "mounts": {\n    "docs": { "source": "file", "rot": "docs" }\n  }\n}',
+        "pressmark.config.json",
+      ),
+    ).toEqual(['pressmark.config.json:3:33 mounts.docs.rot: unknown option; did you mean "root"?']);
+    expect(await problems('{ "mounts": {},\n "mounts": {} }', "pressmark.config.json")).toEqual([
+      "pressmark.config.json:2:2 mounts: this key is there twice; keep one",
+    ]);
+    expect(await problems("{\n  oops\n}", "pressmark.config.json")).toEqual([
+      'pressmark.config.json:2:3: a key in " must stand here',
+    ]);
+  });
+
+  it.each([
+    ["mounts:\n\tdocs: 1", "pressmark.config.yaml:2:1: indent with spaces, not with tabs"],
+    ["mounts: {}\nmounts: {}", "pressmark.config.yaml:2:1: this key is there twice; keep one"],
+    [
+      "mounts: [1",
+      "pressmark.config.yaml:1:11: the indentation does not fit what is around it, or a bracket is not closed",
+    ],
+    ["[]", "pressmark.config.yaml:1:1: must be a group of keys, not a list"],
+    [
+      "mounts: {}",
+      "pressmark.config.yaml:1:9 mounts: names nothing to serve; add a mount, or remove it to serve this folder",
+    ],
+    ["mounts: { a: { root: docs } }", "pressmark.config.yaml:1:14 mounts.a.source: is missing; it is one of SOURCES"],
+    [
+      "mounts: { a: { source: file, root: docs, scheme: File } }",
+      'pressmark.config.yaml:1:50 mounts.a.scheme: must be a scheme, such as "docs": small letters, digits, "+", "." and "-"',
+    ],
+    [
+      "mounts: { a: { source: file, root: docs, scheme: file } }",
+      'pressmark.config.yaml:1:50 mounts.a.scheme: must not be "file", whose URIs say where a file is on this machine',
+    ],
+    [
+      "mounts: { a: { source: file, root: docs, freshness: { scope: publc } } }",
+      'pressmark.config.yaml:1:62 mounts.a.freshness.scope: did you mean "public"?',
+    ],
+    ["server: { port: 65536 }", "pressmark.config.yaml:1:17 server.port: must be at most 65535"],
+    ["server: { port: 1.5 }", "pressmark.config.yaml:1:17 server.port: must be a whole number, not a number"],
+    ["server: { port: '${env:SECRET}' }", "pressmark.config.yaml:1:17 server.port: must be a number, not a text"],
+    [
+      "server: { allowedHosts: [a, 2] }",
+      "pressmark.config.yaml:1:29 server.allowedHosts[1]: must be a text, not a number",
+    ],
+    [
+      "mounts: { m: { source: memory, resources: { a: { text: x, tile: y } } } }",
+      'pressmark.config.yaml:1:59 mounts.m.resources.a.tile: unknown option; did you mean "title"?',
+    ],
+    [
+      "mounts: { m: { source: memory, resources: { a: {} } } }",
+      "pressmark.config.yaml:1:48 mounts.m.resources.a: give either text or base64",
+    ],
+    [
+      "mounts: { m: { source: memory, resources: { a: 1 } } }",
+      "pressmark.config.yaml:1:48 mounts.m.resources.a: must be a text or a group of keys",
+    ],
+    [
+      "mounts: { m: { source: '${env:SECRET}' } }",
+      "pressmark.config.yaml:1:24 mounts.m.source: unknown source; it is one of SOURCES",
+    ],
+    ["__proto__: 1", "pressmark.config.yaml:1:1 __proto__: unknown option; it is one of mounts, limits, server"],
+  ])("is pointed at: %j", async (text, line) => {
+    expect(await problems(text)).toEqual([line.replace("SOURCES", Object.keys(sources).join(", "))]);
+  });
+
+  it("never holds what came from a reference", async () => {
+    const said = await problems(
+      "mounts: { m: { source: file, root: { x: '${env:SECRET}' }, '${env:SECRET}': 1 } }\nserver: { port: '${env:SECRET}' }",
+    );
+    expect(said).toHaveLength(3);
+    expect(said.join()).not.toContain("hunter2");
+  });
+
+  it("is one line each, as one error that a person reads", async () => {
+    await expect(load("server: { port: x }")).rejects.toThrow(
+      /^pressmark\.config\.yaml:1:17 server\.port: must be a number/,
+    );
+    await expect(load("server: { port: x, host: 1 }")).rejects.toThrow(
+      /^pressmark\.config\.yaml has 2 problems\n {2}press.*\n {2}press.*$/,
+    );
+  });
+
+  it("is named as the person sees it from where they stand", async () => {
+    await expect(load("serve: 1", { from: join(folder, "docs") })).rejects.toThrow(
+      /^\.\.\/pressmark\.config\.yaml:1:1 serve: /,
+    );
+  });
+
+  it("may be the file itself", async () => {
+    const absent = loadConfig({ file: join(folder, "none.yaml"), named: true }, world);
+    await expect(absent).rejects.toThrow("none.yaml: there is no such file; check the spelling");
+    await expect(loadConfig({ file: join(folder, "docs"), named: true }, world)).rejects.toThrow("docs: is no file");
+    await expect(load(`# ${"x".repeat(2 ** 20)}`)).rejects.toThrow("has more than 1048576 bytes");
+  });
+
+  it("may be aliases that unfold without end", async () => {
+    const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\n${"bcdefghi"
+      .split("")
+      .map((name, index) => `${name}: &${name} [${Array.from({ length: 9 }, () => `*${"abcdefgh"[index]!}`).join()}]`)
+      .join("\n")}`;
+    expect(await problems(bomb)).toEqual(["pressmark.config.yaml:1:1: its aliases unfold into too much; write it out"]);
+  });
+});
+
+describe("a config that was merely found", () => {
+  const found = { named: false };
+  const outside = `
+mounts:
+  docs: { source: file, root: docs }
+  out: { source: file, root: ../outside }
+server: { host: 0.0.0.0, port: 1234, allowedHosts: [example.org] }
+`;
+
+  it("may serve its own folder and no more; the rest is left out and said", async () => {
+    const config = await load(outside, found);
+    expect(config.mounts.map(({ name }) => name)).toEqual(["docs"]);
+    expect(config.server).toEqual({ port: 1234 });
+    expect(config.withheld.map(({ sentence }) => sentence)).toEqual([
+      `reaches ${JSON.stringify(join(root, "outside"))}, outside its own folder, for mounts.out.root`,
+      'listens on "0.0.0.0", where other machines may reach it',
+      'answers to the name "example.org"',
+    ]);
+  });
+
+  it("may do all of it when it was named, or when that was trusted", async () => {
+    expect((await load(outside)).mounts).toHaveLength(2);
+    const file = write(outside);
+    createTrustStore(world.stateFolder).grant(file, await permissionsAsked(file, world));
+    const config = await load(outside, found);
+    expect(config.mounts.map(({ name }) => name)).toEqual(["docs", "out"]);
+    expect(config.withheld).toEqual([]);
+  });
+
+  it("keeps what it was trusted with when it changes, and gets nothing new by it", async () => {
+    const file = write(outside);
+    createTrustStore(world.stateFolder).grant(file, await permissionsAsked(file, world));
+    const config = await load(
+      `${outside}limits: { maxAtOnce: 1 }`.replace("docs: {", "more: { source: file, root: / }\n  docs: {"),
+      found,
+    );
+    expect(config.mounts.map(({ name }) => name)).toEqual(["docs", "out"]);
+    expect(config.withheld.map(({ sentence }) => sentence)).toEqual([
+      'reaches "/", outside its own folder, for mounts.more.root',
+    ]);
+  });
+
+  it("is not trusted because another folder's is", async () => {
+    const file = write(outside);
+    createTrustStore(world.stateFolder).grant(file, await permissionsAsked(file, world));
+    mkdirSync(join(root, "copy/docs"), { recursive: true });
+    const copy = join(root, "copy", "pressmark.config.yaml");
+    writeFileSync(copy, outside);
+    const loaded = await loadConfig({ file: copy, named: false }, world);
+    expect("config" in loaded && loaded.config.withheld).toHaveLength(3);
+  });
+
+  it.runIf(process.getuid?.() === 0)(
+    "is not believed where it belongs to another user (needs root to give it away)",
+    async () => {
+      const file = write("mounts: { docs: { source: file, root: docs } }");
+      chownSync(file, 12_345, 12_345);
+      expect(await loadConfig({ file, named: false }, world)).toMatchObject({
+        untrusted: { sentence: "belongs to another user of this machine" },
+      });
+      createTrustStore(world.stateFolder).grant(file, await permissionsAsked(file, world));
+      expect(await loadConfig({ file, named: false }, world)).toHaveProperty("config");
+    },
+  );
+
+  it("does not leave its folder through a link", async () => {
+    symlinkSync(join(root, "outside"), join(folder, "link"));
+    const config = await load("mounts: { d: { source: file, root: docs }, link: { source: file, root: link } }", found);
+    expect(config.mounts.map(({ name }) => name)).toEqual(["d"]);
+  });
+
+  it("does not read a file outside its folder, not even through a link", async () => {
+    writeFileSync(join(root, "outside/token"), "stolen-secret");
+    writeFileSync(join(folder, "token"), "own-token");
+    symlinkSync(join(root, "outside/token"), join(folder, "linked"));
+    expect((await load(referring("token"), found)).mounts.map(({ name }) => name)).toEqual(["d", "m"]);
+    for (const path of ["../outside/token", join(root, "outside/token"), "linked"]) {
+      const config = await load(referring(path), found);
+      expect(config.mounts.map(({ name }) => name)).toEqual(["d"]);
+      expect(JSON.stringify(config.mounts)).not.toContain("stolen");
+      expect(config.withheld[0]!.sentence).toMatch(
+        /^reads ".*token", outside its own folder, for mounts\.m\.resources\.a$/,
+      );
+    }
+    expect((await load(referring("linked"))).redact("stolen-secret")).toBe("••••");
+  });
+
+  it("does not serve what a folder keeps to itself, but for the skills of a host", async () => {
+    for (const name of [".git", ".claude/skills"]) mkdirSync(join(folder, name), { recursive: true });
+    const config = await load(
+      `mounts:
+  skills: { source: file, root: .claude/skills }
+  a: { source: file, root: .git }
+  b: { source: file, root: docs, hidden: true }
+  c: { source: file, root: docs, ignore: false }
+  d: { source: file, root: docs, allow: [.env] }`,
+      found,
+    );
+    expect(config.mounts.map(({ name }) => name)).toEqual(["skills"]);
+    expect(config.withheld.map(({ sentence }) => sentence)).toEqual([
+      'serves the hidden folder ".git", for mounts.a',
+      "serves hidden names, for mounts.b",
+      "serves what git ignores, for mounts.c",
+      'serves ".env" even if hidden, ignored or a secret by its name, for mounts.d',
+    ]);
+  });
+
+  it("may not use a source that could run or reach anything, and shows it as it is written", async () => {
+    const opened: unknown[] = [];
+    const program = defineSource({
+      name: "program",
+      summary: "What a program prints",
+      scheme: "program",
+      options: (z) => z.object({ command: z.string() }),
+      async open(options) {
+        opened.push(options);
+        return createMemory({}).source;
+      },
+    });
+    const registry = { ...sources, program: async () => ({ default: program }) };
+    const text = 'mounts: { d: { source: file, root: docs }, p: { source: program, command: "rm ${env:SECRET}" } }';
+    const config = await load(text, { ...found, registry });
+    expect(config.mounts.map(({ name }) => name)).toEqual(["d"]);
+    expect(config.withheld.map(({ sentence }) => sentence)).toEqual([
+      'uses the source "program" for mounts.p: {"source":"program","command":"rm ${env:SECRET}"}',
+    ]);
+    const file = write(text);
+    createTrustStore(world.stateFolder).grant(file, await permissionsAsked(file, { ...world, registry }));
+    expect((await load(text, { ...found, registry })).mounts).toHaveLength(2);
+    expect((await load(text.replace("rm", "rm -r"), { ...found, registry })).mounts).toHaveLength(1);
+    expect(opened).toEqual([]);
+  });
+});
+
+describe("a config in TypeScript", () => {
+  const name = "pressmark.config.ts";
+  it("is run when it was named", async () => {
+    const config = await load(marking("named"), { name });
+    expect(config.mounts[0]!.options).toMatchObject({ root: join(folder, "docs") });
+    expect(ran()).toBe(true);
+  });
+
+  it("is not run when it was merely found, nor to find out what it asks for", async () => {
+    const file = write(marking("found"), name);
+    expect(await loadConfig({ file, named: false }, world)).toMatchObject({
+      untrusted: { sentence: "runs pressmark.config.ts as a program, as it is now" },
+    });
+    expect(await permissionsAsked(file, world)).toHaveLength(1);
+    expect(ran()).toBe(false);
+  });
+
+  it("is run once it is trusted, until it changes", async () => {
+    const file = write(marking("one"), name);
+    createTrustStore(world.stateFolder).grant(file, await permissionsAsked(file, world));
+    expect((await load(marking("one"), { name, named: false })).mounts).toHaveLength(1);
+    rmSync(join(root, "ran"));
+    await expect(load(marking("two"), { name, named: false })).rejects.toThrow("untrusted: runs");
+    expect(ran()).toBe(false);
+  });
+
+  it("is run anew when it has changed", async () => {
+    await load(marking("one"), { name });
+    const config = await load(marking("two").replace('"docs"', '"."'), { name });
+    expect(config.mounts[0]!.options).toMatchObject({ root: folder });
+  });
+
+  it("is wrong by key, without a line, and says so when it fails", async () => {
+    expect(await problems('export default { mounts: { docs: { source: "file", rot: "x" } } };', name)).toEqual([
+      'pressmark.config.ts mounts.docs.rot: unknown option; did you mean "root"?',
+    ]);
+    expect(await problems('throw new Error("oh no");', name)).toEqual([
+      "pressmark.config.ts: failed while it ran: oh no",
+    ]);
+    expect(await problems("export const config = {};", name)).toEqual([
+      "pressmark.config.ts: must export the config as its default",
+    ]);
+  });
+});
+
+describe("trust", () => {
+  it("is kept for its owner alone, and can be taken back", async () => {
+    const file = write("server: { host: 0.0.0.0 }");
+    const store = createTrustStore(world.stateFolder);
+    store.grant(file, await permissionsAsked(file, world));
+    const kept = join(world.stateFolder, "trusted");
+    expect(statSync(kept).mode & 0o777).toBe(0o700);
+    const [only] = readdirSync(kept);
+    expect(statSync(join(kept, only!)).mode & 0o777).toBe(0o600);
+    expect(store.granted(file).size).toBe(1);
+    expect(store.forget(file)).toBe(true);
+    expect(store.forget(file)).toBe(false);
+    expect(store.granted(file).size).toBe(0);
+  });
+
+  it("that cannot be read is none", () => {
+    const file = write("");
+    const store = createTrustStore(world.stateFolder);
+    store.grant(file, [{ key: "k", sentence: "", owner: "config" }]);
+    const [only] = readdirSync(join(world.stateFolder, "trusted"));
+    writeFileSync(join(world.stateFolder, "trusted", only!), "{");
+    expect(store.granted(file).size).toBe(0);
+  });
+
+  it("is asked for with what to type", () => {
+    expect(trustCommand("/a/b/pressmark.config.ts", "/a/b")).toBe("pressmark trust");
+    expect(trustCommand("/a/b/pressmark.config.ts", "/a/b/c")).toBe("pressmark trust ..");
+    expect(trustCommand("/a/my project/pressmark.config.ts", "/a")).toBe('pressmark trust "my project"');
+  });
+});
+
+it("a folder's name becomes one that a mount may have", () => {
+  expect(plainName("/a/my project!")).toBe("my-project-");
+  expect(plainName("/a/.hidden")).toBe("hidden");
+  expect(plainName("/")).toBe("files");
+  expect(plainName("/日本語")).toBe("日本語");
+});
+
+it("no option of a source has the name of one that every mount has, and each that names a path says so", async () => {
+  const { z } = await import("zod");
+  const common = Object.keys(mountSchema(z).shape);
+  for (const open of Object.values<Registry[string]>(sources)) {
+    const { default: definition } = await open();
+    const json = z.toJSONSchema((definition.options as (zod: typeof z) => ReturnType<typeof z.object>)(z), {
+      io: "input",
+    });
+    const options = Object.entries((json.properties ?? {}) as Record<string, { format?: string }>);
+    expect(options.map(([name]) => name).filter((name) => common.includes(name))).toEqual([]);
+    for (const [name, { format }] of options)
+      if (/^(?:root|path|folder|file)$/i.test(name))
+        expect([definition.name, name, format]).toEqual([definition.name, name, "path"]);
+  }
+});

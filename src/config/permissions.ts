@@ -1,0 +1,146 @@
+/** What a config that was merely found may not do unasked: run anything, reach beyond its folder, open a door to others. */
+import { statSync } from "node:fs";
+import { basename, extname, relative, sep } from "node:path";
+import { quote } from "../errors.ts";
+import type { MountConfig } from "./config.ts";
+import { type KeyPath, spellPath } from "./problem.ts";
+import { isPlainObject } from "./references.ts";
+import type { ServerSettings } from "./schema.ts";
+import { skillFolders } from "./survey.ts";
+import { type Permission, realPath, sha256 } from "./trust.ts";
+
+/**
+ * These touch nothing but the files that their paths name. What they would serve beyond what a folder serves by itself completes
+ * "this config …". Any other source needs trust for itself.
+ */
+const confined: Readonly<Record<string, (options: unknown, folder: string) => readonly string[]>> = {
+  file: fileExtras,
+  memory: () => [],
+};
+
+/** Hidden folders that are made to be read by a model. */
+const openFolders = [...skillFolders, ".github"];
+
+function fileExtras(options: unknown, folder: string): string[] {
+  const { root, hidden, ignore, allow } = options as {
+    readonly root: string;
+    readonly hidden?: boolean;
+    readonly ignore?: boolean;
+    readonly allow?: readonly string[];
+  };
+  const way = relative(realPath(folder), realPath(root)).split(sep).join("/");
+  const isHidden = way.split("/").some((name) => name.startsWith(".") && name !== "..");
+  const isOpen = openFolders.some((name) => way === name || way.startsWith(`${name}/`));
+  return [
+    ...(isHidden && !isOpen ? [`serves the hidden folder ${quote(way)}`] : []),
+    ...(hidden ? ["serves hidden names"] : []),
+    ...(ignore === false ? ["serves what git ignores"] : []),
+    ...(allow ?? []).map((pattern) => `serves ${quote(pattern)} even if hidden, ignored or a secret by its name`),
+  ];
+}
+
+/** What must be granted before anything in the file is believed. */
+export function filePermissions(file: string, bytes: Uint8Array): Permission[] {
+  const me = process.getuid?.();
+  const { uid } = statSync(file);
+  const isStranger = me !== undefined && uid !== me && uid !== 0;
+  return [
+    ...(isStranger
+      ? [{ key: `owner:${uid}`, sentence: "belongs to another user of this machine", owner: "config" as const }]
+      : []),
+    ...(extname(file) === ".ts"
+      ? [
+          {
+            key: `run:${sha256(bytes)}`,
+            sentence: `runs ${basename(file)} as a program, as it is now`,
+            owner: "config" as const,
+          },
+        ]
+      : []),
+  ];
+}
+
+/** For a `${file:…}` that leads out of the config's folder. */
+export function readPermission(path: string, key: KeyPath): Permission {
+  const real = realPath(path);
+  return {
+    key: `read:${sha256(real)}`,
+    sentence: `reads ${quote(real)}, outside its own folder, for ${spellPath(key)}`,
+    owner: ownerOf(key),
+  };
+}
+
+/** For an option that names a path out of the config's folder. */
+export function pathPermission(path: string, key: KeyPath): Permission {
+  const real = realPath(path);
+  return {
+    key: `path:${sha256(real)}`,
+    sentence: `reaches ${quote(real)}, outside its own folder, for ${spellPath(key)}`,
+    owner: ownerOf(key),
+  };
+}
+
+/** What a mount does beyond what any folder may. A source that is not confined is shown and compared as its mount is written. */
+export function mountPermissions(
+  { name, definition, options }: MountConfig,
+  folder: string,
+  raw: unknown,
+): Permission[] {
+  const which = spellPath(["mounts", name]);
+  const extras = confined[definition.name];
+  if (extras)
+    return extras(options, folder).map((sentence) => ({
+      key: `serve:${sha256(`${name}:${sentence}`)}`,
+      sentence: `${sentence}, for ${which}`,
+      owner: { mount: name },
+    }));
+  const all = isPlainObject(raw) ? raw["mounts"] : undefined;
+  const written = JSON.stringify(isPlainObject(all) ? all[name] : undefined) ?? "";
+  return [
+    {
+      key: `source:${sha256(written)}`,
+      sentence: `uses the source ${quote(definition.name)} for ${which}: ${written.slice(0, 400)}`,
+      owner: { mount: name },
+    },
+  ];
+}
+
+export function serverPermissions({ host, allowedHosts = [], allowedOrigins = [] }: ServerSettings): Permission[] {
+  const isOpen = host !== undefined && !/^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i.test(host);
+  return [
+    ...(isOpen
+      ? [
+          {
+            key: `host:${host}`,
+            sentence: `listens on ${quote(host)}, where other machines may reach it`,
+            owner: { setting: "host" },
+          },
+        ]
+      : []),
+    ...allowedHosts.map((name) => ({
+      key: `allowedHost:${name}`,
+      sentence: `answers to the name ${quote(name)}`,
+      owner: { setting: "allowedHosts" },
+    })),
+    ...allowedOrigins.map((origin) => ({
+      key: `allowedOrigin:${origin}`,
+      sentence: `lets pages of ${quote(origin)} ask`,
+      owner: { setting: "allowedOrigins" },
+    })),
+  ];
+}
+
+function ownerOf([section, name]: KeyPath): Permission["owner"] {
+  if (section === "mounts" && typeof name === "string") return { mount: name };
+  return section === "server" && typeof name === "string" ? { setting: name } : "config";
+}
+
+/** Whether a mount or a setting must be left out while this is not granted. */
+export function concerns(
+  { owner }: Permission,
+  what: { readonly mount: string } | { readonly setting: string },
+): boolean {
+  if (typeof owner !== "object") return true;
+  if ("mount" in what) return "mount" in owner && owner.mount === what.mount;
+  return "setting" in owner && owner.setting === what.setting;
+}

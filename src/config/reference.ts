@@ -1,0 +1,77 @@
+/** The tables of docs/configuration.md, from the declarations. */
+import type { z } from "zod";
+import { sources } from "../sources/index.ts";
+import type { Registry } from "./check-mounts.ts";
+import { limitsSchema, mountSchema, serverSchema } from "./schema.ts";
+
+/** The page with its tables as the declarations say them; each stands between `<!-- name -->` and `<!-- end -->`. */
+export async function withTables(page: string, registry: Registry = sources): Promise<string> {
+  const { z: zod } = await import("zod");
+  const tables = new Map<string, string>([
+    ["mount", optionTable(mountSchema(zod), zod)],
+    ["server", optionTable(serverSchema(zod), zod)],
+    ["limits", optionTable(limitsSchema(zod), zod)],
+    ["sources", await sourceTables(registry, zod)],
+  ]);
+  let filled = page;
+  for (const [name, rows] of tables) {
+    const mark = `<!-- ${name} -->`;
+    const start = filled.indexOf(mark);
+    const end = filled.indexOf("<!-- end -->", start);
+    if (start < 0 || end < 0) throw new Error(`the page has no place for the table of ${name}`);
+    filled = `${filled.slice(0, start)}${mark}\n\n${rows}\n\n${filled.slice(end)}`;
+  }
+  return filled;
+}
+
+async function sourceTables(registry: Registry, zod: typeof z): Promise<string> {
+  const parts: string[] = [];
+  for (const [name, load] of Object.entries(registry)) {
+    const { default: definition } = await load();
+    parts.push(`**\`${name}\`**: ${definition.summary}.`, optionTable(definition.options(zod), zod));
+  }
+  return parts.join("\n\n");
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+function optionTable(schema: z.ZodType, zod: typeof z): string {
+  const json = zod.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as Json;
+  const required = (json["required"] as readonly string[] | undefined) ?? [];
+  const rows = Object.entries((json["properties"] ?? {}) as Readonly<Record<string, Json>>).map(([name, option]) => {
+    const initial = option["default"];
+    const unlessSaid = initial === undefined ? "" : ` (\`${JSON.stringify(initial)}\` unless said)`;
+    const said = `${String(option["description"] ?? "")}${unlessSaid}${required.includes(name) ? "; required" : ""}`;
+    return [`\`${name}\``, typeOf(option), said.replaceAll("|", "\\|")];
+  });
+  return table(["Key", "Type", "What it is"], rows);
+}
+
+function typeOf(option: Json): string {
+  if (Array.isArray(option["enum"])) return option["enum"].map((each) => `\`${String(each)}\``).join(" or ");
+  if (option["format"] === "path") return "path";
+  switch (option["type"]) {
+    case "integer":
+      return "whole number";
+    case "array":
+      return "list";
+    case "object":
+      return "keys";
+    case "string":
+      return "text";
+    case "boolean":
+      return "true or false";
+    default:
+      return String(option["type"] ?? "text or keys");
+  }
+}
+
+/** Padded, as the formatter would have it. */
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((title, column) =>
+    Math.max(...[title, ...rows.map((row) => row[column]!)].map(({ length }) => length)),
+  );
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(" | ")} |`;
+  return [line(head), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
+}

@@ -1,0 +1,113 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { dots, redactor, resolveReferences } from "./references.ts";
+
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "pressmark-references-"));
+  writeFileSync(join(folder, "token"), "from a file\n");
+  writeFileSync(join(folder, "lines"), "one\ntwo\r\n");
+  writeFileSync(join(folder, "bytes"), Buffer.from([0xff, 0xfe, 0x00]));
+  writeFileSync(join(folder, "large"), "x".repeat(70_000));
+  mkdirSync(join(folder, "folder"));
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const env = { NAME: "value", EMPTY: "", ODD: "${env:NAME}" };
+
+function resolved(value: unknown, mayRead = () => true) {
+  return resolveReferences(value, { env, folder, mayRead });
+}
+
+function complaint(text: string): string | undefined {
+  return resolved({ key: text }).problems[0]?.message;
+}
+
+describe("a reference", () => {
+  it.each([
+    ["${env:NAME}", "value"],
+    ["a-${env:NAME}-${env:NAME}", "a-value-value"],
+    ["${env:EMPTY}", ""],
+    ["${env:ABSENT:-instead}", "instead"],
+    ["${env:EMPTY:-instead}", "instead"],
+    ["${env:ABSENT:-}", ""],
+    ["${file:token}", "from a file"],
+    ["${file:lines}", "one\ntwo"],
+    ["${file:absent:-instead}", "instead"],
+    ["$${env:NAME}", "${env:NAME}"],
+    ["$$${env:NAME}", "$${env:NAME}"],
+    ["costs 5$ {x}", "costs 5$ {x}"],
+    ["plain", "plain"],
+  ])("%j stands for %j", (text, meant) => {
+    expect(resolved({ deep: [text] }).value).toEqual({ deep: [meant] });
+    expect(resolved({ deep: [text] }).problems).toEqual([]);
+  });
+
+  it("is looked up once: what it stands for is no reference", () => {
+    expect(resolved("${env:ODD}").value).toBe("${env:NAME}");
+  });
+
+  it("leaves what is no text as it is", () => {
+    const value = { number: 1, yes: true, nothing: null, list: [2] };
+    expect(resolved(value).value).toEqual(value);
+  });
+
+  it("marks its key and its value, but not what stands in the config itself", () => {
+    const { secrets, secretPaths } = resolved({
+      a: { b: ["x", "${env:NAME}"] },
+      c: "${env:ABSENT:-written}",
+      d: "plain",
+    });
+    expect(secrets).toEqual(["value"]);
+    expect([...secretPaths]).toEqual(["a.b[1]", "c"]);
+  });
+
+  it.each([
+    ["${env:ABSENT}", 'the environment has no "ABSENT"; set it, or write ${env:ABSENT:-value} for a value instead'],
+    ["${file:absent}", 'there is no file "absent"'],
+    ["${file:folder}", '"folder" is no file'],
+    ["${file:bytes}", '"bytes" is no text'],
+    ["${file:large}", '"large" has more than 65536 bytes'],
+    ["${NAME}", 'a reference is spelled ${env:NAME}; write "$${" for the characters themselves'],
+    ["${vault:x}", 'a reference is spelled ${env:NAME} or ${file:path}; write "$${" for the characters themselves'],
+    ["${env:}", 'a reference is spelled ${env:NAME} or ${file:path}; write "$${" for the characters themselves'],
+    ["${env:NAME", 'a reference begins that does not end with "}"; write "$${" for the characters'],
+  ])("that leads nowhere, %j, is said with its key", (text, sentence) => {
+    expect(resolved({ a: { b: text } }).problems).toEqual([{ path: ["a", "b"], message: sentence }]);
+    expect(complaint(text)).toBe(sentence);
+  });
+
+  it("does not read what may not be read", () => {
+    const asked: string[] = [];
+    const { value, withheld, problems } = resolveReferences(
+      { a: "${file:token}" },
+      { env, folder, mayRead: (file) => asked.push(file) < 0 },
+    );
+    expect(asked).toEqual([join(folder, "token")]);
+    expect(value).toEqual({ a: "" });
+    expect([...withheld]).toEqual(["a"]);
+    expect(problems).toEqual([]);
+  });
+});
+
+describe("a secret", () => {
+  const redact = redactor(["hunter2", 'with "quotes"\n', "a-secret-that-is-rather-long-and-is-cut", "ab"]);
+
+  it("is never shown, however often it is there", () => {
+    expect(redact("hunter2 and hunter2!")).toBe(`${dots} and ${dots}!`);
+  });
+
+  it("is known when it is quoted, and when it is cut", () => {
+    expect(redact(`the folder ${JSON.stringify('with "quotes"\n')} is gone`)).toBe(`the folder "${dots}" is gone`);
+    expect(redact('"a-secret-that-is-rath…"')).toBe(`"${dots}…"`);
+    expect(redact("a-secret-that-is-rather-long-and-is-cut")).toBe(dots);
+  });
+
+  it("of two characters is none: it would blot out everything", () => {
+    expect(redact("about")).toBe("about");
+  });
+});

@@ -1,0 +1,35 @@
+/** A config as a person may be shown it: what came from a reference is dots. */
+import type { MountConfig } from "./config.ts";
+import { type KeyPath, spellPath } from "./problem.ts";
+import { dots, isPlainObject } from "./references.ts";
+import type { ServerSettings } from "./schema.ts";
+
+export function shownConfig(
+  mounts: readonly MountConfig[],
+  server: ServerSettings,
+  secretPaths: ReadonlySet<string>,
+): Readonly<Record<string, unknown>> {
+  const shown = mounts.map(({ name, definition, options, limits, scheme, freshness }) => {
+    const mount = {
+      source: definition.name,
+      ...(isPlainObject(options) ? options : {}),
+      ...(scheme !== undefined && { scheme }),
+      ...(Object.keys(limits).length > 0 && { limits }),
+      ...(freshness && { freshness }),
+    };
+    return [name, withoutSecrets(mount, ["mounts", name], secretPaths)];
+  });
+  return {
+    mounts: Object.fromEntries(shown) as Readonly<Record<string, unknown>>,
+    ...(Object.keys(server).length > 0 && { server: withoutSecrets(server, ["server"], secretPaths) }),
+  };
+}
+
+function withoutSecrets(value: unknown, path: KeyPath, secretPaths: ReadonlySet<string>): unknown {
+  if (secretPaths.has(spellPath(path))) return dots;
+  if (Array.isArray(value)) return value.map((each, index) => withoutSecrets(each, [...path, index], secretPaths));
+  if (!isPlainObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, withoutSecrets(each, [...path, key], secretPaths)]),
+  );
+}

@@ -1,0 +1,174 @@
+/** What a project holds that could be served. */
+import { type Dirent, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+export interface Finding {
+  /** What it is, as a person would call it. */
+  readonly what: string;
+  /** Where it was seen, from the project's folder. */
+  readonly where: string;
+  /** The source that serves it, whether or not there is one yet. */
+  readonly source: string;
+  /** What its options would be, as far as they can be seen. */
+  readonly values: Readonly<Record<string, string>>;
+}
+
+/** Names alone are looked at, and a few settings for the names in them; never a value. */
+export function survey(project: string): readonly Finding[] {
+  return [
+    ...git(project),
+    ...docs(project),
+    ...skills(project),
+    ...compose(project),
+    ...environment(project),
+    ...prometheus(project),
+    ...databases(project),
+  ];
+}
+
+const docsFolders = ["docs", "doc", "documentation", "guides", "handbook", "wiki"];
+/** Where skills are kept, by the customs of the hosts. */
+export const skillFolders = [".claude/skills", ".agents/skills", ".github/skills", "skills"];
+const composeFiles = ["compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml"];
+const exampleFiles = [".env.example", ".env.sample", ".env.template"];
+const prometheusFiles = ["prometheus.yml", "prometheus.yaml", "prometheus/prometheus.yml", "monitoring/prometheus.yml"];
+const databaseFiles = [
+  "prisma/schema.prisma",
+  "drizzle.config.ts",
+  "knexfile.js",
+  "knexfile.ts",
+  "alembic.ini",
+  "config/database.yml",
+];
+
+function git(project: string): Finding[] {
+  // In a worktree or a submodule it is a file.
+  return isThere(project, ".git")
+    ? [{ what: "git repository", where: ".git", source: "git", values: { root: "." } }]
+    : [];
+}
+
+function docs(project: string): Finding[] {
+  return docsFolders
+    .filter((name) => isFolder(project, name))
+    .map((name) => ({ what: "documentation", where: name, source: "docs", values: { root: name } }));
+}
+
+function skills(project: string): Finding[] {
+  return skillFolders
+    .filter((name) =>
+      namesIn(join(project, name)).some(
+        (entry) => entry.isDirectory() && isThere(project, join(name, entry.name, "SKILL.md")),
+      ),
+    )
+    .map((name) => ({ what: "skills", where: name, source: "skills", values: { root: name } }));
+}
+
+function compose(project: string): Finding[] {
+  return composeFiles
+    .filter((name) => isThere(project, name))
+    .flatMap((name) => {
+      const images = read(project, name).matchAll(/^\s*image:\s*["']?([\w./-]+)/gm);
+      const served = [...images].flatMap(([, image = ""]): Finding[] => {
+        if (/postgres|pgvector|timescale|postgis/.test(image))
+          return [
+            {
+              what: "PostgreSQL in a container",
+              where: name,
+              source: "postgres",
+              values: { url: "${env:DATABASE_URL}" },
+            },
+          ];
+        if (/prometheus/.test(image))
+          return [
+            {
+              what: "Prometheus in a container",
+              where: name,
+              source: "metrics",
+              values: { url: "http://127.0.0.1:9090" },
+            },
+          ];
+        return [];
+      });
+      return [{ what: "services", where: name, source: "config", values: { root: "." } }, ...once(served)];
+    });
+}
+
+function environment(project: string): Finding[] {
+  return exampleFiles
+    .filter((name) => isThere(project, name))
+    .flatMap((name) => {
+      const names = [...read(project, name).matchAll(/^\s*(?:export\s+)?([A-Z][A-Z0-9_]*)\s*=/gm)].map(
+        ([, each = ""]) => each,
+      );
+      const database = names.find((each) => /^(?:DATABASE_URL|POSTGRES(?:QL)?_URL|PG_?URL)$/.test(each));
+      const prometheusUrl = names.find((each) => /^PROMETHEUS_(?:URL|HOST)$/.test(each));
+      return [
+        { what: "settings of the environment", where: name, source: "config", values: { root: "." } },
+        ...(database
+          ? [
+              {
+                what: "database",
+                where: `${name} (${database})`,
+                source: "postgres",
+                values: { url: `\${env:${database}}` },
+              },
+            ]
+          : []),
+        ...(prometheusUrl
+          ? [
+              {
+                what: "Prometheus",
+                where: `${name} (${prometheusUrl})`,
+                source: "metrics",
+                values: { url: `\${env:${prometheusUrl}}` },
+              },
+            ]
+          : []),
+      ];
+    });
+}
+
+function prometheus(project: string): Finding[] {
+  return prometheusFiles
+    .filter((name) => isThere(project, name))
+    .map((name) => ({ what: "Prometheus", where: name, source: "metrics", values: { url: "http://127.0.0.1:9090" } }));
+}
+
+function databases(project: string): Finding[] {
+  const settings = databaseFiles
+    .filter((name) => isThere(project, name))
+    .map((name) => ({ what: "database", where: name, source: "postgres", values: { url: "${env:DATABASE_URL}" } }));
+  const files = namesIn(project)
+    .filter((entry) => entry.isFile() && /\.(?:sqlite3?|db)$/.test(entry.name))
+    .map(({ name }) => ({ what: "SQLite database", where: name, source: "sqlite", values: { path: name } }));
+  return [...settings, ...files];
+}
+
+function once(findings: readonly Finding[]): Finding[] {
+  return findings.filter((each, index) => findings.findIndex((other) => other.source === each.source) === index);
+}
+
+function isThere(project: string, name: string): boolean {
+  return statSync(join(project, name), { throwIfNoEntry: false }) !== undefined;
+}
+
+function isFolder(project: string, name: string): boolean {
+  return statSync(join(project, name), { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function namesIn(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+function read(project: string, name: string): string {
+  try {
+    return readFileSync(join(project, name), "utf8").slice(0, 256 * 1024);
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,30 @@
+/** The text of a document, by its type. Each reader is loaded when the first document of its kind comes. */
+import { DocumentError } from "./document-error.ts";
+import { openZip, type Zip } from "./zip.ts";
+
+export interface DocumentText {
+  readonly mimeType: "text/markdown" | "text/plain";
+  readonly text: string;
+}
+
+/** Throws a DocumentError for what has no text that could be had. */
+export async function documentText(bytes: Uint8Array, mimeType: string): Promise<DocumentText> {
+  if (mimeType === "application/pdf") {
+    const { pdfToText } = await import("./pdf.ts");
+    return { mimeType: "text/plain", text: await pdfToText(bytes) };
+  }
+  if (mimeType === "text/html") {
+    const { decodeHtml, htmlToMarkdown } = await import("./html.ts");
+    return { mimeType: "text/markdown", text: htmlToMarkdown(decodeHtml(bytes)) };
+  }
+  if (bytes[0] === 0xd0 && bytes[1] === 0xcf) throw new DocumentError("protected", "it is protected by a password");
+  return { mimeType: "text/markdown", text: await packagedText(openZip(bytes), mimeType) };
+}
+
+async function packagedText(zip: Zip, mimeType: string): Promise<string> {
+  if (mimeType.includes("opendocument")) return (await import("./odf.ts")).odfToMarkdown(zip);
+  if (mimeType.includes("wordprocessingml")) return (await import("./docx.ts")).docxToMarkdown(zip);
+  if (mimeType.includes("spreadsheetml")) return (await import("./xlsx.ts")).xlsxToMarkdown(zip);
+  if (mimeType.includes("presentationml")) return (await import("./pptx.ts")).pptxToMarkdown(zip);
+  throw new DocumentError("malformed", "it is of a type that no text is known for");
+}

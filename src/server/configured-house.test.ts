@@ -1,0 +1,295 @@
+import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { permissionsAsked } from "../config/load-config.ts";
+import { createTrustStore } from "../config/trust.ts";
+import type { Call } from "../resources.ts";
+import { listen } from "../testing/listen.ts";
+import { chooseConfig, type House, type HouseOptions, openHouse } from "./open-house.ts";
+
+let root: string;
+let folder: string;
+let house: House | undefined;
+let said: string;
+let heardSaid: (() => void)[];
+let stop: AbortController;
+let call: Call;
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-configured-")));
+  folder = join(root, "project");
+  for (const name of ["docs", "notes", "../outside"]) mkdirSync(join(folder, name), { recursive: true });
+  writeFileSync(join(folder, "docs/a.md"), "A");
+  writeFileSync(join(folder, "docs/b.md"), "B");
+  writeFileSync(join(folder, "notes/n.md"), "N");
+  writeFileSync(join(root, "outside/o.md"), "O");
+  said = "";
+  heardSaid = [];
+  stop = new AbortController();
+  call = { caller: { id: "test" }, signal: stop.signal };
+});
+
+afterEach(async () => {
+  stop.abort();
+  await house?.close();
+  house = undefined;
+  rmSync(root, { recursive: true, force: true });
+});
+
+const both = "mounts:\n  docs: { source: file, root: docs }\n  notes: { source: file, root: notes }\n";
+const docsOnly = "mounts:\n  docs: { source: file, root: docs }\n";
+
+function write(text: string, name = "pressmark.config.yaml"): void {
+  const draft = join(folder, `.${name}.draft`);
+  writeFileSync(draft, text);
+  renameSync(draft, join(folder, name));
+}
+
+function options(more: Partial<HouseOptions> = {}): HouseOptions {
+  const err = {
+    write(line: string) {
+      said += line;
+      for (const heard of heardSaid.splice(0)) heard();
+      return true;
+    },
+  };
+  const env = { XDG_STATE_HOME: join(root, "state"), HOME: root, PRESSMARK_LOG: "info", SECRET: "hunter2hunter2" };
+  return { folders: [], from: folder, env, err: err as HouseOptions["err"], live: true, ...more };
+}
+
+async function open(text: string, more: Partial<HouseOptions> = {}): Promise<House> {
+  write(text);
+  house = await openHouse(options(more));
+  return house;
+}
+
+/** Resolves once the log holds this. */
+async function untilSaid(text: string): Promise<void> {
+  while (!said.includes(text)) await new Promise<void>((resolve) => heardSaid.push(resolve));
+}
+
+async function listed({ resources }: House): Promise<string[]> {
+  const uris: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await resources.list(cursor === undefined ? {} : { cursor }, call);
+    uris.push(...page.items.map(({ uri }) => uri));
+    cursor = page.next;
+  } while (cursor !== undefined);
+  return uris;
+}
+
+function program(mount: string): string {
+  return `export default { mounts: { ${mount}: { source: "file", root: "${mount}" } } };`;
+}
+
+const uri = (path: string): string => pathToFileURL(join(folder, path)).href;
+
+describe("a house with a config", () => {
+  it("serves what the config says, under the URIs that it says", async () => {
+    const opened = await open(
+      `${docsOnly}  notes: { source: file, root: notes, scheme: notes }\n  m: { source: memory, resources: { x: X } }\n`,
+    );
+    expect(await listed(opened)).toEqual([uri("docs/a.md"), uri("docs/b.md"), "memory://m/x", "notes://notes/n.md"]);
+    expect(opened.mounts.map(({ name, base, folder: at }) => [name, base, at])).toEqual([
+      ["docs", `${uri("docs")}/`, join(folder, "docs")],
+      ["notes", "notes://notes/", join(folder, "notes")],
+      ["m", "memory://m/", undefined],
+    ]);
+    expect(await opened.locate("n.md", call)).toBe("notes://notes/n.md");
+    expect(await opened.locate(join(folder, "docs/a.md"), call)).toBe(uri("docs/a.md"));
+    await expect(opened.locate("elsewhere", call)).rejects.toMatchObject({ kind: "not-found" });
+  });
+
+  it("keeps to the limits and hints that it says", async () => {
+    const opened = await open(
+      "mounts: { docs: { source: file, root: docs, maxBytes: 1, freshness: { ttlMs: 1234, scope: public } } }\nserver: { pageSize: 1, port: 9 }",
+    );
+    expect((await opened.resources.list({}, call)).items).toHaveLength(1);
+    expect(opened.settings).toEqual({ pageSize: 1, port: 9 });
+    expect(await opened.resources.read(uri("docs/a.md"), call)).toMatchObject({ ttlMs: 1234, scope: "public" });
+    writeFileSync(join(folder, "docs/a.md"), "too long");
+    await expect(opened.resources.read(uri("docs/a.md"), call)).rejects.toMatchObject({ kind: "too-large" });
+  });
+
+  it.each([
+    [
+      "mounts: { a: { source: file, root: docs }, b: { source: file, root: docs } }",
+      /^pressmark\.config\.yaml:1:9 mounts: the mounts "a" .* and "b" .* share URIs; give one another base or scheme$/,
+    ],
+    [
+      "mounts: { a: { source: file, root: docs }, b: { source: file, root: . } }",
+      /^pressmark\.config\.yaml:1:9 mounts: .* share URIs/,
+    ],
+    [
+      "mounts: { a: { source: file, root: docx } }",
+      /^pressmark\.config\.yaml:1:14 mounts\.a: the folder ".*docx" is not there; create it, or set "root" to another$/,
+    ],
+    [
+      "mounts: { a: { source: file, root: '${env:SECRET}' } }",
+      /^pressmark\.config\.yaml:1:14 mounts\.a: the folder ".*••••" is not there/,
+    ],
+    [
+      "mounts: { a: { source: memory, resources: { '/': x } } }",
+      /^pressmark\.config\.yaml:1:14 mounts\.a: "\/" is no path/,
+    ],
+  ])("that cannot be opened, %j, points at what is wrong", async (text, message) => {
+    await expect(open(text)).rejects.toMatchObject({ kind: "invalid", message: expect.stringMatching(message) });
+  });
+
+  it("is found upwards, named, or in the one folder that is named; several folders are served as they are", async () => {
+    write(docsOnly);
+    const from = join(folder, "notes");
+    const choose = (more: Partial<HouseOptions>) => chooseConfig(options({ from, ...more }));
+    const file = join(folder, "pressmark.config.yaml");
+    expect(choose({})).toEqual({ file, named: false });
+    expect(choose({ folders: [".."] })).toEqual({ file, named: false });
+    expect(choose({ folders: ["."] })).toBeUndefined();
+    expect(choose({ folders: ["..", "../docs"] })).toBeUndefined();
+    expect(choose({ config: "../pressmark.config.yaml" })).toEqual({ file, named: true });
+    expect(() => choose({ config: "x", folders: ["."] })).toThrow("name folders or a config, not both");
+  });
+
+  it("says what it leaves out of a config that is not trusted, and serves the rest", async () => {
+    const opened = await open(`${docsOnly}  out: { source: file, root: ../outside }\n`);
+    expect(opened.mounts.map(({ name }) => name)).toEqual(["docs"]);
+    expect(said).toContain(
+      "outside its own folder, for mounts.out.root, which is left out until it is trusted; type: pressmark trust",
+    );
+  });
+
+  it("refuses a config of which nothing is left", async () => {
+    await expect(open("mounts: { out: { source: file, root: ../outside } }")).rejects.toMatchObject({
+      kind: "denied",
+      message:
+        "nothing of pressmark.config.yaml may be served before it is trusted; look at it, then type: pressmark trust",
+    });
+  });
+
+  it("skips a config in TypeScript that is not trusted, says what to type, and serves the folder", async () => {
+    write('export default { mounts: { docs: { source: "file", root: "docs" } } };', "pressmark.config.ts");
+    house = await openHouse(options());
+    expect(house.mounts.map(({ name }) => name)).toEqual(["project"]);
+    expect(said).toContain(
+      "pressmark warn: pressmark.config.ts runs pressmark.config.ts as a program, as it is now, so it is not used before it is trusted; look at it, then type: pressmark trust",
+    );
+  });
+});
+
+describe("a config that changes", () => {
+  it("takes effect at once, and everyone who watches the list hears of it", async () => {
+    const opened = await open(docsOnly);
+    const heard = listen(await opened.resources.watch({ list: true }, call));
+    write(both);
+    await heard.until(({ kind }) => kind === "list-changed", "that the list changed");
+    expect(await listed(opened)).toEqual([uri("docs/a.md"), uri("docs/b.md"), uri("notes/n.md")]);
+    expect(opened.mounts.map(({ name }) => name)).toEqual(["docs", "notes"]);
+  });
+
+  it("leaves watched what is still there, and keeps its source open", async () => {
+    const opened = await open(both);
+    const before = opened.mounts.map(({ source }) => source);
+    const heard = listen(
+      await opened.resources.watch({ list: true, uris: [uri("docs/a.md"), uri("notes/n.md")] }, call),
+    );
+    write("mounts:\n  docs: { source: file, root: docs }\n  notes: { source: file, root: notes, maxBytes: 100 }\n");
+    await heard.until(
+      (change) => change.kind === "updated" && change.uri === uri("notes/n.md"),
+      "that the note is another's",
+    );
+    expect(heard.heard).not.toContainEqual({ kind: "updated", uri: uri("docs/a.md") });
+    const after = opened.mounts.map(({ source }) => source);
+    expect(after[0]).toBe(before[0]);
+    expect(after[1]).not.toBe(before[1]);
+    writeFileSync(join(folder, "docs/a.md"), "A changed");
+    await heard.until((change) => change.kind === "updated" && change.uri === uri("docs/a.md"), "that a.md changed");
+  });
+
+  it("and is broken leaves the house as it was, and says what is wrong", async () => {
+    const opened = await open(docsOnly);
+    write("mounts: { docs: { source: file, rot: docs } }\n");
+    await untilSaid("what was served before is still served");
+    expect(said).toContain(
+      'pressmark error: pressmark.config.yaml:1:33 mounts.docs.rot: unknown option; did you mean "root"?\n',
+    );
+    expect(await listed(opened)).toHaveLength(2);
+
+    write("mounts: { docs: { source: file, root: docs }, gone: { source: file, root: nowhere } }\n");
+    await untilSaid('nowhere\\" is not there'.replaceAll("\\", ""));
+    expect(await listed(opened)).toHaveLength(2);
+
+    const heard = listen(await opened.resources.watch({ list: true }, call));
+    write(both);
+    await heard.until(({ kind }) => kind === "list-changed", "that the list changed");
+    expect(await listed(opened)).toHaveLength(3);
+  });
+
+  it("in nothing that is served disturbs nobody", async () => {
+    const opened = await open(docsOnly);
+    const source = opened.mounts[0]!.source;
+    const heard = listen(await opened.resources.watch({ list: true }, call));
+    write(`# a comment\n${docsOnly}server: { port: 9999 }\n`);
+    await untilSaid("server.port has changed, which takes effect after a restart");
+    expect(opened.mounts[0]!.source).toBe(source);
+    write(both);
+    await heard.until(({ kind }) => kind === "list-changed", "that the list changed");
+    expect(heard.heard).toHaveLength(1);
+  });
+
+  it("gets nothing by it that it was not trusted with", async () => {
+    const opened = await open(docsOnly);
+    write(`${both}  out: { source: file, root: ../outside }\n`);
+    await untilSaid("outside its own folder, for mounts.out.root, which is left out");
+    await untilSaid("the config changed and is in effect");
+    expect(opened.mounts.map(({ name }) => name)).toEqual(["docs", "notes"]);
+  });
+
+  it("in TypeScript waits for trust again", async () => {
+    write(program("docs"), "pressmark.config.ts");
+    const { from, env } = options();
+    const state = join(root, "state/pressmark");
+    const file = join(folder, "pressmark.config.ts");
+    createTrustStore(state).grant(file, await permissionsAsked(file, { from, env, stateFolder: state }));
+    house = await openHouse(options());
+    expect(house.mounts.map(({ name }) => name)).toEqual(["docs"]);
+    write(program("notes"), "pressmark.config.ts");
+    await untilSaid("What was served before is still served.");
+    expect(house.mounts.map(({ name }) => name)).toEqual(["docs"]);
+  });
+
+  it("makes cursors of before either fit or be refused", async () => {
+    const opened = await open(`${both}server: { pageSize: 1 }\n`);
+    const { next } = await opened.resources.list({}, call);
+    expect((await opened.resources.list({ cursor: next! }, call)).items[0]).toMatchObject({ uri: uri("docs/b.md") });
+    const heard = listen(await opened.resources.watch({ list: true }, call));
+    write(`mounts:\n  docs: { source: memory, resources: { x: X } }\nserver: { pageSize: 1 }\n`);
+    await heard.until(({ kind }) => kind === "list-changed", "that the list changed");
+    await expect(opened.resources.list({ cursor: next! }, call)).rejects.toMatchObject({ kind: "invalid" });
+  });
+
+  it("is not followed where that is not wanted, nor after the house is closed", async () => {
+    const opened = await open(docsOnly, { live: false });
+    write(both);
+    await opened.close();
+    house = undefined;
+    expect(opened.mounts).toHaveLength(1);
+  });
+
+  it("never brings into the log what a reference stood for", async () => {
+    const opened = await open(docsOnly);
+    write("mounts: { docs: { source: file, root: '${env:SECRET}' } }\n");
+    await untilSaid("what was served before is still served");
+    expect(said).not.toContain("hunter2");
+    expect(await listed(opened)).toHaveLength(2);
+  });
+});
+
+it("a cursor outlives the process under the same config", async () => {
+  const opened = await open(`${both}server: { pageSize: 1 }\n`);
+  const { next } = await opened.resources.list({}, call);
+  await opened.close();
+  const again = await open(`${both}server: { pageSize: 1 }\n`);
+  expect((await again.resources.list({ cursor: next! }, call)).items[0]).toMatchObject({ uri: uri("docs/b.md") });
+});

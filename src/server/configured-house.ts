@@ -1,0 +1,192 @@
+/** A house as its config says, and as it says next when it changes. */
+import { createHmac } from "node:crypto";
+import { realpathSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
+import { openPolicy } from "../access/policy.ts";
+import type { Config, MountConfig } from "../config/config.ts";
+import { type ConfigOrigin, type ConfigWorld, labelOf, loadConfig, trustCommand } from "../config/load-config.ts";
+import { ConfigError } from "../config/problem.ts";
+import type { ServerSettings } from "../config/schema.ts";
+import type { Permission } from "../config/trust.ts";
+import { ResourceError } from "../errors.ts";
+import { createResources } from "../router/create-resources.ts";
+import { createRoutes } from "../router/route.ts";
+import type { Tools } from "../source.ts";
+import { followFile } from "./follow-file.ts";
+import { createDiscretion } from "./discretion.ts";
+import { createLiveHouse, type Furnishing } from "./live-house.ts";
+import { locate } from "./locate.ts";
+import { type House, toHouseMount } from "./open-house.ts";
+import { type OpenMount, openMounts } from "./open-mounts.ts";
+
+export interface ConfiguredOptions {
+  readonly origin: ConfigOrigin;
+  readonly world: ConfigWorld;
+  readonly tools: Tools;
+  /** 32 bytes. */
+  readonly cursorKey: Uint8Array;
+  /** Whether a change of the file takes effect while the house is open. */
+  readonly live: boolean;
+}
+
+/** For so long a source that is needed no longer stays open for what is under way: no question takes longer. */
+const retireMs = 30_000;
+
+/** Undefined, and said why, where the config may not be believed until it is trusted. */
+export async function openConfiguredHouse(options: ConfiguredOptions): Promise<House | undefined> {
+  const { origin, world, live } = options;
+  const label = labelOf(origin.file, world.from);
+  const secrets = createDiscretion(options.tools);
+  const { tools } = secrets;
+  const loaded = await loadConfig(origin, world);
+  if ("untrusted" in loaded) {
+    tools.log("warn", untrustedSentence(label, loaded.untrusted, origin, world));
+    return undefined;
+  }
+
+  let config = loaded.config;
+  secrets.keep(config);
+  sayWithheld(config);
+  if (config.mounts.length === 0)
+    throw new ResourceError(
+      "denied",
+      `nothing of ${label} may be served before it is trusted; look at it, then type: ${trustCommand(origin.file, world.from)}`,
+    );
+  let open: readonly OpenMount[] = (await openMounts(config, [], tools)).all;
+  const closing = new AbortController();
+  const retiring = new Set<Promise<void>>();
+  const house = createLiveHouse(furnish(), tools);
+  const following = live ? followFile(origin.file, reload, { tools, signal: closing.signal }) : undefined;
+
+  function furnish(): Furnishing {
+    const mounts = open.map(({ mount }) => mount);
+    const routes = createRoutes(mounts);
+    const { pageSize } = config.server;
+    const { close, ...resources } = createResources({
+      mounts,
+      policy: openPolicy,
+      tools,
+      cursorKey: keyFor(open, options.cursorKey),
+      ...(pageSize !== undefined && { pageSize }),
+    });
+    return { resources, close, answersFor: (uri) => routes.find(uri)?.mount.source };
+  }
+
+  async function reload(): Promise<void> {
+    try {
+      await refurnish();
+    } catch (cause) {
+      const lines = cause instanceof ConfigError ? cause.lines : [`${label}: cannot be used`];
+      for (const line of lines) tools.log("error", line, cause instanceof ConfigError ? {} : { cause });
+      tools.log("error", "the config has problems, so what was served before is still served", { config: label });
+    }
+  }
+
+  async function refurnish(): Promise<void> {
+    const next = await loadConfig(origin, world);
+    if ("untrusted" in next) {
+      tools.log(
+        "warn",
+        `${untrustedSentence(label, next.untrusted, origin, world)} What was served before is still served.`,
+      );
+      return;
+    }
+    secrets.keep(next.config);
+    const { all, dropped } = await openMounts(next.config, open, tools);
+    const before = { config, open };
+    config = next.config;
+    open = all;
+    sayWithheld(config);
+    sayRestart(before.config.server, config.server);
+    if (isFurnishedAlike(before, { config, open })) return;
+    await house.swap(furnish());
+    for (const mount of dropped) retire(mount);
+    tools.log("info", "the config changed and is in effect", { config: label });
+  }
+
+  function retire(mount: OpenMount): void {
+    const retired = tools
+      .wait(retireMs, closing.signal)
+      .catch(() => undefined)
+      .then(() => mount.close())
+      .finally(() => retiring.delete(retired));
+    retiring.add(retired);
+  }
+
+  function sayWithheld({ withheld }: Config): void {
+    for (const { sentence } of withheld)
+      tools.log(
+        "warn",
+        `${label} ${sentence}, which is left out until it is trusted; type: ${trustCommand(origin.file, world.from)}`,
+      );
+  }
+
+  function sayRestart(before: ServerSettings, now: ServerSettings): void {
+    for (const setting of ["host", "port", "allowedHosts", "allowedOrigins"] as const)
+      if (live && !isDeepStrictEqual(before[setting], now[setting]))
+        tools.log("warn", `server.${setting} has changed, which takes effect after a restart`, { config: label });
+  }
+
+  const located = () => open.map(({ mount, config: each }) => ({ mount, ...folderOf(each) }));
+  return {
+    resources: house,
+    get mounts() {
+      return located().map(({ mount, folder }) => toHouseMount(mount, folder));
+    },
+    settings: config.server,
+    config: config.file,
+    tools,
+    locate: (where, call) => locate(where, located(), house, call),
+    async close() {
+      closing.abort();
+      await following;
+      await house.close();
+      await Promise.all([...retiring, ...open.map((mount) => mount.close())]);
+    },
+  };
+}
+
+function untrustedSentence(
+  label: string,
+  { sentence }: Permission,
+  { file }: ConfigOrigin,
+  { from }: ConfigWorld,
+): string {
+  return `${label} ${sentence}, so it is not used before it is trusted; look at it, then type: ${trustCommand(file, from)}`;
+}
+
+/** A cursor may mean another thing to another source: it fits the mounts that it was given for, and no others. */
+function keyFor(open: readonly OpenMount[], key: Uint8Array): Uint8Array {
+  const mounts = open.map(({ mount, config: { definition, options } }) => [
+    mount.name,
+    mount.base,
+    definition.name,
+    options,
+  ]);
+  return createHmac("sha256", key).update(JSON.stringify(mounts)).digest();
+}
+
+interface Furnished {
+  readonly config: Config;
+  readonly open: readonly OpenMount[];
+}
+
+function isFurnishedAlike(one: Furnished, other: Furnished): boolean {
+  const looks = ({ config, open }: Furnished) => [
+    config.server.pageSize,
+    ...open.map(({ mount: { name, base, freshness } }) => ({ name, base, freshness })),
+  ];
+  const sources = ({ open }: Furnished) => open.map(({ mount }) => mount.source);
+  const [ours, theirs] = [sources(one), sources(other)];
+  return isDeepStrictEqual(looks(one), looks(other)) && ours.every((source, index) => source === theirs[index]);
+}
+
+function folderOf({ definition, options }: MountConfig): { readonly folder?: string } {
+  if (definition.name !== "file") return {};
+  try {
+    return { folder: realpathSync.native((options as { readonly root: string }).root) };
+  } catch {
+    // Gone for now; its URIs still lead there.
+    return {};
+  }
+}

@@ -1,0 +1,49 @@
+/** Whether the config can be used, and all of it. */
+import { type ConfigOrigin, loadConfig, trustCommand } from "../config/load-config.ts";
+import { ConfigError } from "../config/problem.ts";
+import type { Finding } from "./examine.ts";
+import { homeFolder, stateFolder } from "./state-folder.ts";
+
+export async function examineConfig(
+  origin: ConfigOrigin | undefined,
+  from: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Finding[]> {
+  const about = "config";
+  if (!origin)
+    return [
+      {
+        about,
+        state: "ok",
+        says: "there is none, so the folder itself is served",
+        advice: "pressmark init writes one",
+      },
+    ];
+  const advice = trustCommand(origin.file, from);
+  try {
+    const state = stateFolder({ platform: process.platform, home: homeFolder(env), env });
+    const loaded = await loadConfig(origin, { from, env, stateFolder: state });
+    if ("untrusted" in loaded)
+      return [
+        {
+          about,
+          state: "hint",
+          says: `${origin.file} ${loaded.untrusted.sentence}, so it is not used before it is trusted; the folder itself is served`,
+          advice,
+        },
+      ];
+    const { withheld } = loaded.config;
+    return [
+      { about, state: "ok", says: `${origin.file} is valid` },
+      ...withheld.map(({ sentence }): Finding => ({
+        about,
+        state: "hint",
+        says: `it ${sentence}, which is left out until it is trusted`,
+        advice,
+      })),
+    ];
+  } catch (cause) {
+    if (!(cause instanceof ConfigError)) throw cause;
+    return cause.lines.map((says): Finding => ({ about, state: "broken", says }));
+  }
+}

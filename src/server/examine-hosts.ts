@@ -1,0 +1,48 @@
+/** Whether the hosts of this machine know Pressmark, and would find it. */
+import { existsSync } from "node:fs";
+import { wrongWith } from "../config/hosts/connection.ts";
+import type { HostFile } from "../config/hosts/hosts.ts";
+import { type Entry, readEntry } from "../config/hosts/settings.ts";
+import { ResourceError } from "../errors.ts";
+import type { Finding } from "./examine.ts";
+import type { HostsHere } from "./hosts-here.ts";
+
+interface Looked {
+  readonly file: HostFile;
+  readonly entry?: Entry;
+  readonly problem?: string;
+}
+
+/** One finding for each host that is there, or two where one of its files is broken. */
+export function examineHosts({ files, here }: Pick<HostsHere, "files" | "here">): Finding[] {
+  const titles = [...new Set(files.map(({ title }) => title))];
+  return titles.flatMap((title): Finding[] => {
+    const looked = files.filter((file) => file.title === title && existsSync(file.sign)).map(look);
+    if (looked.length === 0) return [];
+    const broken = looked.flatMap(({ file, entry, problem }): Finding[] => {
+      const wrong = problem ?? (entry && wrongWith(entry, here));
+      if (wrong === undefined) return [];
+      const says = problem ?? `${file.file} ${wrong}`;
+      return [{ about: title, state: "broken", says, ...(problem === undefined && { advice: addCommand(file) }) }];
+    });
+    if (broken.length > 0) return broken;
+    const known = looked.filter(({ entry }) => entry);
+    if (known.length === 0)
+      return [{ about: title, state: "hint", says: "does not know Pressmark", advice: addCommand(looked[0]!.file) }];
+    return [{ about: title, state: "ok", says: `knows Pressmark: ${known.map(({ file }) => file.file).join(", ")}` }];
+  });
+}
+
+function look(file: HostFile): Looked {
+  try {
+    const entry = readEntry(file);
+    return { file, ...(entry && { entry }) };
+  } catch (cause) {
+    if (!(cause instanceof ResourceError)) throw cause;
+    return { file, problem: cause.message };
+  }
+}
+
+function addCommand({ host, scope }: HostFile): string {
+  return `pressmark add ${host}${scope === "user" ? " --scope user" : ""}`;
+}

@@ -1,0 +1,182 @@
+/** Whether what is mounted can be listed, read and watched, and whether the address to serve at is free. */
+import { createServer } from "node:net";
+import { readFileSync } from "node:fs";
+import { type ResourceError, toResourceError } from "../errors.ts";
+import type { Call } from "../resources.ts";
+import { directoryType } from "../resources.ts";
+import type { Source } from "../source.ts";
+
+export interface Finding {
+  readonly about: string;
+  /** "hint": it works, and could be better. */
+  readonly state: "ok" | "hint" | "broken";
+  readonly says: string;
+  /** What to do. */
+  readonly advice?: string;
+}
+
+/** For an answer from what may be another program, which may not answer at all. */
+const patienceMs = 3000;
+/** Fewer folders than this are watched on some systems out of the box, and a project easily has more. */
+const fewWatches = 65_536;
+
+export async function examineMount(
+  mount: { readonly name: string; readonly source: Source },
+  call: Call,
+): Promise<Finding> {
+  const about = `mount ${mount.name}`;
+  const broken = (asked: string, cause: unknown): Finding => {
+    const { kind, message } = toResourceError(cause);
+    const advice = adviceFor(kind);
+    return { about, state: "broken", says: `${asked}: ${message}`, ...(advice !== undefined && { advice }) };
+  };
+  let listed: Awaited<ReturnType<Source["list"]>>;
+  try {
+    listed = await mount.source.list({ limit: 100 }, call);
+  } catch (cause) {
+    return broken("cannot be listed", cause);
+  }
+  const entries = listed.items.filter(({ mimeType }) => mimeType !== directoryType);
+  if (entries.length === 0)
+    return {
+      about,
+      state: "hint",
+      says: "has nothing to list",
+      advice: "check that it points to where the resources are",
+    };
+
+  const read = await readOne(mount.source, entries.slice(0, 10), call);
+  if (read) return broken("lists what it cannot read", read);
+  const watched = await arm(mount.source, call);
+  if (watched) return broken("cannot be watched", watched);
+  const count = `${entries.length}${listed.next === undefined ? "" : " or more"}`;
+  const heard = mount.source.watch ? "listed, read and watched" : "listed and read; it cannot be watched";
+  return { about, state: "ok", says: `${count} resources, ${heard}` };
+}
+
+/** Undefined once one was read. What is too large to be read at once is read in another way, and is no fault. */
+async function readOne(
+  source: Source,
+  entries: readonly Parameters<Source["read"]>[0][],
+  call: Call,
+): Promise<unknown> {
+  let failure: unknown;
+  for (const at of entries)
+    try {
+      await source.read(at, call);
+      return undefined;
+    } catch (cause) {
+      if (toResourceError(cause).kind === "too-large") return undefined;
+      failure ??= cause;
+    }
+  return failure;
+}
+
+async function arm(source: Source, call: Call): Promise<unknown> {
+  const stop = new AbortController();
+  try {
+    await source.watch?.({ caller: call.caller, signal: stop.signal });
+    return undefined;
+  } catch (cause) {
+    return cause;
+  } finally {
+    stop.abort();
+  }
+}
+
+function adviceFor(kind: ResourceError["kind"]): string | undefined {
+  if (kind === "unavailable") return "see that its backend runs and answers";
+  return kind === "unexpected" ? "PRESSMARK_LOG=info says more" : undefined;
+}
+
+/** Whether this Node can run us, by what the package says it needs (`>=22.18`). */
+export function examineNode(running: string, needed: string): Finding {
+  const [major = 0, minor = 0] = running.split(".").map(Number);
+  const [least = 0, leastMinor = 0] = needed.replace(">=", "").split(".").map(Number);
+  const isEnough = major > least || (major === least && minor >= leastMinor);
+  if (isEnough) return { about: "node", state: "ok", says: running };
+  return {
+    about: "node",
+    state: "broken",
+    says: `${running} is too old`,
+    advice: `get Node ${needed.replace(">=", "")} or newer`,
+  };
+}
+
+/** How many folders this system lets be watched, where it says so. */
+export function examineWatches(limitFile = "/proc/sys/fs/inotify/max_user_watches"): Finding | undefined {
+  let limit: number;
+  try {
+    limit = Number(readFileSync(limitFile, "utf8"));
+  } catch {
+    return undefined;
+  }
+  const about = "watches";
+  if (limit >= fewWatches) return { about, state: "ok", says: `the system watches up to ${limit} folders` };
+  return {
+    about,
+    state: "hint",
+    says: `the system watches no more than ${limit} folders; what is beyond is looked at now and then`,
+    advice: "sudo sysctl fs.inotify.max_user_watches=524288",
+  };
+}
+
+/** Whether a server could listen there, or one of ours already does. */
+export async function examineAddress(host: string, port: number, url: string, signal: AbortSignal): Promise<Finding> {
+  const about = "address";
+  const problem = port === 0 ? undefined : await tryListen(host, port);
+  if (problem === undefined) return { about, state: "ok", says: `${url} is free for pressmark serve` };
+  if (problem !== "EADDRINUSE")
+    return {
+      about,
+      state: "broken",
+      says: `nothing can listen at ${url} (${problem})`,
+      advice: "choose another host or port",
+    };
+  if (await isPressmark(url, signal)) return { about, state: "ok", says: `Pressmark answers at ${url}` };
+  return {
+    about,
+    state: "broken",
+    says: `port ${port} is taken by another program`,
+    advice: "choose another with server.port in the config, or with --port",
+  };
+}
+
+function tryListen(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", (cause: NodeJS.ErrnoException) => resolve(cause.code ?? cause.message));
+    server.listen(port, host, () => server.close(() => resolve(undefined)));
+  });
+}
+
+/** Whether Pressmark answers at this address. */
+export async function isPressmark(url: string, signal: AbortSignal): Promise<boolean> {
+  const body = {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "pressmark doctor", version: "1" } },
+  };
+  const giveUp = new AbortController();
+  const end = (): void => giveUp.abort();
+  const timer = setTimeout(end, patienceMs);
+  signal.addEventListener("abort", end, { once: true });
+  try {
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", Accept: "application/json, text/event-stream" },
+      body: JSON.stringify(body),
+      signal: giveUp.signal,
+    });
+    const session = response.headers.get("Mcp-Session-Id");
+    const text = await response.text();
+    if (session) await fetch(url, { method: "DELETE", headers: { "Mcp-Session-Id": session }, signal: giveUp.signal });
+    return text.includes('"serverInfo":{"name":"pressmark"');
+  } catch {
+    return false;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", end);
+  }
+}

@@ -1,0 +1,52 @@
+/** The hosts of this machine, and how they would reach what is served from a folder. */
+import { dirname, join } from "node:path";
+import type { Here } from "../config/hosts/connection.ts";
+import { type HostFile, hostFiles } from "../config/hosts/hosts.ts";
+import { packageFolder } from "../config/package-folder.ts";
+import type { ServerSettings } from "../config/schema.ts";
+import { hostInUrl } from "../transport/guard.ts";
+import { chooseConfig } from "./open-house.ts";
+import { homeFolder, stateFolder } from "./state-folder.ts";
+import { defaultPort } from "./start-server.ts";
+
+export interface HostsHere {
+  readonly files: readonly HostFile[];
+  readonly here: Here;
+  readonly host: string;
+  readonly port: number;
+  /** Where this machine keeps what must outlive us. */
+  readonly state: string;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** A config that cannot be used counts as none here: what is wrong with it is said elsewhere. */
+export async function hostsHere(from: string, env: Env, settings?: ServerSettings): Promise<HostsHere> {
+  const home = homeFolder(env);
+  const state = stateFolder({ platform: process.platform, home, env });
+  const origin = chooseConfig({ folders: [], from, env });
+  const project = origin ? dirname(origin.file) : from;
+  const { host = "127.0.0.1", port = defaultPort } = settings ?? (await configured());
+
+  async function configured(): Promise<ServerSettings> {
+    if (!origin) return {};
+    const { loadConfig } = await import("../config/load-config.ts");
+    const loaded = await loadConfig(origin, { from, env, stateFolder: state }).catch(() => undefined);
+    return loaded && "config" in loaded ? loaded.config.server : {};
+  }
+
+  // An address that means "all of them" is none that a client could connect to.
+  const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  return {
+    files: hostFiles({ project, home, env, platform: process.platform }),
+    here: {
+      project,
+      url: `http://${hostInUrl(reached)}:${port}/mcp`,
+      env,
+      program: join(packageFolder(), "bin", "pressmark.js"),
+    },
+    host,
+    port,
+    state,
+  };
+}

@@ -1,0 +1,33 @@
+/** From what a person types to the URI they mean. */
+import { relative, resolve, sep } from "node:path";
+import { notFound } from "../errors.ts";
+import type { Call, Resources } from "../resources.ts";
+import { createRoutes, type Mount } from "../router/route.ts";
+import { isWithin } from "./folders.ts";
+
+/** A mount, and the folder that its addresses are paths in, if there is one. */
+export interface Located {
+  readonly mount: Mount;
+  /** Absolute, without links. */
+  readonly folder?: string;
+}
+
+/** The URI that a person means by a URI, by a path within one of the folders, or by an absolute path. */
+export async function locate(
+  where: string,
+  mounts: readonly Located[],
+  resources: Resources,
+  call: Call,
+): Promise<string> {
+  const routes = createRoutes(mounts.map(({ mount }) => mount));
+  if (where.includes("://") || routes.find(where)) return where;
+  for (const { mount, folder } of mounts) {
+    if (folder === undefined) continue;
+    const path = resolve(folder, where);
+    if (path !== folder && !isWithin(folder, path)) continue;
+    const mounted = routes.mounts.find(({ name }) => name === mount.name)!;
+    const uri = routes.spell(mounted, { path: relative(folder, path).split(sep).join("/") });
+    if (uri !== undefined && (await resources.stat(uri, call).catch(() => undefined))) return uri;
+  }
+  throw notFound(where);
+}

@@ -1,0 +1,112 @@
+/** From the mounts of a config to sources that are open, each once for as long as nothing about it changes. */
+import { isDeepStrictEqual } from "node:util";
+import { type Config, type MountConfig } from "../config/config.ts";
+import { ResourceError } from "../errors.ts";
+import { stack } from "../layer.ts";
+import { standardLayers } from "../layers/standard.ts";
+import { createRoutes, type Mount } from "../router/route.ts";
+import type { Source, Tools } from "../source.ts";
+
+export interface OpenMount {
+  readonly config: MountConfig;
+  /** What the router is given. It cannot close the source, which may outlive it. */
+  readonly mount: Mount;
+  close(): Promise<void>;
+}
+
+export interface OpenMounts {
+  readonly all: readonly OpenMount[];
+  /** Those of before that are needed no longer. They are still open. */
+  readonly dropped: readonly OpenMount[];
+}
+
+/** Mounts that are as before are kept. When one cannot be opened, none that was opened for this stays open. */
+export async function openMounts(config: Config, before: readonly OpenMount[], tools: Tools): Promise<OpenMounts> {
+  const bases = config.mounts.map((mount) => baseOf(mount, config));
+  refuseCollisions(config, bases);
+  const opened: OpenMount[] = [];
+  try {
+    const all: OpenMount[] = [];
+    for (const [index, mount] of config.mounts.entries()) {
+      const kept = before.find((other) => isSame(other.config, mount));
+      const open = kept ?? (await openSource(mount, config, tools));
+      if (!kept) opened.push(open);
+      all.push({ ...open, config: mount, mount: toMount(mount, bases[index]!, open.mount.source) });
+    }
+    const sources = new Set(all.map(({ mount }) => mount.source));
+    return { all, dropped: before.filter(({ mount }) => !sources.has(mount.source)) };
+  } catch (cause) {
+    await Promise.all(opened.map((mount) => mount.close()));
+    throw cause;
+  }
+}
+
+async function openSource(config: MountConfig, whole: Config, tools: Tools): Promise<OpenMount> {
+  const { name, definition, options, limits } = config;
+  let source: Source;
+  try {
+    source = await definition.open(options, tools);
+  } catch (cause) {
+    throw toRefusal(cause, name, whole);
+  }
+  const { cacheBytes, ...rest } = limits;
+  const layers = standardLayers(tools, {
+    ...(Object.fromEntries(Object.entries(rest).filter(([, limit]) => limit !== undefined)) as object),
+    ...(cacheBytes !== undefined && { maxBytes: cacheBytes }),
+  });
+  const { close: _close, ...served } = stack(source, { name }, layers);
+  return {
+    config,
+    mount: toMount(config, "", served),
+    async close() {
+      try {
+        await source.close?.();
+      } catch (cause) {
+        tools.log("error", "a source could not be closed", { mount: name, cause });
+      }
+    },
+  };
+}
+
+function toMount({ name, freshness }: MountConfig, base: string, source: Source): Mount {
+  const { ttlMs, scope } = freshness ?? {};
+  return {
+    name,
+    base,
+    source,
+    ...(freshness && { freshness: { ...(ttlMs !== undefined && { ttlMs }), ...(scope && { scope }) } }),
+  };
+}
+
+/** Whether an open source of the one serves for the other. */
+function isSame(one: MountConfig, other: MountConfig): boolean {
+  return (
+    one.name === other.name &&
+    one.definition === other.definition &&
+    isDeepStrictEqual(one.options, other.options) &&
+    isDeepStrictEqual(one.limits, other.limits)
+  );
+}
+
+function baseOf({ name, scheme, definition, options }: MountConfig, config: Config): string {
+  if (scheme !== undefined) return `${scheme}://${encodeURIComponent(name)}/`;
+  try {
+    return definition.base?.(options) ?? `${definition.scheme}://${encodeURIComponent(name)}/`;
+  } catch (cause) {
+    throw toRefusal(cause, name, config);
+  }
+}
+
+/** Before anything is opened. */
+function refuseCollisions({ mounts, refusal }: Config, bases: readonly string[]): void {
+  const nothing: Source = { list: async () => ({ items: [] }), read: async () => [] };
+  try {
+    createRoutes(mounts.map(({ name }, index) => ({ name, base: bases[index]!, source: nothing })));
+  } catch (cause) {
+    throw cause instanceof ResourceError ? refusal(["mounts"], cause.message) : cause;
+  }
+}
+
+function toRefusal(cause: unknown, mount: string, { refusal }: Config): unknown {
+  return cause instanceof ResourceError ? refusal(["mounts", mount], cause.message) : cause;
+}

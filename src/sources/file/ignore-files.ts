@@ -1,0 +1,88 @@
+/** Ignore files as they were last read, and read again only when they have changed. */
+import type { BigIntStats } from "node:fs";
+import { kindOf } from "./disk.ts";
+import type { Disk } from "./disk.ts";
+import { parseRules } from "./ignore-rules.ts";
+import type { IgnoreRules } from "./ignore-rules.ts";
+import { settled } from "./steps.ts";
+import type { Steps } from "./steps.ts";
+
+export interface IgnoreFile {
+  /** Which file, in which state; undefined while a change might leave the state as it is. */
+  readonly state: BigIntStats | undefined;
+  /** The same object for the same text. */
+  readonly rules: IgnoreRules;
+}
+
+export interface IgnoreFiles {
+  /** Undefined where no file is. Links count only where they are to be followed. */
+  read(path: string, follow: boolean): Steps<IgnoreFile | undefined>;
+  /** The same file if it has not changed, or as it is now. */
+  again(path: string, before: IgnoreFile | undefined, follow: boolean): Steps<IgnoreFile | undefined>;
+  clear(): void;
+}
+
+/** No one writes more by hand; what a program writes must not fill the memory. */
+const maxBytes = 512 * 1024;
+const maxKeptBytes = 4 * 1024 * 1024;
+
+export function createIgnoreFiles(disk: Disk, say: (message: string, path: string) => void): IgnoreFiles {
+  /** By text, the least recently used first. */
+  const parsed = new Map<string, IgnoreRules>();
+  let keptBytes = 0;
+
+  function parse(text: string): IgnoreRules {
+    const known = parsed.get(text);
+    if (known) {
+      parsed.delete(text);
+      parsed.set(text, known);
+      return known;
+    }
+    const rules = parseRules(text);
+    parsed.set(text, rules);
+    keptBytes += text.length;
+    for (const oldest of parsed.keys()) {
+      if (keptBytes <= maxKeptBytes || oldest === text) break;
+      parsed.delete(oldest);
+      keptBytes -= oldest.length;
+    }
+    return rules;
+  }
+
+  function* read(path: string, follow: boolean): Steps<IgnoreFile | undefined> {
+    const content = yield* settled(disk.content(path, maxBytes, follow));
+    if (!content) return undefined;
+    const { stats, bytes } = content;
+    const rules = parse(bytes.toString("latin1"));
+    if (Number(stats.size) > maxBytes) say("an ignore file is too large, so only its first 512 KiB count", path);
+    else if (rules.leftOut > 0) say("an ignore file has too many rules, so the last ones do not count", path);
+    const isSettled = Date.now() - Number(stats.ctimeMs) > disk.settleMs;
+    return { state: isSettled ? stats : undefined, rules };
+  }
+
+  return {
+    read,
+
+    *again(path, before, follow) {
+      if (before === undefined || before.state === undefined) return yield* read(path, follow);
+      const stats = yield* settled(follow ? disk.stat(path) : disk.lstat(path));
+      if (!stats || kindOf(stats) !== "file") return undefined;
+      return isSameState(before.state, stats) ? before : yield* read(path, follow);
+    },
+
+    clear() {
+      parsed.clear();
+      keptBytes = 0;
+    },
+  };
+}
+
+function isSameState(before: BigIntStats, now: BigIntStats): boolean {
+  return (
+    before.ctimeNs === now.ctimeNs &&
+    before.mtimeNs === now.mtimeNs &&
+    before.size === now.size &&
+    before.ino === now.ino &&
+    before.dev === now.dev
+  );
+}

@@ -1,0 +1,124 @@
+/** Where git keeps the rules that stand in no folder of their own: a repository's, and a person's. No git runs for it. */
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import type { Disk } from "./disk.ts";
+import { settled } from "./steps.ts";
+import type { Steps } from "./steps.ts";
+
+/** Where a person's settings are looked for. */
+export interface Person {
+  readonly home: string;
+  /** `$XDG_CONFIG_HOME`. */
+  readonly configHome?: string;
+  /** `$GIT_CONFIG_GLOBAL`. */
+  readonly gitConfig?: string;
+}
+
+export interface Repository {
+  /** Rules of this checkout that are not part of it. */
+  readonly exclude: string;
+  readonly config: string;
+}
+
+export function personOf(env: Readonly<Record<string, string | undefined>>, home: string): Person {
+  const { XDG_CONFIG_HOME: configHome, GIT_CONFIG_GLOBAL: gitConfig } = env;
+  return { home, ...(configHome && { configHome }), ...(gitConfig !== undefined && { gitConfig }) };
+}
+
+const maxPointerBytes = 8192;
+const maxConfigBytes = 1024 * 1024;
+
+/** The repository whose checkout a folder is. A `.git` may be a folder, or a file that says where it is (worktrees, submodules). */
+export function* repositoryAt(folder: string, disk: Disk): Steps<Repository | undefined> {
+  let own = join(folder, ".git");
+  const pointer = yield* settled(disk.content(own, maxPointerBytes));
+  if (pointer) {
+    const line = pointer.bytes.toString("utf8");
+    if (!line.startsWith("gitdir: ")) return undefined;
+    own = resolve(folder, line.slice("gitdir: ".length).trimEnd());
+  }
+  if (!(yield* settled(disk.lstat(join(own, "HEAD"))))) return undefined;
+  const common = yield* settled(disk.content(join(own, "commondir"), maxPointerBytes));
+  const shared = common ? resolve(own, common.bytes.toString("utf8").trimEnd()) : own;
+  return { exclude: join(shared, "info", "exclude"), config: join(shared, "config") };
+}
+
+/** The file of rules that count in every repository of a person, or undefined where they want none. */
+export function* globalExcludes(
+  { home, configHome = join(home, ".config"), gitConfig }: Person,
+  repository: { readonly folder: string; readonly config: string } | undefined,
+  disk: Disk,
+): Steps<string | undefined> {
+  const configs = gitConfig === undefined ? [join(configHome, "git", "config"), join(home, ".gitconfig")] : [gitConfig];
+  if (repository) configs.push(repository.config);
+  let said: string | undefined;
+  for (const config of configs) {
+    const content = isAbsolute(config) ? yield* settled(disk.content(config, maxConfigBytes, true)) : undefined;
+    said = (content && excludesFileIn(content.bytes.toString("utf8"))) ?? said;
+  }
+  if (said === undefined) return join(configHome, "git", "ignore");
+  if (said === "") return undefined;
+  if (said.startsWith("~/")) return join(home, said.slice(2));
+  if (isAbsolute(said)) return said;
+  return repository && !said.startsWith("~") ? resolve(repository.folder, said) : undefined;
+}
+
+/** All folders above one, the nearest first. */
+export function* foldersAbove(folder: string): Generator<string> {
+  for (let above = dirname(folder); above !== folder; above = dirname(folder)) yield (folder = above);
+}
+
+/** The last `core.excludesFile` in the text of a git config. */
+export function excludesFileIn(config: string): string | undefined {
+  let isCore = false;
+  let said: string | undefined;
+  const lines = config.replace(/^\ufeff/, "").split("\n");
+  for (let index = 0; index < lines.length; index += 1) {
+    let line = (lines[index] as string).trim();
+    if (line.startsWith("[")) {
+      const end = line.indexOf("]");
+      isCore = line.slice(1, Math.max(1, end)).trim().toLowerCase() === "core";
+      // A setting may stand behind the heading.
+      line = line.slice(end + 1).trim();
+    }
+    const equals = line.indexOf("=");
+    if (!isCore || equals < 0 || line.slice(0, equals).trim().toLowerCase() !== "excludesfile") continue;
+    let value = line.slice(equals + 1);
+    while (isContinued(value) && index + 1 < lines.length) value = value.slice(0, -1) + (lines[(index += 1)] as string);
+    said = unquote(value);
+  }
+  return said;
+}
+
+/** Whether the line ends in a backslash that keeps its end. */
+function isContinued(value: string): boolean {
+  let count = 0;
+  while (value[value.length - 1 - count] === "\\") count += 1;
+  return count % 2 === 1;
+}
+
+/** Quotes keep spaces and signs of comment; a backslash keeps what is behind it. */
+function unquote(value: string): string {
+  let text = "";
+  /** How much of the text is more than spaces at its end. */
+  let kept = 0;
+  let isQuoted = false;
+  const trimmed = value.trimStart();
+  for (let at = 0; at < trimmed.length; at += 1) {
+    const char = trimmed[at] as string;
+    if (char === '"') {
+      isQuoted = !isQuoted;
+      continue;
+    }
+    if (!isQuoted && (char === "#" || char === ";")) break;
+    const escaped = char === "\\" ? trimmed[(at += 1)] : undefined;
+    text += escaped === undefined ? char : (escapes.get(escaped) ?? escaped);
+    if (isQuoted || escaped !== undefined || !/\s/.test(char)) kept = text.length;
+  }
+  return text.slice(0, kept);
+}
+
+const escapes: ReadonlyMap<string, string> = new Map([
+  ["n", "\n"],
+  ["t", "\t"],
+  ["b", "\b"],
+]);

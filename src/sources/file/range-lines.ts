@@ -1,0 +1,161 @@
+/** Finding lines in a file that is too large to hold: a count of line feeds per block, made as far as it was needed. */
+import { ResourceError } from "../../errors.ts";
+import type { Encoding } from "../../lib/text-encoding.ts";
+import type { Stretch } from "./range.ts";
+
+/** How many line feeds there are before each block that was looked through. */
+export interface LineIndex {
+  readonly before: number[];
+}
+
+export interface LinesAsk {
+  readonly encoding: Encoding;
+  readonly index: LineIndex;
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
+export type TakenLines =
+  | {
+      /** Where the first line begins. */
+      readonly from: number;
+      readonly data: Buffer;
+      /** The last line given; undefined if not even one fits. */
+      readonly last: number | undefined;
+      /** How many lines there are, where that is known. */
+      readonly total: number | undefined;
+    }
+  /** There are only so many lines. */
+  | { readonly total: number };
+
+export const blockBytes = 256 * 1024;
+
+/** So far a file is looked through for a line. */
+const maxScanned = 16 * 1024 ** 3;
+
+export function createLineIndex(): LineIndex {
+  return { before: [0] };
+}
+
+export async function takeLines(
+  stretch: Stretch,
+  { first, last }: { readonly first: number; readonly last: number },
+  ask: LinesAsk,
+): Promise<TakenLines> {
+  const from = await findLine(stretch, first, ask);
+  if (typeof from !== "number") return from;
+  const wanted = last - first + 1;
+  const pieces: Buffer[] = [];
+  let length = 0;
+  let lines = 0;
+  /** Where the last whole line ends. */
+  let end = 0;
+  while (lines < wanted && length <= ask.maxBytes && from + length < stretch.size) {
+    stopIfWithdrawn(ask.signal);
+    const left = ask.maxBytes + 1 - length;
+    const piece = await stretch.read(
+      from + length,
+      evenly(Math.min(left, pieces.length === 0 ? 16 * 1024 : blockBytes)),
+    );
+    if (piece.length === 0) break;
+    const feeds = findFeeds(piece, ask.encoding, wanted - lines);
+    lines += feeds.count;
+    if (feeds.count > 0) end = length + feeds.end;
+    pieces.push(piece);
+    length += piece.length;
+  }
+  const isAtEnd = from + length >= stretch.size;
+  if (lines < wanted && isAtEnd && end < length && length <= ask.maxBytes) {
+    // The last line has no line feed.
+    lines += 1;
+    end = length;
+  }
+  const all = Buffer.concat(pieces, length);
+  if (end > ask.maxBytes) {
+    // Read in pieces, it may have come to a line more than fits.
+    const fitting = findFeeds(all.subarray(0, ask.maxBytes), ask.encoding, Infinity);
+    lines = fitting.count;
+    end = fitting.end;
+  }
+  const data = all.subarray(0, end);
+  const isWhole = from + end >= stretch.size;
+  return {
+    from,
+    data,
+    last: lines === 0 ? undefined : first + lines - 1,
+    total: isWhole && lines > 0 ? first + lines - 1 : undefined,
+  };
+}
+
+/** Where a line begins, or how many there are. */
+async function findLine(stretch: Stretch, line: number, ask: LinesAsk): Promise<number | { readonly total: number }> {
+  const feeds = line - 1;
+  if (feeds === 0) return stretch.size > 0 ? 0 : { total: 0 };
+  const { before } = ask.index;
+  while ((before.at(-1) as number) < feeds) {
+    const block = before.length - 1;
+    const at = block * blockBytes;
+    if (at >= stretch.size) return { total: await countLines(stretch, ask) };
+    if (at >= maxScanned) throw tooFar(stretch.size);
+    stopIfWithdrawn(ask.signal);
+    const { count } = findFeeds(await stretch.read(at, blockBytes), ask.encoding, Infinity);
+    // Another question may have come this far meanwhile.
+    if (before.length - 1 === block) before.push((before[block] as number) + count);
+  }
+  let low = 0;
+  let high = before.length - 1;
+  // The last block that has fewer before it.
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1;
+    if ((before[middle] as number) < feeds) low = middle;
+    else high = middle - 1;
+  }
+  const at = low * blockBytes;
+  const { end } = findFeeds(await stretch.read(at, blockBytes), ask.encoding, feeds - (before[low] as number));
+  return at + end < stretch.size ? at + end : { total: feeds };
+}
+
+/** All lines of what has been looked through to its end. */
+async function countLines(stretch: Stretch, { index, encoding }: LinesAsk): Promise<number> {
+  const feeds = index.before.at(-1) as number;
+  const tail = await stretch.read(Math.max(0, stretch.size - 2), 2);
+  const { end } = findFeeds(tail, encoding, Infinity);
+  return end === tail.length && end > 0 ? feeds : feeds + 1;
+}
+
+/** Line feeds in bytes that begin with a whole unit: how many, at most `max`, and where the last of them ends. */
+export function findFeeds(bytes: Uint8Array, encoding: Encoding, max: number): { count: number; end: number } {
+  let count = 0;
+  let end = 0;
+  const isWide = encoding === "utf-16le" || encoding === "utf-16be";
+  if (!isWide) {
+    for (let at = 0; at < bytes.length && count < max; at += 1)
+      if (bytes[at] === 0x0a) {
+        count += 1;
+        end = at + 1;
+      }
+    return { count, end };
+  }
+  const low = encoding === "utf-16le" ? 0 : 1;
+  for (let at = 0; at + 1 < bytes.length && count < max; at += 2)
+    if (bytes[at + low] === 0x0a && bytes[at + 1 - low] === 0) {
+      count += 1;
+      end = at + 2;
+    }
+  return { count, end };
+}
+
+/** So that units of two bytes are not torn. */
+function evenly(length: number): number {
+  return length % 2 === 0 ? length : length + 1;
+}
+
+function stopIfWithdrawn(signal: AbortSignal): void {
+  if (signal.aborted) throw new ResourceError("cancelled", "the question was withdrawn", { cause: signal.reason });
+}
+
+function tooFar(size: number): ResourceError {
+  return new ResourceError("too-large", "the file is too large for its lines to be counted; ask for bytes", {
+    details: { reason: "too-large", size, ranges: ["bytes=0-1048575"] },
+  });
+}

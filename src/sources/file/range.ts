@@ -1,0 +1,199 @@
+/** Which part of a file is asked for, and that part: whole lines, or whole characters between two bytes. */
+import { invalid, quote } from "../../errors.ts";
+import { characterBytes, decodeExactly, type Encoding, endsCharacter } from "../../lib/text-encoding.ts";
+import type { Part } from "../../source.ts";
+import { bytesPart, type ContentKind, encodingMeta } from "./content.ts";
+import { createLineIndex, type LineIndex, takeLines } from "./range-lines.ts";
+import type { Maybe } from "./steps.ts";
+
+/** `last` is infinite where the range has no end of its own. */
+export interface Range {
+  readonly unit: "lines" | "bytes";
+  readonly first: number;
+  readonly last: number;
+}
+
+/** What the query of an address asks for. */
+export interface ReadAsk {
+  readonly range?: Range;
+  readonly asText: boolean;
+}
+
+/** Bytes that are read piece by piece. */
+export interface Stretch {
+  readonly size: number;
+  /** Fewer than asked for only at the end. Not overwritten by later reads. */
+  read(from: number, length: number): Maybe<Buffer>;
+}
+
+export interface RangeOptions {
+  /** As it may stand in an error. */
+  readonly path: string;
+  readonly kind: ContentKind;
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+  /** What is known of the lines already; what is found out is added to it. */
+  readonly index?: LineIndex | undefined;
+  /** What stands before a range in a query, as `as=text&`. */
+  readonly prefix?: string;
+}
+
+const forms = {
+  lines: {
+    from: 1,
+    says: '"lines" takes two line numbers, counted from 1, as in "lines=10-40", or "lines=10-" to the end',
+  },
+  bytes: {
+    from: 0,
+    says: '"bytes" takes two offsets, counted from 0, as in "bytes=0-1023", or "bytes=1024-" to the end',
+  },
+} as const;
+
+/** Undefined for a query that means nothing here. Throws "invalid" for one that is meant for this and is wrong. */
+export function parseAsk(query: Readonly<Record<string, string>>): ReadAsk | undefined {
+  for (const name in query) if (name !== "lines" && name !== "bytes" && name !== "as") return undefined;
+  const { lines, bytes, as } = query;
+  if (as !== undefined && as !== "text") throw invalid(`"as" takes "text", and ${quote(as)} is not known here`);
+  if (lines !== undefined && bytes !== undefined)
+    throw invalid('a range is in lines or in bytes: ask for "lines=10-40" or for "bytes=0-1023"');
+  const asText = as !== undefined;
+  if (lines !== undefined) return { range: parseRange("lines", lines), asText };
+  return bytes === undefined ? { asText } : { range: parseRange("bytes", bytes), asText };
+}
+
+function parseRange(unit: Range["unit"], value: string): Range {
+  const { from, says } = forms[unit];
+  const found = /^(\d{1,15})-(\d{0,15})$/.exec(value);
+  const first = Number(found?.[1]);
+  const last = found?.[2] === "" ? Infinity : Number(found?.[2]);
+  if (!found || first < from || last < first) throw invalid(`${says}; ${quote(value, 40)} is no such range`);
+  return { unit, first, last };
+}
+
+/** A range as it stands in a query. */
+export function spellRange({ unit, first, last }: Range): string {
+  return `${unit}=${first}-${last === Infinity ? "" : last}`;
+}
+
+export async function readRange(stretch: Stretch, range: Range, options: RangeOptions): Promise<Part> {
+  return range.unit === "lines" ? readLines(stretch, range, options) : readBytes(stretch, range, options);
+}
+
+async function readLines(stretch: Stretch, range: Range, options: RangeOptions): Promise<Part> {
+  const { path, kind, maxBytes, signal, prefix = "", index = createLineIndex() } = options;
+  if (!kind.text) throw invalid(`${quote(path)} is no text, so it has no lines; ask for bytes, as in "bytes=0-1023"`);
+  const taken = await takeLines(stretch, range, { encoding: kind.text.encoding, index, maxBytes, signal });
+  if ("total" in taken && !("data" in taken)) {
+    const { total } = taken;
+    throw invalid(
+      `${quote(path)} has ${total} ${total === 1 ? "line" : "lines"}, so there is none at ${range.first}; ${forms.lines.says}`,
+      { reason: "beyond-end", total },
+    );
+  }
+  const { from, data, last, total } = taken;
+  if (last === undefined) {
+    // Not even one line fits: it is given in pieces.
+    const piece = { unit: "bytes", first: from, last: from + maxBytes - 1 } as const;
+    return readBytes(stretch, piece, options);
+  }
+  const isAll = from + data.length >= stretch.size;
+  const width = range.last - range.first + 1;
+  const isCut = last < range.last && !isAll;
+  const next: Range = { unit: "lines", first: last + 1, last: isCut ? range.last : last + width };
+  return toPart(data, from, kind, {
+    lines: [range.first, last],
+    ...(total !== undefined && { total }),
+    ...(!isAll && { next: prefix + spellRange(next) }),
+  });
+}
+
+async function readBytes(stretch: Stretch, range: Range, options: RangeOptions): Promise<Part> {
+  const { path, kind, maxBytes, prefix = "" } = options;
+  const { size } = stretch;
+  if (range.first >= size)
+    throw invalid(`${quote(path)} has ${size} bytes, so there is none at ${range.first}; ${forms.bytes.says}`, {
+      reason: "beyond-end",
+      total: size,
+    });
+  const last = Math.min(range.last, size - 1, range.first + maxBytes - 1);
+  const say = (from: number, to: number) => {
+    const width = range.last === Infinity ? maxBytes : Math.min(maxBytes, range.last - range.first + 1);
+    const end = last < range.last && range.last < size ? range.last : Math.min(size - 1, to + width);
+    const next =
+      to + 1 < size ? prefix + spellRange({ unit: "bytes", first: to + 1, last: Math.max(end, to + 1) }) : undefined;
+    return { bytes: [from, to], total: size, ...(next !== undefined && { next }) };
+  };
+  if (kind.text) {
+    const { data, from } = await wholeCharacters(stretch, range.first, last + 1, kind.text.encoding);
+    const part = data.length > 0 ? toPart(data, from, kind, say(from, from + data.length - 1)) : undefined;
+    if (part && "text" in part.body) return part;
+  }
+  const exact = await stretch.read(range.first, last - range.first + 1);
+  const mimeType = kind.text ? "application/octet-stream" : kind.mimeType;
+  return {
+    ...bytesPart(exact, mimeType),
+    meta: { "pressmark/range": say(range.first, range.first + exact.length - 1) },
+  };
+}
+
+function toPart(data: Buffer, from: number, { mimeType, text: found }: ContentKind, range: object): Part {
+  // The mark belongs to the first character.
+  const markBytes = found && from === 0 ? Math.min(found.markBytes, data.length) : 0;
+  const text = found && decodeExactly(data.subarray(markBytes), found.encoding);
+  const meta = { "pressmark/range": range };
+  if (!found || text === undefined) return { ...bytesPart(data, "application/octet-stream"), meta };
+  return { body: { text }, mimeType, meta: { ...encodingMeta({ ...found, markBytes }), ...meta } };
+}
+
+/** So far back it is looked for a place where a character is sure to begin. */
+const lookBack = { near: 4, far: 64 * 1024 };
+
+/**
+ * The characters that begin between two offsets, so that ranges one after the other give each character once. Where none begins,
+ * the one that goes on there.
+ */
+async function wholeCharacters(
+  stretch: Stretch,
+  begin: number,
+  end: number,
+  encoding: Encoding,
+): Promise<{ readonly data: Buffer; readonly from: number }> {
+  const margin = isSelfSynchronising(encoding) ? lookBack.near : lookBack.far;
+  // Units of two bytes begin at even offsets.
+  const base = Math.max(0, begin - (begin % 2) - margin);
+  const ahead = encoding === "iso-2022-jp" ? margin : lookBack.near;
+  const window = await stretch.read(base, end + ahead - base);
+  let from = boundaryFrom(window, begin - base, encoding, base === 0);
+  const to = Math.min(boundaryFrom(window, end - base, encoding, base === 0), window.length);
+  if (from >= to) from = syncBefore(window, begin - base, encoding);
+  return { data: window.subarray(from, to), from: base + from };
+}
+
+function isSelfSynchronising(encoding: Encoding): boolean {
+  return encoding === "utf-8" || encoding === "utf-16le" || encoding === "utf-16be" || encoding === "windows-1252";
+}
+
+/** The first place from here on where a character begins, or the end. */
+function boundaryFrom(window: Uint8Array, at: number, encoding: Encoding, isStart: boolean): number {
+  if (isStart && at <= 0) return 0;
+  let place = syncBefore(window, at, encoding);
+  while (place < at && place < window.length) place += characterBytes(window, place, encoding);
+  return place;
+}
+
+/** The last place up to here where a character is sure to begin. */
+function syncBefore(window: Uint8Array, at: number, encoding: Encoding): number {
+  let place = Math.min(at, window.length);
+  if (encoding === "windows-1252") return place;
+  if (encoding === "utf-8") {
+    for (let back = 0; back < 3 && place > 0 && ((window[place] ?? 0) & 0xc0) === 0x80; back += 1) place -= 1;
+    return place;
+  }
+  if (encoding === "utf-16le" || encoding === "utf-16be") {
+    place -= place % 2;
+    const high = (unit: number): number => window[unit + (encoding === "utf-16le" ? 1 : 0)] ?? 0;
+    return place >= 2 && (high(place) & 0xfc) === 0xdc ? place - 2 : place;
+  }
+  while (place > 0 && !endsCharacter(window[place - 1] as number, encoding)) place -= 1;
+  return place;
+}

@@ -1,0 +1,236 @@
+/** What a file gives when it is read: all of it, a range, or the text of a document. */
+import { read as readFd } from "node:fs";
+import { invalid, quote, ResourceError } from "../../errors.ts";
+import type { Address, Entry, Part } from "../../source.ts";
+import type { Confine, Place } from "./confine.ts";
+import { type ContentKind, judge, toPart } from "./content.ts";
+import type { Disk } from "./disk.ts";
+import { type Extract, isDocumentType } from "./extract.ts";
+import { type Range, type ReadAsk, readRange, spellRange, type Stretch } from "./range.ts";
+import { createLineIndex, type LineIndex } from "./range-lines.ts";
+import { settled } from "./steps.ts";
+import type { Steps } from "./steps.ts";
+
+/** The template that names every range. */
+export const fileTemplate = "{+path}{?lines,bytes,as}";
+
+export interface Reads {
+  /** All of a file. Undefined where no file is. */
+  whole(path: string): Steps<Part[] | undefined>;
+  /** A part of it, or its text. */
+  part(path: string, ask: ReadAsk, signal: AbortSignal): Steps<Part[] | undefined>;
+  /** What is said of a file, or of what is asked of it. Undefined where a folder is asked for its lines. */
+  entry(at: Address, place: Place, ask: ReadAsk | undefined): Entry | undefined;
+}
+
+export interface ReadsOptions {
+  readonly confine: Confine;
+  readonly disk: Disk;
+  readonly maxBytes: number;
+  readonly extract: Extract;
+  entry(path: string, place: Place): Entry;
+}
+
+/** A file that is open, for as long as the visit lasts. */
+interface OpenFile {
+  readonly place: Place;
+  readonly fd: number;
+  readonly size: number;
+  readonly name: string;
+}
+
+/** A document that was read, and is still to be understood. */
+interface Document {
+  readonly place: Place;
+  readonly mimeType: string;
+  readonly version: string | undefined;
+  /** Absent if its text is known already. */
+  readonly bytes?: Buffer;
+}
+
+/** What a question about a part of a file came to. */
+type Found =
+  | { readonly parts: Part[] }
+  | { readonly document: Document }
+  /** It is text as it stands, and all of it is wanted. */
+  | { readonly isPlain: true };
+
+/** Said of a file that was replaced between the look and the opening. */
+const again = "again";
+const attempts = 8;
+
+/** So much of a file is looked at in order to judge what it is. */
+const headBytes = 64 * 1024;
+/** A document above this is not read for its text. */
+const maxDocumentBytes = 64 * 1024 * 1024;
+const maxIndexes = 16;
+
+export function createReads({ confine, disk, maxBytes, extract, entry }: ReadsOptions): Reads {
+  /** By version, the least recently used first. */
+  const indexes = new Map<string, LineIndex>();
+
+  function* wholeOnce(path: string): Steps<Part[] | typeof again | undefined> {
+    return yield* confine.visit<Part[] | typeof again>(path, function* (place) {
+      refuseFolder(path, place);
+      const fd = yield* confine.open(place);
+      if (fd === undefined) return again;
+      try {
+        const size = Number(place.stats.size);
+        const bytes = size > maxBytes ? undefined : yield* settled(disk.read(fd, size, maxBytes));
+        const name = nameOf(path);
+        if (bytes && bytes.length <= maxBytes) return toParts(place, toPart(name, bytes));
+        const length = Math.max(size, bytes?.length ?? 0);
+        throw tooLarge(path, length, yield* kindOf({ place, fd, size: length, name }));
+      } finally {
+        disk.close(fd);
+      }
+    });
+  }
+
+  function* partOnce(path: string, ask: ReadAsk, signal: AbortSignal): Steps<Found | typeof again | undefined> {
+    return yield* confine.visit<Found | typeof again>(path, function* (place) {
+      refuseFolder(path, place);
+      const fd = yield* confine.open(place);
+      if (fd === undefined) return again;
+      try {
+        return yield* readPart(path, ask, { place, fd, size: Number(place.stats.size), name: nameOf(path) }, signal);
+      } finally {
+        disk.close(fd);
+      }
+    });
+  }
+
+  function* readPart(path: string, ask: ReadAsk, file: OpenFile, signal: AbortSignal): Steps<Found> {
+    const { place, fd, size } = file;
+    const kind = yield* kindOf(file);
+    if (ask.asText && isDocumentType(kind.mimeType)) return yield* readDocument(path, kind.mimeType, file);
+    if (ask.asText && !kind.text)
+      throw invalid(`no text can be taken out of ${quote(path)}, which is ${kind.mimeType}; ask without "as"`);
+    if (!ask.range) return { isPlain: true };
+    const stretch: Stretch = { size, read: (from, length) => readAt(fd, from, Math.min(length, size - from)) };
+    const index = indexOf(entry(path, place).version);
+    const part = yield* settled(readRange(stretch, ask.range, { path, kind, maxBytes, signal, index }));
+    return { parts: toParts(place, part) };
+  }
+
+  function indexOf(version: string | undefined): LineIndex {
+    if (version === undefined) return createLineIndex();
+    const known = indexes.get(version) ?? createLineIndex();
+    indexes.delete(version);
+    indexes.set(version, known);
+    for (const oldest of indexes.keys()) {
+      if (indexes.size <= maxIndexes) break;
+      indexes.delete(oldest);
+    }
+    return known;
+  }
+
+  function* readDocument(path: string, mimeType: string, { place, fd, size }: OpenFile): Steps<Found> {
+    const { version: ofFile } = entry(path, place);
+    // One file may have two names, of which each says another type.
+    const version = ofFile === undefined ? undefined : `${ofFile} ${mimeType}`;
+    const document = { place, mimeType, version };
+    if (extract.knows(version)) return { document };
+    if (size > maxDocumentBytes)
+      throw new ResourceError(
+        "too-large",
+        `${quote(path)} has ${size} bytes, and text is taken out of at most ${maxDocumentBytes}; ask for bytes`,
+        { details: { reason: "too-large", size, maxBytes: maxDocumentBytes, template: fileTemplate } },
+      );
+    return { document: { ...document, bytes: yield* settled(readAt(fd, 0, size)) } };
+  }
+
+  async function textPart(path: string, document: Document, range: Range | undefined, signal: AbortSignal) {
+    const { place: _, ...asked } = document;
+    const { mimeType, text } = await extract.text({ path, ...asked }, signal);
+    const kind: ContentKind = { mimeType, text: { encoding: "utf-8", markBytes: 0 } };
+    if (!range) {
+      if (text.length > maxBytes) throw tooLarge(path, text.length, kind, "as=text&");
+      return { body: { text: text.toString("utf8") }, mimeType };
+    }
+    const stretch: Stretch = { size: text.length, read: (from, length) => text.subarray(from, from + length) };
+    return readRange(stretch, range, { path, kind, maxBytes, signal, prefix: "as=text&" });
+  }
+
+  /** Says what can be read instead. */
+  function tooLarge(path: string, size: number, { text, mimeType }: ContentKind, prefix = ""): ResourceError {
+    const most = Math.min(maxBytes, 1024 * 1024);
+    const ranges = [
+      ...(text ? [spellRange({ unit: "lines", first: 1, last: 1000 })] : []),
+      spellRange({ unit: "bytes", first: 0, last: most - 1 }),
+      spellRange({ unit: "bytes", first: size - Math.min(most, 64 * 1024), last: size - 1 }),
+    ].map((range) => prefix + range);
+    if (prefix === "" && isDocumentType(mimeType)) ranges.unshift("as=text");
+    return new ResourceError(
+      "too-large",
+      `${quote(path)} has ${size} bytes; at most ${maxBytes} are read at once; ask for a part, as in ${quote(`?${ranges[0]}`)}`,
+      { details: { reason: "too-large", size, maxBytes, template: fileTemplate, next: ranges[0], ranges } },
+    );
+  }
+
+  function* whole(path: string): Steps<Part[] | undefined> {
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const parts = yield* wholeOnce(path);
+      if (parts !== again) return parts;
+    }
+    return undefined;
+  }
+
+  return {
+    whole,
+
+    *part(path, ask, signal) {
+      for (let attempt = 0; attempt < attempts; attempt += 1) {
+        const found = yield* partOnce(path, ask, signal);
+        if (found === undefined) return undefined;
+        if (found === again) continue;
+        if ("parts" in found) return found.parts;
+        if ("isPlain" in found) return yield* whole(path);
+        const part = yield* settled(textPart(path, found.document, ask.range, signal));
+        return toParts(found.document.place, part);
+      }
+      return undefined;
+    },
+
+    entry({ path, query }, place, ask) {
+      const said = entry(path, place);
+      if (!ask || !query) return said;
+      if (place.kind === "folder") return undefined;
+      const { size: _size, mimeType: _mimeType, ...rest } = said;
+      return { ...rest, query };
+    },
+  };
+}
+
+function* kindOf({ fd, size, name }: OpenFile): Steps<ContentKind> {
+  const head = yield* settled(readAt(fd, 0, Math.min(size, headBytes)));
+  return judge(name, head, size > head.length);
+}
+
+function refuseFolder(path: string, { kind }: Place): void {
+  if (kind === "folder")
+    throw new ResourceError("directory", `${quote(path)} is a directory; list its children instead`);
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+function toParts({ direct, path }: Place, part: Part): Part[] {
+  return [direct ? part : { ...part, reveals: { path } }];
+}
+
+/** Fewer bytes only where the file ends. */
+async function readAt(fd: number, from: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafeSlow(Math.max(0, length));
+  for (let end = 0; end < buffer.length;) {
+    const count = await new Promise<number>((resolve, reject) => {
+      readFd(fd, buffer, end, buffer.length - end, from + end, (cause, read) =>
+        cause ? reject(cause) : resolve(read),
+      );
+    });
+    if (count === 0) return buffer.subarray(0, end);
+    end += count;
+  }
+  return buffer;
+}
