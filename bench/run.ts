@@ -47,7 +47,7 @@ if (values.help) {
 --who        who takes part beside bare (all unless said): ${contestants.map(({ name }) => name).join(", ")}
 --rounds     how often everyone takes a turn (5)
 --in-flight  how many reads are under way at once (8)
---million    also the cases over a million files, which are made first (4 GiB, some minutes)
+--million    also the cases over a million files, which are made first (5 GiB free, some minutes)
 --json       where to write the figures (bench/results/latest.json)`);
   process.exit(0);
 }

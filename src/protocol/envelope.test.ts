@@ -58,6 +58,14 @@ describe("the envelope of a modern request", () => {
     expect(codeOf(() => openEnvelope("resources/read", params, wrong))).toEqual([-32020, 400]);
   });
 
+  it("takes a name that looks like base64 between its marks for what it says, never for itself (MOD-63)", () => {
+    const name = `=?base64?${Buffer.from("other").toString("base64")}?=`;
+    const wrong = { ...headers, method: "tools/call", name };
+    expect(codeOf(() => openEnvelope("tools/call", { name, _meta: meta }, wrong))).toEqual([-32020, 400]);
+    const right = { ...wrong, name: `=?base64?${Buffer.from(name).toString("base64")}?=` };
+    expect(openEnvelope("tools/call", { name, _meta: meta }, right).revision.date).toBe("2026-07-28");
+  });
+
   it("takes a name that no header can carry as base64 of its UTF-8", () => {
     const uri = "test://日本語";
     const name = `=?base64?${Buffer.from(uri).toString("base64")}?=`;

@@ -1,6 +1,6 @@
 /** `subscriptions/listen`: one stream of changes, acknowledged first, each message tagged with the id that asked for it. */
 import { ResourceError } from "../errors.ts";
-import type { WatchFilter } from "../resources.ts";
+import type { Call, WatchFilter } from "../resources.ts";
 import type { Ask } from "./ask.ts";
 import { codes, ProtocolError } from "./message.ts";
 import { flagOf, recordOf, urisOf } from "./params.ts";
@@ -22,7 +22,9 @@ export const subscriptionsListen: Ask = {
 
     const tag = { "io.modelcontextprotocol/subscriptionId": id };
     const filter: WatchFilter = { ...(list && { list }), ...(uris.length > 0 && { uris }) };
-    const watch = await offer.resources.watch(filter, call);
+    // Nothing may come before the acknowledgment, and no progress at all.
+    const quiet: Call = call.progress ? { caller: call.caller, signal: call.signal } : call;
+    const watch = await offer.resources.watch(filter, quiet);
     const changes = watch[Symbol.asyncIterator]();
     offer.listens.add(changes);
     try {

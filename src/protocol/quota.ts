@@ -16,7 +16,7 @@ export interface Quota {
   take(caller: Caller, signal: AbortSignal, amount?: number): Promise<void> | undefined;
 }
 
-/** Callers whose allowance is full again are forgotten, at the latest when there are this many. */
+/** More callers than this are not remembered. */
 const maxCallers = 10_000;
 
 export function createQuota({
@@ -32,15 +32,22 @@ export function createQuota({
     bucket.at = time;
   }
 
+  /** Those whose allowance is full again; if there are none, the tenth that came first, or every newcomer would look through all. */
+  function forget(time: number): void {
+    for (const [id, theirs] of buckets) {
+      refill(theirs, time);
+      if (theirs.left >= burst) buckets.delete(id);
+    }
+    for (const id of buckets.keys()) {
+      if (buckets.size <= maxCallers * 0.9) return;
+      buckets.delete(id);
+    }
+  }
+
   function bucketOf(id: string, time: number): { left: number; at: number } {
     let bucket = buckets.get(id);
     if (!bucket) {
-      if (buckets.size >= maxCallers) {
-        for (const [other, theirs] of buckets) {
-          refill(theirs, time);
-          if (theirs.left >= burst) buckets.delete(other);
-        }
-      }
+      if (buckets.size >= maxCallers) forget(time);
       bucket = { left: burst, at: time };
       buckets.set(id, bucket);
     }

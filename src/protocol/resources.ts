@@ -76,10 +76,10 @@ export const resourcesRead: Ask = {
 };
 
 export const resourcesSubscribe: Ask = {
-  async answer({ params, subscriptions }) {
+  async answer({ params, call, subscriptions }) {
     const uri = uriOf(params);
     if (!subscriptions) throw notFound(uri);
-    await subscriptions.subscribe(uri);
+    await subscriptions.subscribe(uri, call.signal);
     return {};
   },
 };

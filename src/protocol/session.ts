@@ -107,7 +107,10 @@ export function createSession(offer: Offer, peer: SessionPeer, askModern: AskMod
     if (method === "notifications/initialized" && revision) void subscriptions.followList();
     if (method === "notifications/cancelled") {
       const id = member(params, "requestId");
-      if (isId(id)) underWay.get(id)?.abort();
+      if (!isId(id)) return;
+      underWay.get(id)?.abort();
+      // Who withdrew a question may use its id again, however long the work takes to stop.
+      underWay.delete(id);
     }
   }
 
@@ -180,7 +183,14 @@ export function createSession(offer: Offer, peer: SessionPeer, askModern: AskMod
      * batches, and a listen would hold back the answers to all the others.
      */
     function goOn(): void {
-      if (closed) return reply.end();
+      // Both places may have become free at once, with one message left.
+      if (next === batch.length) return;
+      if (closed) {
+        left -= batch.length - next;
+        next = batch.length;
+        if (left === 0) reply.end();
+        return;
+      }
       const body = batch[next];
       next += 1;
       const id = isRecord(body) && isId(body["id"]) ? body["id"] : undefined;

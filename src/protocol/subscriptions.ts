@@ -1,5 +1,5 @@
 /** What one session of the older revisions has subscribed to. */
-import { notFound, ResourceError, toResourceError } from "../errors.ts";
+import { notFound, ResourceError } from "../errors.ts";
 import type { Caller, Change, Resources, Watch } from "../resources.ts";
 import type { Quota } from "./quota.ts";
 
@@ -8,10 +8,19 @@ export interface Subscriptions {
   followList(): Promise<void>;
   /** Resolves when a list answered now is followed by word of every later change. */
   listFollowed(): Promise<void> | undefined;
-  /** Throws "not-found" for what cannot be read. Twice is once. */
-  subscribe(uri: string): Promise<void>;
+  /** Throws "not-found" for what cannot be read. Twice is once. Nothing stands if all who asked withdrew before it was armed. */
+  subscribe(uri: string, signal: AbortSignal): Promise<void>;
   unsubscribe(uri: string): void;
   close(): void;
+}
+
+interface Subscription {
+  readonly stop: AbortController;
+  readonly armed: Promise<void>;
+  /** How many questions wait until it is armed. */
+  askers: number;
+  /** Whether one of them was still asked by then. */
+  isKept: boolean;
 }
 
 /** A session may not hold more than this at once: each costs memory. */
@@ -25,7 +34,7 @@ export function createSubscriptions(
   caller: Caller,
   announce: (change: Change) => void | Promise<void>,
 ): Subscriptions {
-  const held = new Map<string, { stop: AbortController; armed: Promise<void> }>();
+  const held = new Map<string, Subscription>();
   const listening = new AbortController();
   let listArmed: Promise<void> | undefined;
   let closed = false;
@@ -44,6 +53,16 @@ export function createSubscriptions(
     const watch = await resources.watch({ uris: [uri] }, { caller, signal: stop.signal });
     if (watch.uris.length === 0) throw notFound(uri);
     begin(watch);
+  }
+
+  function hold(uri: string): Subscription {
+    if (held.size >= maxSubscriptions) {
+      throw new ResourceError("busy", `a session holds at most ${maxSubscriptions} subscriptions: end some first`);
+    }
+    const stop = new AbortController();
+    const subscription: Subscription = { stop, armed: arm(uri, stop), askers: 0, isKept: false };
+    held.set(uri, subscription);
+    return subscription;
   }
 
   async function followListNow(): Promise<void> {
@@ -72,22 +91,19 @@ export function createSubscriptions(
     },
     listFollowed: () => listArmed,
 
-    async subscribe(uri) {
+    async subscribe(uri, signal) {
       if (closed) throw new ResourceError("cancelled", "the session is closed");
-      const already = held.get(uri);
-      if (already) return already.armed;
-      if (held.size >= maxSubscriptions) {
-        throw new ResourceError("busy", `a session holds at most ${maxSubscriptions} subscriptions: end some first`);
-      }
-      const stop = new AbortController();
-      const armed = arm(uri, stop);
-      held.set(uri, { stop, armed });
+      const subscription = held.get(uri) ?? hold(uri);
+      subscription.askers += 1;
       try {
-        await armed;
-      } catch (cause) {
-        stop.abort();
-        if (held.get(uri)?.stop === stop) held.delete(uri);
-        throw toResourceError(cause);
+        await subscription.armed;
+        if (!signal.aborted) subscription.isKept = true;
+      } finally {
+        subscription.askers -= 1;
+        if (subscription.askers === 0 && !subscription.isKept) {
+          subscription.stop.abort();
+          if (held.get(uri) === subscription) held.delete(uri);
+        }
       }
     },
 

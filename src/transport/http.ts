@@ -138,9 +138,12 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
     if (response.destroyed) return;
     if (caller === undefined)
       return refuse(response, 401, "say who you are: send an Authorization header", { "WWW-Authenticate": challenge });
-    if (closing)
-      return refuse(response, 503, "this server is shutting down; ask again soon", { ...thenClose, "Retry-After": 5 });
+    if (closing) return refuseLate(response);
     door(request, response, caller);
+  }
+
+  function refuseLate(response: ServerResponse): void {
+    refuse(response, 503, "this server is shutting down; ask again soon", { ...thenClose, "Retry-After": 5 });
   }
 
   function atEndpoint(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
@@ -188,6 +191,8 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
         if (bytes === "busy")
           return refuse(response, 503, "too much is arriving at once; ask again soon", { "Retry-After": 1 });
         if (bytes === "too-large") return refuseBody(request, response);
+        // What began to arrive before must not open a session that no one would end.
+        if (closing) return refuseLate(response);
         const parsed = parseMessage(bytes);
         if (parsed.ok) done(parsed.body, accepts);
         else answer(response, 400, edge.error(null, parseError, parsed.message));

@@ -206,6 +206,20 @@ describe("closing", () => {
     client.close();
   });
 
+  it("begins no session for a body that was still arriving", async () => {
+    const { raw, edge, listening } = await serveFake({}, { graceMs: 60_000 });
+    const body = JSON.stringify({ ...question, method: "initialize", params: { protocolVersion: "2025-11-25" } });
+    const requested = once(listening.server, "request");
+    const socket = await raw(`POST /mcp HTTP/1.1\r\n${json}Content-Length: ${body.length}\r\n\r\n${body.slice(0, 9)}`);
+    await requested;
+    await listening.http.close();
+    const said = everything(socket);
+    socket.write(body.slice(9));
+    expect(await said).toMatch(/^HTTP\/1\.1 503 /);
+    expect(edge.sessions).toEqual([]);
+    expect(listening.http.counts.sessions).toBe(0);
+  });
+
   it("hangs up on those who do not finish in time", async () => {
     const edge = createFakeEdge({
       exchange: (_message, reply) => void reply.notify(wireOf({ n: 1 })),

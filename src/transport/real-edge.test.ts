@@ -250,3 +250,25 @@ it("both eras are served over one stdio, and a listen ends with the input", asyn
   await over;
   expect(note.watchers.size).toBe(0);
 });
+
+it("a listen over stdio gets its result when the server is told to end (MOD-36)", async () => {
+  const note = createNote();
+  const edge = createEdge({ resources: note.resources, server: { name: "test", version: "1" } });
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const ending = new AbortController();
+  const over = serveStdio(edge, { input, output, signal: ending.signal });
+  const answers = output.setEncoding("utf8").iterator() as AsyncIterator<string>;
+  const next = async () => JSON.parse((await answers.next()).value as string) as unknown;
+  const { body } = modern(3, "subscriptions/listen", { notifications: { resourceSubscriptions: ["note://a"] } });
+  input.write(`${JSON.stringify(body)}\n`);
+  expect(await next()).toMatchObject({ method: "notifications/subscriptions/acknowledged" });
+  ending.abort();
+  await over;
+  output.end();
+  expect(await next()).toMatchObject({
+    id: 3,
+    result: { resultType: "complete", _meta: { "io.modelcontextprotocol/subscriptionId": 3 } },
+  });
+  expect(note.watchers.size).toBe(0);
+});

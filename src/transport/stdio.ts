@@ -18,7 +18,7 @@ export interface StdioOptions {
   readonly highWaterBytes?: number;
   /** For questions that are under way when the input ends, and for a reader that takes nothing. A listen is not waited for. */
   readonly graceMs?: number;
-  /** Ends the conversation as the end of the input does. */
+  /** Ends the conversation as the end of the input does, but closes the edge: every listen gets its result. */
   readonly signal?: AbortSignal;
 }
 
@@ -156,7 +156,8 @@ export async function serveStdio(
   // From here on nothing more is taken.
   taking = true;
   input.off("data", takeChunk).off("end", endInput).pause();
-  await atMost(graceMs, Promise.race([underWay.idle(), outputBroke.promise]));
+  const closing = signal?.aborted ? edge.close().catch(() => undefined) : undefined;
+  await atMost(graceMs, Promise.race([Promise.all([closing, underWay.idle()]), outputBroke.promise]));
   session.close();
   controller.abort();
   silent = true;

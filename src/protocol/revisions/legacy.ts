@@ -16,8 +16,6 @@ export function errorCodes(notFoundCode: number): (kind: ErrorKind) => number {
       case "invalid":
       case "too-large":
         return codes.params;
-      case "unsupported":
-        return codes.method;
       default:
         return codes.internal;
     }

@@ -25,26 +25,38 @@ interface Kept extends FolderNames {
   readonly rules: FolderRules | undefined;
 }
 
-const minKept = 2000;
+/** A folder with fewer names is kept only until some others have been read: the next page begins where this one ends. */
+const minLarge = 2000;
+const maxSmallKept = 16;
 const maxKeptInAll = 200_000;
 
 const nothing: FolderNames = { names: [], only: new Map() };
 
 export function createNames(disk: Disk, serving: Serving): Names {
   /** The least recently used first. */
-  const kept = new Map<string, Kept>();
+  const large = new Map<string, Kept>();
+  const small = new Map<string, Kept>();
   let keptInAll = 0;
 
   function forget(key: string): void {
-    keptInAll -= kept.get(key)?.names.length ?? 0;
-    kept.delete(key);
+    keptInAll -= large.get(key)?.names.length ?? 0;
+    large.delete(key);
+    small.delete(key);
   }
 
   function keep(key: string, value: Kept): void {
     forget(key);
-    kept.set(key, value);
+    if (value.names.length < minLarge) {
+      small.set(key, value);
+      for (const oldest of small.keys()) {
+        if (small.size <= maxSmallKept) break;
+        small.delete(oldest);
+      }
+      return;
+    }
+    large.set(key, value);
     keptInAll += value.names.length;
-    for (const oldest of kept.keys()) {
+    for (const oldest of large.keys()) {
       if (keptInAll <= maxKeptInAll) break;
       forget(oldest);
     }
@@ -52,10 +64,9 @@ export function createNames(disk: Disk, serving: Serving): Names {
 
   function* ifKept({ stats, path }: Place): Steps<FolderNames | undefined> {
     const key = keyOf(stats);
-    const known = kept.get(key);
+    const known = large.get(key) ?? small.get(key);
     if (known?.stamp !== stampOf(stats) || known.rules !== (yield* serving.rulesIn(path, stats))) return undefined;
-    kept.delete(key);
-    kept.set(key, known);
+    keep(key, known);
     return known;
   }
 
@@ -80,7 +91,7 @@ export function createNames(disk: Disk, serving: Serving): Names {
       if (waiting) yield waiting;
     }
     const found = { names, only };
-    if (isSettled && names.length >= minKept) keep(keyOf(stats), { ...found, stamp: stampOf(stats), rules });
+    if (isSettled) keep(keyOf(stats), { ...found, stamp: stampOf(stats), rules });
     else forget(keyOf(stats));
     return found;
   }
@@ -91,7 +102,8 @@ export function createNames(disk: Disk, serving: Serving): Names {
     },
 
     clear() {
-      kept.clear();
+      large.clear();
+      small.clear();
       keptInAll = 0;
     },
   };

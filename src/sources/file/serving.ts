@@ -93,6 +93,8 @@ export function createServing(options: ServingOptions): Serving {
   const files = createIgnoreFiles(disk, (message, path) => options.say?.(message, nameFor(path)));
   /** The least recently used first. */
   const folders = new Map<string, Known>();
+  /** What was checked earlier is not taken for granted. */
+  let trustedFromMs = 0;
   let personal: RankedRules | undefined;
   let outside: { readonly rules: FolderRules; readonly checkedMs: number } | undefined;
 
@@ -158,7 +160,7 @@ export function createServing(options: ServingOptions): Serving {
   function* rulesIn(path: string, given?: BigIntStats): Steps<FolderRules | undefined> {
     const nowMs = performance.now();
     const known = folders.get(path);
-    if (known && nowMs - known.checkedMs < disk.trustMs) return known.rules;
+    if (known && nowMs - known.checkedMs < disk.trustMs && known.checkedMs >= trustedFromMs) return known.rules;
     const before = yield* above(path);
     if (!before || !ignore) return before;
     const stats = given ?? (yield* settled(disk.lstat(locate(path))));
@@ -225,6 +227,9 @@ export function createServing(options: ServingOptions): Serving {
   }
 
   function keep(path: string, known: Known): void {
+    const before = folders.get(path);
+    // What one door has noticed counts for all of them.
+    if (before && before.rules !== known.rules) trustedFromMs = known.checkedMs;
     folders.delete(path);
     folders.set(path, known);
     if (folders.size <= maxKnown) return;

@@ -226,6 +226,10 @@ export function createWalk(options: WalkOptions): Walk {
     const frames = [first];
     for (let frame = frames.at(-1); frame; frame = frames.at(-1)) {
       if (frame.next >= frame.aheadFrom + frame.ahead.length) {
+        if (frame.names && frame.next >= frame.names.length) {
+          frames.pop();
+          continue;
+        }
         const waiting = pause();
         if (waiting) yield waiting;
         if (ask.signal.aborted) throw new ResourceError("cancelled", "the question was withdrawn");

@@ -1,0 +1,203 @@
+import { describe, expect, it } from "vitest";
+import { openPolicy } from "../access/policy.ts";
+import { ResourceError } from "../errors.ts";
+import type { Call, Resources } from "../resources.ts";
+import { createResources } from "../router/create-resources.ts";
+import { createMemory } from "../sources/memory.ts";
+import { createClock } from "../testing/clock.ts";
+import { createEdge } from "./create-edge.ts";
+import type { Reply, Wire } from "./edge.ts";
+
+const textOf = (wire: Wire) => wire.map((piece) => Buffer.from(piece as string).toString()).join("");
+const request = (id: number, method: string, params: object = {}) => ({ jsonrpc: "2.0", id, method, params });
+const read = (id: number, params: object = {}) => request(id, "resources/read", { uri: "m://a", ...params });
+const subscribe = (id: number) => request(id, "resources/subscribe", { uri: "m://a" });
+const withdraw = (requestId: number) => ({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } });
+const meta = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+/** A session over a house with one resource, of which a test may take some into its own hands. */
+function open(own: Partial<Resources> = {}) {
+  const house = createResources({
+    mounts: [{ name: "m", base: "m://", source: createMemory({ a: "text" }).source }],
+    policy: openPolicy,
+    tools: createClock().tools,
+    cursorKey: new Uint8Array(32),
+  });
+  const resources = { ...house, ...own };
+  const edge = createEdge({ resources, server: { name: "test", version: "1" } });
+  const peer = { caller: { id: "me" }, signal: new AbortController().signal, send: () => {} };
+  const session = edge.session(peer, { modern: true });
+
+  function ask(body: unknown) {
+    const said: unknown[] = [];
+    const ends: unknown[] = [];
+    const answered = Promise.withResolvers<unknown>();
+    const reply: Reply = {
+      notify: (wire) => void said.push(JSON.parse(textOf(wire))),
+      end(wire) {
+        const answer: unknown = wire && JSON.parse(textOf(wire));
+        ends.push(answer);
+        answered.resolve(answer);
+      },
+    };
+    session.receive(body, reply);
+    return { said, ends, answer: answered.promise };
+  }
+  ask(request(0, "initialize", { protocolVersion: "2025-03-26", capabilities: {} }));
+  return { session, ask, read: house.read, watch: house.watch };
+}
+
+/** A session whose watches are armed when the test says so. */
+function openSlow() {
+  const release = Promise.withResolvers<void>();
+  const calls: Call[] = [];
+  const { ask, watch } = open({
+    watch: async (filter, call) => {
+      calls.push(call);
+      await release.promise;
+      return watch(filter, call);
+    },
+  });
+  return { ask, release, calls };
+}
+
+/** Long enough for whatever was put off to have come. */
+async function someTurns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+}
+
+describe("a batch", () => {
+  it.each([1, 2, 3, 4, 5, 9])(
+    "of %i is answered once, with an answer to each of its requests (LEG-34)",
+    async (count) => {
+      const { ask } = open();
+      const batch = Array.from({ length: count }, (_, id) => read(id));
+      const { answer, ends } = ask(batch);
+      const answers = (await answer) as { id: number; result?: object }[];
+      expect(answers.map(({ id }) => id).sort()).toEqual(batch.map(({ id }) => id));
+      expect(answers.every(({ result }) => result !== undefined)).toBe(true);
+      await someTurns();
+      expect(ends).toHaveLength(1);
+    },
+  );
+
+  it("begins nothing more once its session has ended, and ends once", async () => {
+    let reads = 0;
+    const { ask, session } = open({
+      read: () => {
+        reads += 1;
+        session.close();
+        return Promise.reject(new Error("closed"));
+      },
+    });
+    const { answer, ends } = ask(Array.from({ length: 100 }, (_, id) => read(id)));
+    await answer;
+    await someTurns();
+    expect(reads).toBeLessThanOrEqual(2);
+    expect(ends).toHaveLength(1);
+  });
+
+  it("holds no modern requests: a listen would keep back the answers to all others (MOD-1)", async () => {
+    const { ask } = open();
+    const listen = request(1, "subscriptions/listen", { _meta: meta, notifications: { resourcesListChanged: true } });
+    const { answer, said } = ask([listen, request(2, "ping")]);
+    expect(await answer).toEqual([
+      { jsonrpc: "2.0", id: 1, error: { code: -32601, message: expect.any(String) as string } },
+      { jsonrpc: "2.0", id: 2, result: {} },
+    ]);
+    expect(said).toEqual([]);
+  });
+
+  it("says nothing more of a request that has been answered (LEG-64)", async () => {
+    const other = Promise.withResolvers<void>();
+    const first = Promise.withResolvers<Call>();
+    const { ask, read: reallyRead } = open({
+      read: async (uri, call) => {
+        if (call.progress) first.resolve(call);
+        else await other.promise;
+        return reallyRead(uri, call);
+      },
+    });
+    const { answer, said } = ask([read(1, { _meta: { progressToken: "t" } }), read(2)]);
+    const { progress } = await first.promise;
+    progress?.(1);
+    await someTurns();
+    progress?.(2);
+    other.resolve();
+    await answer;
+    expect(said).toEqual([
+      { jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: "t", progress: 1 } },
+    ]);
+  });
+});
+
+it("the id of a question that was withdrawn is free at once, even if its work does not stop (MOD-1, MOD-53)", async () => {
+  const stuck = Promise.withResolvers<void>();
+  let reads = 0;
+  const { ask, read: reallyRead } = open({
+    read: async (uri, call) => {
+      reads += 1;
+      if (reads === 1) await stuck.promise;
+      return reallyRead(uri, call);
+    },
+  });
+  const first = ask(read(1, { _meta: meta }));
+  ask(withdraw(1));
+  const second = ask(read(1, { _meta: meta }));
+  expect(await second.answer).toMatchObject({ id: 1, result: { contents: [{ text: "text" }] } });
+  stuck.resolve();
+  expect(await first.answer).toBeUndefined();
+});
+
+describe("a subscription that is withdrawn before it is armed", () => {
+  it("does not stand (LEG-63)", async () => {
+    const { ask, release, calls } = openSlow();
+    const { answer } = ask(subscribe(1));
+    ask(withdraw(1));
+    release.resolve();
+    expect(await answer).toBeUndefined();
+    expect(calls.map(({ signal }) => signal.aborted)).toEqual([true]);
+    expect(await ask(subscribe(2)).answer).toMatchObject({ id: 2, result: {} });
+    expect(calls.map(({ signal }) => signal.aborted)).toEqual([true, false]);
+  });
+
+  it("stands for who asked for the same and did not withdraw", async () => {
+    const { ask, release, calls } = openSlow();
+    const answers = [ask(subscribe(1)).answer, ask(subscribe(2)).answer, ask(subscribe(3)).answer];
+    ask(withdraw(1));
+    ask(withdraw(3));
+    release.resolve();
+    expect(await Promise.all(answers)).toEqual([undefined, { jsonrpc: "2.0", id: 2, result: {} }, undefined]);
+    expect(calls.map(({ signal }) => signal.aborted)).toEqual([false]);
+  });
+});
+
+it("what a resource does not offer is no missing method: the same question about another is answered", async () => {
+  const { ask } = open({ read: () => Promise.reject(new ResourceError("unsupported", "no text can be had of this")) });
+  const { answer } = ask(read(1));
+  expect(await answer).toEqual({
+    jsonrpc: "2.0",
+    id: 1,
+    error: { code: -32603, message: "no text can be had of this" },
+  });
+});
+
+it("a listen says nothing before its acknowledgment, and no progress at all (MOD-32, MOD-38)", async () => {
+  const armed = Promise.withResolvers<void>();
+  const { ask, watch } = open({
+    watch: async (filter, call) => {
+      call.progress?.(1);
+      const watching = await watch(filter, call);
+      armed.resolve();
+      return watching;
+    },
+  });
+  const notifications = { resourcesListChanged: true };
+  const { said } = ask(request(1, "subscriptions/listen", { notifications, _meta: { ...meta, progressToken: 1 } }));
+  await armed.promise;
+  await someTurns();
+  expect(said).toMatchObject([{ method: "notifications/subscriptions/acknowledged" }]);
+});
