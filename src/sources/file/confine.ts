@@ -98,7 +98,8 @@ export function createConfine(
   function* toPlace(stats: BigIntStats, path: string, direct: boolean, handle: string): Steps<Place | undefined> {
     const kind = kindOf(stats);
     if (kind !== "file" && kind !== "folder") return undefined;
-    if (!(yield* serving.serves(path, kind === "folder"))) return undefined;
+    const isFolder = kind === "folder";
+    if (!(serving.trusted(path, isFolder) ?? (yield* serving.serves(path, isFolder)))) return undefined;
     let isOfFiles = devices.get(stats.dev);
     if (isOfFiles === undefined) {
       isOfFiles = (yield* settled(disk.kind(handle))) !== "made-up";
@@ -113,7 +114,8 @@ export function createConfine(
     const wanted = locate(path);
     const handle = `/proc/self/fd/${fd}`;
     const real = readlinkSync(handle);
-    const stats = yield* settled(disk.fstat(fd));
+    const asked = disk.fstat(fd);
+    const stats = asked instanceof Promise ? yield* settled(asked) : asked;
     // The kernel's word for a thing without a name; a name may end so as well.
     if (real.endsWith(" (deleted)") && !isSame(stats, yield* settled(disk.lstat(real)))) return "again";
     if (real === wanted) return yield* toPlace(stats, path, true, handle);
@@ -126,8 +128,14 @@ export function createConfine(
 
   function* visitByHandle<T>(path: string, use: (place: Place) => Steps<T>): Steps<T | undefined> {
     for (let attempt = 0; attempt < attempts; attempt += 1) {
-      const fd = yield* openOrNothing(locate(path), O_PATH);
-      if (fd === undefined) return undefined;
+      let fd: number | undefined;
+      try {
+        const asked = disk.open(locate(path), O_PATH);
+        fd = asked instanceof Promise ? yield* settled(asked) : asked;
+      } catch (cause) {
+        if (isNothing(cause)) return undefined;
+        throw cause;
+      }
       try {
         const place = yield* lookAt(path, fd);
         if (place === undefined) return undefined;

@@ -3,7 +3,7 @@
  * dead server could keep the answer waiting for ever. Asking at once costs a fifth of the CPU.
  */
 import * as fs from "node:fs";
-import type { BigIntStats } from "node:fs";
+import type { BigIntStats, Stats } from "node:fs";
 import { createPause } from "./steps.ts";
 import type { Maybe, Steps } from "./steps.ts";
 
@@ -19,12 +19,8 @@ export interface Disk {
   lstat(path: string): Maybe<BigIntStats | undefined>;
   /** The same of what a link leads to. */
   stat(path: string): Maybe<BigIntStats | undefined>;
-  /** What becomes of what `lstat` says of each name in a folder. */
-  lstats<T>(
-    folder: string,
-    names: readonly string[],
-    use: (stats: BigIntStats | undefined, name: string) => T,
-  ): Maybe<T[]>;
+  /** What becomes of what `lstat` says of each name in a folder, in small numbers. */
+  lstats<T>(folder: string, names: readonly string[], use: (stats: Stats | undefined, name: string) => T): Maybe<T[]>;
   realpath(path: string): Maybe<string>;
   kind(path: string): Maybe<DiskKind>;
   /** Whether a folder is quickly read. */
@@ -49,7 +45,7 @@ export type DiskKind = "local" | "remote" | "made-up";
 
 export type Kind = "file" | "folder" | "link" | "other";
 
-export function kindOf({ mode }: BigIntStats): Kind {
+export function kindOf({ mode }: { readonly mode: bigint | number }): Kind {
   switch (Number(mode) & fs.constants.S_IFMT) {
     case fs.constants.S_IFREG:
       return "file";
@@ -74,6 +70,7 @@ const namesPerChunk = 4096;
 export const remoteSettleMs = 3000;
 
 const lstatOptions = { bigint: true, throwIfNoEntry: false } as const;
+const lstatSmallOptions = { throwIfNoEntry: false } as const;
 
 export function createLocalDisk(): Disk {
   const scratch = Buffer.allocUnsafeSlow(smallBytes + 1);
@@ -86,7 +83,7 @@ export function createLocalDisk(): Disk {
     fstat: (fd) => fs.fstatSync(fd, { bigint: true }),
     lstat: lstatNow,
     stat: statNow,
-    lstats: (folder, names, use) => names.map((name) => use(lstatNow(`${folder}/${name}`), name)),
+    lstats: (folder, names, use) => names.map((name) => use(lstatSmall(`${folder}/${name}`), name)),
     realpath: (path) => fs.realpathSync.native(path),
     kind: (path) => diskKind(fs.statfsSync(path).type),
     isSmall: ({ size }) => size <= bigFolderBytes,
@@ -115,7 +112,7 @@ export function createRemoteDisk(): Disk {
     lstat: lstatLater,
     stat: statLater,
     lstats: (folder, names, use) =>
-      Promise.all(names.map(async (name) => use(await lstatLater(`${folder}/${name}`), name))),
+      Promise.all(names.map(async (name) => use(await lstatSmallLater(`${folder}/${name}`), name))),
     realpath: (path) => answer<string>((done) => fs.realpath.native(path, done)),
     kind: async (path) => diskKind((await fs.promises.statfs(path)).type),
     isSmall: () => false,
@@ -193,6 +190,24 @@ function lstatNow(path: string): BigIntStats | undefined {
 async function lstatLater(path: string): Promise<BigIntStats | undefined> {
   try {
     return await fs.promises.lstat(path, { bigint: true });
+  } catch (cause) {
+    if (isNothing(cause) || isRefusal(cause)) return undefined;
+    throw cause;
+  }
+}
+
+function lstatSmall(path: string): Stats | undefined {
+  try {
+    return fs.lstatSync(path, lstatSmallOptions);
+  } catch (cause) {
+    if (isNothing(cause) || isRefusal(cause)) return undefined;
+    throw cause;
+  }
+}
+
+async function lstatSmallLater(path: string): Promise<Stats | undefined> {
+  try {
+    return await fs.promises.lstat(path);
   } catch (cause) {
     if (isNothing(cause) || isRefusal(cause)) return undefined;
     throw cause;

@@ -1,5 +1,5 @@
 /** What is said of a file or a folder without opening it. */
-import type { BigIntStats } from "node:fs";
+import type { BigIntStats, Stats } from "node:fs";
 import { documentTypes } from "../../lib/documents/document-types.ts";
 import { mimeOfName } from "../../lib/mime.ts";
 import { directoryType } from "../../resources.ts";
@@ -8,26 +8,37 @@ import type { Entry } from "../../source.ts";
 /** Said of each document, so that a client knows to ask for its text. */
 const asTextMeta: Readonly<Record<string, unknown>> = { "pressmark/as": ["text"] };
 
+/** What the system says of a file, as far as it is told on. Where many are looked at, big integers would cost more than the looking. */
+export type Facts = Pick<Stats, "dev" | "ino" | "size" | "mtimeMs" | "ctimeMs">;
+
+/** The same numbers as the system gives when it is asked for small ones. */
+export function factsOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): Facts {
+  return { dev: Number(dev), ino: Number(ino), size: Number(size), mtimeMs: toMs(mtimeNs), ctimeMs: toMs(ctimeNs) };
+}
+
+function toMs(ns: bigint): number {
+  return Number(ns / 1_000_000_000n) * 1000 + Number(ns % 1_000_000_000n) / 1e6;
+}
+
 /** `isSettled` says whether the next change of the file is sure to bear another time. */
-export function fileEntry(path: string, name: string, stats: BigIntStats, isSettled: boolean): Entry {
+export function fileEntry(path: string, name: string, facts: Facts, isSettled: boolean): Entry {
+  const annotations = { lastModified: toIso(facts.mtimeMs) };
+  const entry: { -readonly [K in keyof Entry]: Entry[K] } = { path, name, size: facts.size, annotations };
   const mimeType = mimeOfName(name);
-  return {
-    path,
-    name,
-    ...(mimeType !== undefined && { mimeType }),
-    size: Number(stats.size),
-    annotations: { lastModified: toIso(Number(stats.mtimeMs)) },
-    ...(mimeType !== undefined && documentTypes.has(mimeType) && { meta: asTextMeta }),
-    ...(isSettled && { version: versionOf(stats) }),
-  };
+  if (mimeType !== undefined) {
+    entry.mimeType = mimeType;
+    if (documentTypes.has(mimeType)) entry.meta = asTextMeta;
+  }
+  if (isSettled) entry.version = versionOf(facts);
+  return entry;
 }
 
-export function folderEntry(path: string, name: string, stats: BigIntStats): Entry {
-  return { path, name, mimeType: directoryType, annotations: { lastModified: toIso(Number(stats.mtimeMs)) } };
+export function folderEntry(path: string, name: string, { mtimeMs }: Facts): Entry {
+  return { path, name, mimeType: directoryType, annotations: { lastModified: toIso(mtimeMs) } };
 }
 
-function versionOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
-  return `${dev}-${ino}-${size}-${mtimeNs}-${ctimeNs}`;
+function versionOf({ dev, ino, size, mtimeMs, ctimeMs }: Facts): string {
+  return `${dev}-${ino}-${size}-${mtimeMs}-${ctimeMs}`;
 }
 
 const dayMs = 86_400_000;

@@ -66,6 +66,7 @@ const skipped = "node_modules";
 
 export function createRuleBook({ ignore, hidden, allow, exclude }: ServingChoice): RuleBook {
   const interned = new Map<string, FolderRules>();
+  const steady = new WeakMap<FolderRules, boolean>();
   const allowed = allow.length === 0 ? undefined : { all: rulesOf(allow), named: rulesOf(allow.filter(maySaySecrets)) };
   const excluded = exclude.length === 0 ? undefined : rulesOf(exclude);
 
@@ -113,7 +114,16 @@ export function createRuleBook({ ignore, hidden, allow, exclude }: ServingChoice
     return served as Verdict;
   }
 
+  /** Whether all is judged below as it is here, save in folders with a name of their own rules. */
+  function isSteady({ layers, allow: exceptions, isOpen, secrets }: FolderRules): boolean {
+    return isOpen && !exceptions && !secrets && layers.every(({ layer }) => layer.standings.length === 0);
+  }
+
   function descend(rules: FolderRules, name: string, isAsked: boolean): FolderRules {
+    let isPlain = steady.get(rules);
+    if (isPlain === undefined) steady.set(rules, (isPlain = isSteady(rules)));
+    // What is not served is not entered, so that an open folder without exceptions is as open below.
+    if (isPlain && /^[!-\-/-~]/.test(name)) return rules;
     const bytes = toBytes(name);
     const folded = fold(name);
     const { allow: before } = rules;

@@ -79,18 +79,18 @@ export function createNames(disk: Disk, serving: Serving): Names {
     if (!rules) return nothing;
     const pause = createPause();
     const names: string[] = [];
-    const only = new Map<string, typeof asFile | typeof asFolder>();
+    let only: Map<string, typeof asFile | typeof asFolder> | undefined;
     for (const [index, name] of all.entries()) {
       const verdict = serving.verdict(rules, name);
       // Names that are not UTF-8 are shown alike, and might stand beside one that really is written so.
       if (verdict !== 0 && name !== names.at(-1)) {
         names.push(name);
-        if (verdict === asFile || verdict === asFolder) only.set(name, verdict);
+        if (verdict === asFile || verdict === asFolder) (only ??= new Map()).set(name, verdict);
       }
       const waiting = index % 64 === 63 ? pause() : undefined;
       if (waiting) yield waiting;
     }
-    const found = { names, only };
+    const found = { names, only: only ?? nothing.only };
     if (isSettled) keep(keyOf(stats), { ...found, stamp: stampOf(stats), rules });
     else forget(keyOf(stats));
     return found;

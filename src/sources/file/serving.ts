@@ -17,6 +17,8 @@ export interface Serving {
   isPath(path: string): boolean;
   /** Whether what is at this path is served, if it is a folder or if it is not. The path leads there by itself, without a link. */
   serves(path: string, isFolder: boolean): Steps<boolean>;
+  /** The same where it need not be looked at; undefined where it must. */
+  trusted(path: string, isFolder: boolean): boolean | undefined;
   /** The rules in the folder at this path, which leads there by itself. Undefined if it is not served. */
   rulesIn(path: string, stats?: BigIntStats): Steps<FolderRules | undefined>;
   /** The same for a folder that has just been read. `names` are all that are in it, in order. */
@@ -58,7 +60,7 @@ export function chooseServing({
 /** What is known of a folder: which ignore files are in it, and what came of them. */
 interface Known {
   /** Which folder, in which state; undefined while a change might leave the state as it is. */
-  readonly state: BigIntStats | undefined;
+  readonly state: State | undefined;
   readonly above: FolderRules;
   readonly rules: FolderRules;
   readonly files: readonly OwnFile[];
@@ -66,6 +68,9 @@ interface Known {
   /** When all of it, and all above it, was last seen to be so. */
   checkedMs: number;
 }
+
+/** The rest of what the system says is not worth keeping. */
+type State = Pick<BigIntStats, "dev" | "ino" | "mtimeNs" | "ctimeNs">;
 
 interface OwnFile {
   readonly name: string;
@@ -82,7 +87,7 @@ const ruleFiles: readonly (readonly [name: string, rank: Rank])[] = [
 ];
 const ruleNames = [".git", ...ruleFiles.map(([name]) => name)];
 
-const maxKnown = 2000;
+const maxKnown = 500;
 /** How often the rules outside the folder are looked at: those of the repository around it, and of the person. */
 const outerMs = 1000;
 
@@ -100,6 +105,10 @@ export function createServing(options: ServingOptions): Serving {
 
   function locate(path: string): string {
     return path === "" ? root : inside + path;
+  }
+
+  function isTrusted({ checkedMs }: Known, nowMs: number): boolean {
+    return nowMs - checkedMs < disk.trustMs && checkedMs >= trustedFromMs;
   }
 
   /** A path as it may stand in the log. */
@@ -160,7 +169,7 @@ export function createServing(options: ServingOptions): Serving {
   function* rulesIn(path: string, given?: BigIntStats): Steps<FolderRules | undefined> {
     const nowMs = performance.now();
     const known = folders.get(path);
-    if (known && nowMs - known.checkedMs < disk.trustMs && known.checkedMs >= trustedFromMs) return known.rules;
+    if (known && isTrusted(known, nowMs)) return known.rules;
     const before = yield* above(path);
     if (!before || !ignore) return before;
     const stats = given ?? (yield* settled(disk.lstat(locate(path))));
@@ -215,7 +224,8 @@ export function createServing(options: ServingOptions): Serving {
     const rules = own.length === 0 ? before : add(before, own, isRepository);
     // Whatever changes now gives the folder another stamp only if its last one is old enough.
     const isSettled = Date.now() - Number(stats.ctimeMs) > disk.settleMs + 30;
-    const state = isSettled ? stats : undefined;
+    const { dev, ino, mtimeNs, ctimeNs } = stats;
+    const state = isSettled ? { dev, ino, mtimeNs, ctimeNs } : undefined;
     keep(path, { state, above: before, rules, files: own, isRepository, checkedMs: nowMs });
     return rules;
   }
@@ -242,6 +252,14 @@ export function createServing(options: ServingOptions): Serving {
   return {
     isPath(path) {
       return path === "" || path.split("/").every(isName);
+    },
+
+    trusted(path, isFolder) {
+      if (path === "") return true;
+      const slash = path.lastIndexOf("/");
+      const known = folders.get(path.slice(0, Math.max(0, slash)));
+      if (!known || !isTrusted(known, performance.now())) return undefined;
+      return (book.verdict(known.rules, path.slice(slash + 1)) & (isFolder ? asFolder : asFile)) !== 0;
     },
 
     *serves(path, isFolder) {
@@ -276,7 +294,7 @@ export function createServing(options: ServingOptions): Serving {
   };
 }
 
-function isSameState(before: BigIntStats | undefined, now: BigIntStats): boolean {
+function isSameState(before: State | undefined, now: State): boolean {
   return (
     before !== undefined &&
     before.ctimeNs === now.ctimeNs &&

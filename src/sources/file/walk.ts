@@ -1,5 +1,5 @@
 /** All files below a folder in address order, a page at a time: only the folders on the way to the current file are held. */
-import type { BigIntStats } from "node:fs";
+import type { BigIntStats, Stats } from "node:fs";
 import { ResourceError } from "../../errors.ts";
 import { directoryType } from "../../resources.ts";
 import type { Page } from "../../resources.ts";
@@ -7,7 +7,8 @@ import type { Entry } from "../../source.ts";
 import type { Confine, Place } from "./confine.ts";
 import { isNothing, isRefusal, kindOf } from "./disk.ts";
 import type { Disk } from "./disk.ts";
-import { fileEntry, folderEntry } from "./entry.ts";
+import { factsOf, fileEntry, folderEntry } from "./entry.ts";
+import type { Facts } from "./entry.ts";
 import { asFile, asFolder } from "./folder-rules.ts";
 import { iconsOf } from "./icons.ts";
 import type { FolderNames, Names } from "./names.ts";
@@ -62,6 +63,14 @@ interface Frame {
   aheadFrom: number;
 }
 
+/** What holds for one page. */
+interface PageState {
+  /** Whether folders are gone into. */
+  readonly deep: boolean;
+  /** The folders above the last one that was looked into, as they were afterwards. */
+  above: { readonly parent: string; readonly stamp: readonly BigIntStats[] } | undefined;
+}
+
 /** What is behind a name: what is to be said of it, a folder to go into, a link to follow, or nothing that is served. */
 type Look = Entry | "folder" | "link" | "gone" | "unserved";
 
@@ -80,9 +89,15 @@ export function createWalk(options: WalkOptions): Walk {
     return icons ? { ...plain, icons: iconsOf(plain.mimeType) } : plain;
   }
 
-  function isSettled(stats: BigIntStats, now: number): boolean {
+  function isSettled({ ctimeMs }: Facts, now: number): boolean {
     // Whatever changes a file moves its ctime, and no program can set that.
-    return now - Number(stats.ctimeMs) >= disk.settleMs;
+    return now - ctimeMs >= disk.settleMs;
+  }
+
+  function describe(kind: "file" | "folder", path: string, name: string, facts: Facts, now: number): Entry {
+    return dress(
+      kind === "file" ? fileEntry(path, name, facts, isSettled(facts, now)) : folderEntry(path, name, facts),
+    );
   }
 
   function nameOf(path: string): string {
@@ -90,21 +105,19 @@ export function createWalk(options: WalkOptions): Walk {
   }
 
   function entry(path: string, { kind, stats, direct, path: real }: Place): Entry {
-    const name = nameOf(path);
-    const found = dress(
-      kind === "file" ? fileEntry(path, name, stats, isSettled(stats, Date.now())) : folderEntry(path, name, stats),
-    );
+    const found = describe(kind, path, nameOf(path), factsOf(stats), Date.now());
     return direct ? found : { ...found, reveals: { path: real } };
   }
 
   /** Changes when anything is moved or replaced on the way down to a folder. Undefined if something was, shortly before `began`. */
-  function* stampAbove(path: string, began: number): Steps<string | undefined> {
-    let stamp = "";
+  function* stampAbove(path: string, began: number): Steps<readonly BigIntStats[] | undefined> {
+    const stamp: BigIntStats[] = [];
     for (let above = path; above !== "";) {
       above = above.slice(0, Math.max(0, above.lastIndexOf("/")));
-      const stats = yield* settled(disk.lstat(confine.locate(above)));
+      const asked = disk.lstat(confine.locate(above));
+      const stats = asked instanceof Promise ? yield* settled(asked) : asked;
       if (!stats || kindOf(stats) !== "folder" || began - Number(stats.ctimeMs) < quietMs) return undefined;
-      stamp += `${stats.dev}-${stats.ino}-${stats.ctimeNs} `;
+      stamp.push(stats);
     }
     return stamp;
   }
@@ -118,15 +131,24 @@ export function createWalk(options: WalkOptions): Walk {
     place: Place,
     some: readonly string[],
     began: number,
-    deep: boolean,
+    page: PageState,
   ): Steps<readonly Look[]> {
+    const { deep } = page;
     // What the system says of a file takes several times the room of what is made of it.
-    const use = (stats: BigIntStats | undefined, name: string) => toLook(frame, name, stats, began, deep);
+    const use = (stats: Stats | undefined, name: string) => toLook(frame, name, stats, began, deep);
     const isWorthIt = place.direct && disk.settleMs < quietMs && some.length > 3 * frame.depth;
-    const before = isWorthIt ? yield* stampAbove(frame.path, began) : undefined;
-    if (before !== undefined) {
-      const looks = yield* settled(disk.lstats(confine.locate(frame.path), some, use));
-      if ((yield* stampAbove(frame.path, began)) === before) return looks;
+    if (isWorthIt) {
+      const parent = frame.path.slice(0, Math.max(0, frame.path.lastIndexOf("/")));
+      // Nothing has moved since the last folder in the same place, if nothing has until after this one.
+      const isNeighbour = page.above?.parent === parent && frame.path !== "";
+      const before = isNeighbour ? page.above?.stamp : yield* stampAbove(frame.path, began);
+      if (before !== undefined) {
+        const asked = disk.lstats(confine.locate(frame.path), some, use);
+        const looks = asked instanceof Promise ? yield* settled(asked) : asked;
+        const after = yield* stampAbove(frame.path, began);
+        page.above = after && { parent, stamp: after };
+        if (isSameStamp(before, after)) return looks;
+      }
     }
     return yield* settled(disk.lstats(place.handle, some, use));
   }
@@ -134,7 +156,7 @@ export function createWalk(options: WalkOptions): Walk {
   function toLook(
     { path: folder, only }: Frame,
     name: string,
-    stats: BigIntStats | undefined,
+    stats: Stats | undefined,
     began: number,
     deep: boolean,
   ): Look {
@@ -144,10 +166,7 @@ export function createWalk(options: WalkOptions): Walk {
     if (kind === "other" || (allowed !== undefined && allowed !== (kind === "folder" ? asFolder : asFile)))
       return "unserved";
     if (kind === "link" || (kind === "folder" && deep)) return kind;
-    const path = join(folder, name);
-    return dress(
-      kind === "file" ? fileEntry(path, name, stats, isSettled(stats, began)) : folderEntry(path, name, stats),
-    );
+    return describe(kind, join(folder, name), name, stats, began);
   }
 
   /** A page whose folders say how many children they have. */
@@ -193,17 +212,17 @@ export function createWalk(options: WalkOptions): Walk {
   }
 
   /** Looks at the next names of a frame; false when there are none. */
-  function* lookOn(frame: Frame, wanted: number, deep: boolean): Steps<boolean> {
+  function* lookOn(frame: Frame, wanted: number, page: PageState): Steps<boolean> {
     const began = Date.now();
     const found = yield* confine.visit(frame.path, function* (place) {
-      if (place.kind !== "folder" || (deep && !place.direct)) return false;
+      if (place.kind !== "folder" || (page.deep && !place.direct)) return false;
       if (!frame.names) {
         if (!place.direct) frame.real = place.path;
         ({ names: frame.names, only: frame.only } = yield* names.of(place));
         frame.next = firstFrom(frame.names, frame.cursor[0]);
       }
       const some = frame.names.slice(frame.next, frame.next + Math.max(16, Math.min(lookAhead, wanted)));
-      frame.ahead = yield* lookAt(frame, place, some, began, deep);
+      frame.ahead = yield* lookAt(frame, place, some, began, page);
       frame.aheadFrom = frame.next;
       return some.length > 0;
     });
@@ -224,6 +243,7 @@ export function createWalk(options: WalkOptions): Walk {
     const pause = createPause();
     const items: Entry[] = [];
     const frames = [first];
+    const page: PageState = { deep, above: undefined };
     for (let frame = frames.at(-1); frame; frame = frames.at(-1)) {
       if (frame.next >= frame.aheadFrom + frame.ahead.length) {
         if (frame.names && frame.next >= frame.names.length) {
@@ -235,7 +255,7 @@ export function createWalk(options: WalkOptions): Walk {
         if (ask.signal.aborted) throw new ResourceError("cancelled", "the question was withdrawn");
         let isMore = false;
         try {
-          isMore = yield* lookOn(frame, limit - items.length, deep);
+          isMore = yield* lookOn(frame, limit - items.length, page);
         } catch (cause) {
           if (frame === first || !(isNothing(cause) || isRefusal(cause))) throw cause;
           if (isRefusal(cause)) refused(frame.path);
@@ -282,6 +302,13 @@ export function createWalk(options: WalkOptions): Walk {
     entry,
     find,
   };
+}
+
+function isSameStamp(before: readonly BigIntStats[], now: readonly BigIntStats[] | undefined): boolean {
+  return before.every(({ dev, ino, ctimeNs }, index) => {
+    const other = now?.[index];
+    return other?.ctimeNs === ctimeNs && other.ino === ino && other.dev === dev;
+  });
 }
 
 function join(folder: string, name: string): string {
