@@ -42,6 +42,10 @@ for (const [name, make] of Object.entries(layers)) {
     },
     write: (path, text) => memory.set(path, text),
     remove: (path) => void memory.delete(path),
+    rename(from, to) {
+      memory.delete(from);
+      memory.set(to, "renamed");
+    },
   });
 
   describe(name, () => {
