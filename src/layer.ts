@@ -11,7 +11,7 @@ export type Asked = (...asked: never[]) => Promise<unknown>;
 
 /**
  * A source that answers through `around`: for each operation that the inner source has, `around` is given its name and the
- * bound method, and returns what stands in its place. What is no operation (`templates`, `close`) passes through.
+ * bound method, and returns what stands in its place. What is no operation (`cursorAfter`, `templates`, `close`) passes through.
  */
 export function wrapSource(inner: Source, around: <T extends Asked>(operation: Operation, ask: T) => T): Source {
   const { templates } = inner;
@@ -20,6 +20,7 @@ export function wrapSource(inner: Source, around: <T extends Asked>(operation: O
     read: around("read", inner.read.bind(inner)),
     ...(inner.stat && { stat: around("stat", inner.stat.bind(inner)) }),
     ...(inner.children && { children: around("children", inner.children.bind(inner)) }),
+    ...(inner.cursorAfter && { cursorAfter: inner.cursorAfter.bind(inner) }),
     ...(templates && { templates }),
     ...(inner.complete && { complete: around("complete", inner.complete.bind(inner)) }),
     ...(inner.search && { search: around("search", inner.search.bind(inner)) }),

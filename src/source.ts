@@ -111,6 +111,8 @@ export type SourceChange =
 export interface Source {
   /** Pages are disjoint, ordered by address and together complete. Directories are not listed. */
   list(ask: ListAsk, call: Call): Promise<Page<Entry>>;
+  /** The cursor with which a list goes on right behind this entry. Without it, a page that was cut is asked for again. */
+  cursorAfter?(entry: Entry): string;
   /** A missing address throws "not-found"; it never gives an empty array. A directory throws "directory". */
   read(at: Address, call: Call): Promise<readonly Part[]>;
   /** What `list` would say of this address, or of a directory. A missing address throws "not-found". */

@@ -45,7 +45,10 @@ export function createListing(
       const question = "list";
       const from = open(cursor, question);
       const page = from?.page ?? 0;
-      const runs = doors.routes.mounts.map((mount): Run => ({ mount, ask: (ask) => mount.source.list(ask, call) }));
+      const runs = doors.routes.mounts.map((mount): Run => {
+        const { source } = mount;
+        return { mount, ask: (ask) => source.list(ask, call), cursorAfter: source.cursorAfter?.bind(source) };
+      });
       return toPage(await walk(doors, runs, call, { size: sizeOf(page), from }), page, question);
     },
 

@@ -12,6 +12,8 @@ import type { Mounted } from "./route.ts";
 export interface Run {
   readonly mount: Mounted;
   ask(ask: ListAsk): Promise<Page<Entry>>;
+  /** Where the source can go on behind any entry: then one more than is needed shows at once whether there is more. */
+  cursorAfter?: ((entry: Entry) => string) | undefined;
 }
 
 export type Where = Omit<Position, "page">;
@@ -63,7 +65,8 @@ export async function walk(doors: Doors, runs: readonly Run[], call: Call, optio
       if (call.signal.aborted) throw withdrawn();
       const missing = size - items.length;
       if (missing === 0) look = Math.min(look * 2, longestLook);
-      const limit = missing === 0 ? look : first ? missing : Math.max(missing, longestLook);
+      const wanted = run.cursorAfter ? missing + 1 : missing;
+      const limit = missing === 0 ? look : first ? wanted : Math.max(wanted, longestLook);
 
       let page: Page<Entry>;
       try {
@@ -95,7 +98,11 @@ export async function walk(doors: Doors, runs: readonly Run[], call: Call, optio
         const entry = entries[at] as Entry;
         const resource = doors.show(entry, mount, call);
         if (resource === undefined) continue;
-        if (items.length === size) return { items, next: where(mount, cursor, given), failures };
+        if (items.length === size) {
+          const next =
+            given && run.cursorAfter ? where(mount, run.cursorAfter(given), undefined) : where(mount, cursor, given);
+          return { items, next, failures };
+        }
         items.push(resource);
         given = entry;
       }

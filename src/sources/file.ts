@@ -145,6 +145,8 @@ export default defineSource<FileOptions>({
     }
 
     return {
+      cursorAfter: ({ path }) => path,
+
       async list({ cursor, limit }, { signal }): Promise<Page<Entry>> {
         return answer("", walk.files({ cursor, limit, signal }));
       },

@@ -116,6 +116,8 @@ export function createMemory(
   }
 
   const source: Source = {
+    cursorAfter: ({ path }) => path,
+
     async list({ cursor, limit }): Promise<Page<Entry>> {
       const start = cursor === undefined ? 0 : after(cursor);
       const end = start + Math.max(1, limit);

@@ -107,6 +107,16 @@ export function sourceContract(name: string, setup: SourceSetup): void {
         },
       );
 
+      it("goes on right behind any entry with the cursor of that entry, where it gives one", async () => {
+        const { items } = await list({ limit: 1000 });
+        for (const [index, entry] of items.entries()) {
+          const cursor = source.cursorAfter?.(entry);
+          if (cursor === undefined) return;
+          const rest = await collect((later = cursor) => list(asking(1000, later)));
+          expect(rest.map(({ path }) => path)).toEqual(items.slice(index + 1).map(({ path }) => path));
+        }
+      });
+
       it("pages of different sizes continue each other", async () => {
         const all = await collect((cursor) => list(asking(1000, cursor)));
         const first = await list(asking(2));
