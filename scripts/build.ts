@@ -78,14 +78,18 @@ async function buildModules(): Promise<void> {
     // Each file costs time at the start: what is always needed together is one.
     codeSplitting: {
       groups: [
-        { name: "core", test: /src\/(?:cli\/(?!commands|reading)|(?:errors|layer|resources|source)\.ts$)/ },
+        { name: "core", test: /src\/(?:cli\/(?!commands|confirm|reading)|(?:errors|layer|resources|source)\.ts$)/ },
         {
           name: "house",
-          test: /src\/(?:access|layers|router|watch|server\/(?:cursor-key|folders|instructions|locate|open-house|state-folder|tools)|config\/find-config|lib\/uri-template)/,
+          test: /src\/(?:access|layers|router|watch|server\/(?:cursor-key|folders|instructions|locate|open-house|start-|state-folder|tools|young-generation)|config\/find-config|lib\/uri-template|protocol|transport)/,
+        },
+        {
+          name: "files",
+          test: /src\/(?:sources\/file(?!\/(?:extract|watch-worker|watch-tree))|lib\/(?:double-byte|mime|sniff|text-encoding|text-plausibility))/,
         },
       ],
     },
-    minify: { compress: true, mangle: false, codegen: false },
+    minify: { compress: true, mangle: false, codegen: true },
   });
   await bundle.close();
 }

@@ -1,5 +1,4 @@
 /** One thread that takes text out of documents, one after the other, and is ended when one of them takes too much. */
-import { Worker } from "node:worker_threads";
 import { type ErrorKind, quote, ResourceError } from "../../errors.ts";
 import type { DocumentFault } from "../../lib/documents/document-error.ts";
 
@@ -70,7 +69,9 @@ interface ThreadOptions {
 }
 
 export function createThread({ timeoutMs, maxMiB, ready, gone }: ThreadOptions): Thread {
-  const worker = new Worker(new URL("./extract-worker.ts", import.meta.url), {
+  // Threads cost milliseconds to load, and serving starts without them.
+  const { Worker: Thread } = process.getBuiltinModule("node:worker_threads");
+  const worker = new Thread(new URL("./extract-worker.ts", import.meta.url), {
     name: "pressmark-file-text",
     env: {},
     execArgv: [],

@@ -7,14 +7,14 @@ import { useFolder } from "./test-folder.ts";
 const folder = useFolder();
 const { call, link, open, write } = folder;
 
-describe("the folders among the children of a folder", () => {
-  async function counts(options: Readonly<Record<string, unknown>> = {}): Promise<Record<string, number | undefined>> {
-    const { items } = await (await open(options)).children({ path: "" }, asking(1000), call());
-    return Object.fromEntries(
-      items.filter(({ size }) => size === undefined).map(({ path, children }) => [path, children]),
-    );
-  }
+async function counts(options: Readonly<Record<string, unknown>> = {}): Promise<Record<string, number | undefined>> {
+  const { items } = await (await open(options)).children({ path: "" }, asking(1000), call());
+  return Object.fromEntries(
+    items.filter(({ size }) => size === undefined).map(({ path, children }) => [path, children]),
+  );
+}
 
+describe("the folders among the children of a folder", () => {
   it("say how many children they have, and count nothing that is not served", async () => {
     for (const path of ["a/1", "a/2", "a/b/3", "c/.hidden", "c/x.log", "c/id_rsa", "d/node_modules/x", "d/e"])
       write(path, "");

@@ -308,7 +308,10 @@ describe.runIf(process.platform === "linux")("the thread", () => {
       stop.abort();
       for await (const change of changes);
       console.log("ended");`;
-    const said = execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
+    const said = execFileSync(process.execPath, ["--input-type=module", "-e", script], {
+      encoding: "utf8",
+      timeout: 50_000,
+    });
     expect(said).toBe("ended\n");
   });
 
@@ -324,7 +327,10 @@ describe.runIf(process.platform === "linux")("the thread", () => {
       const said = await watching.watch(new AbortController().signal).then(() => "armed", ({ kind, passing, cause }) => [kind, passing, cause?.code]);
       await watching.close();
       console.log(JSON.stringify(said));`;
-    const said = execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
+    const said = execFileSync(process.execPath, ["--input-type=module", "-e", script], {
+      encoding: "utf8",
+      timeout: 50_000,
+    });
     expect(JSON.parse(said)).toEqual(["unavailable", true, "ERR_WORKER_OUT_OF_MEMORY"]);
   }, 60_000);
 });

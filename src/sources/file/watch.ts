@@ -1,5 +1,5 @@
 /** The house's side of the watching thread: starts it for the first who asks, shares it, and ends it some time after the last. */
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { ResourceError } from "../../errors.ts";
 import type { SourceChange, Tools } from "../../source.ts";
 import type { ServingChoice } from "./folder-rules.ts";
@@ -69,7 +69,9 @@ export function createWatching(options: WatchingOptions): Watching {
   let closed = false;
 
   function start(): Run {
-    const worker = new Worker(new URL("./watch-worker.ts", import.meta.url), {
+    // Threads cost milliseconds to load, and serving starts without them.
+    const { Worker: Thread } = process.getBuiltinModule("node:worker_threads");
+    const worker = new Thread(new URL("./watch-worker.ts", import.meta.url), {
       workerData: workerData satisfies WorkerData,
       name: "pressmark-file-watch",
       env: {},
