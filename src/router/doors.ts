@@ -29,6 +29,7 @@ const root: Address = { path: "" };
 
 export function createDoors(routes: Routes, policy: Policy, tools: Tools): Doors {
   const withUnspellable = new Set<Mounted>();
+  const isOpen = policy === openPolicy;
 
   const maySee: Doors["maySee"] = ({ caller }, mount, at) => policy.maySee(caller, mount.name, at);
   const mayReach: Doors["mayReach"] = (who, mount, { reveals }) => reveals === undefined || maySee(who, mount, reveals);
@@ -36,7 +37,7 @@ export function createDoors(routes: Routes, policy: Policy, tools: Tools): Doors
   return {
     routes,
     tools,
-    isOpen: policy === openPolicy,
+    isOpen,
     maySee,
     mayReach,
     mayEnter: (who, mount) => maySee(who, mount, root),
@@ -50,7 +51,7 @@ export function createDoors(routes: Routes, policy: Policy, tools: Tools): Doors
     show(entry, mount, call) {
       if (!maySee(call, mount, entry) || !mayReach(call, mount, entry)) return undefined;
       const uri = routes.spell(mount, entry);
-      if (uri !== undefined) return describe(uri, entry, mount);
+      if (uri !== undefined) return describe(uri, entry, mount, isOpen);
       if (!withUnspellable.has(mount)) {
         withUnspellable.add(mount);
         tools.log("warn", "left out of lists: a name that no URI can spell", { mount: mount.name, path: entry.path });
@@ -82,8 +83,8 @@ export function withdrawn(cause?: unknown): ResourceError {
   return new ResourceError("cancelled", "the question was withdrawn", { cause });
 }
 
-/** The entry under this URI. */
-export function describe(uri: string, entry: Entry, mount: Mounted): Resource {
+/** The entry under this URI. How many are in a directory is said only where no one is shown fewer. */
+export function describe(uri: string, entry: Entry, mount: Mounted, isOpen: boolean): Resource {
   const resource: { -readonly [K in keyof Resource]: Resource[K] } = {
     uri,
     name: entry.name ?? nameOf(entry.path, mount),
@@ -95,6 +96,9 @@ export function describe(uri: string, entry: Entry, mount: Mounted): Resource {
   if (entry.annotations !== undefined) resource.annotations = entry.annotations;
   if (entry.icons !== undefined) resource.icons = entry.icons;
   if (entry.meta !== undefined) resource.meta = entry.meta;
+  if (entry.children !== undefined && isOpen) {
+    resource.meta = { ...entry.meta, "pressmark/children": entry.children };
+  }
   return resource;
 }
 

@@ -39,6 +39,11 @@ describe("a link to what a caller may not see", () => {
     return [listed.items.map(({ name }) => name), children.items.map(({ name }) => name), [...values]];
   }
 
+  async function countOf(from: House): Promise<unknown> {
+    const { items } = await from.children(uri("").slice(0, -1), {}, boss);
+    return items.find(({ name }) => name === "secrets")?.meta?.["pressmark/children"];
+  }
+
   beforeAll(async () => {
     root = mkdtempSync(join(tmpdir(), "links-"));
     mkdirSync(join(root, "secrets"));
@@ -94,6 +99,13 @@ describe("a link to what a caller may not see", () => {
     writeFileSync(join(root, "secrets", "plan.txt"), "another plan");
     const { value } = await watch[Symbol.asyncIterator]().next();
     expect(value).toEqual({ kind: "updated", uri: uri("window.txt") });
+    await wide.close();
+  });
+
+  it("is not counted among the children of a directory for those who see fewer", async () => {
+    expect(await countOf(house)).toBeUndefined();
+    const wide = await open(openPolicy);
+    expect(await countOf(wide)).toBe(2);
     await wide.close();
   });
 });

@@ -98,7 +98,7 @@ export function createReading(doors: Doors): Reading {
     findEntry,
     async stat(uri, call) {
       const place = doors.place(uri, call);
-      return describe(uri, await findEntry(place, uri, call), place.mount);
+      return describe(uri, await findEntry(place, uri, call), place.mount, doors.isOpen);
     },
   };
 }

@@ -49,10 +49,12 @@ export function isSecret(folded: string, inFolder: ReadonlySet<string> | undefin
 
 /** A name as it is compared, so that neither case nor a look-alike of a letter makes another name of it. */
 export function fold(name: string): string {
+  if (isFolded.test(name)) return name;
   return (isPlain.test(name) ? name : name.normalize("NFKC").replace(invisible, "")).toLowerCase();
 }
 
 const isPlain = /^[ -~]*$/;
+const isFolded = /^[ -@[-~]*$/;
 /** What some file systems take no notice of. */
 const invisible = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 const dot = 0x2e;
