@@ -251,6 +251,15 @@ describe("a watch", () => {
     expect(script.running).toBe(0);
   });
 
+  it("is ended at once by returning its iterator, also for a next that waits", async () => {
+    const { house } = open({ m: createMemory({ a: "" }).source });
+    const watch = await house.watch({ uris: ["m://a"] }, calling().call);
+    const changes = watch[Symbol.asyncIterator]();
+    const waiting = changes.next();
+    await changes.return?.();
+    expect((await waiting).done).toBe(true);
+  });
+
   it("is not started for what no one may watch", async () => {
     const script = scripted(createMemory({ a: "" }).source);
     const { house } = open({ m: script.source }, { maySee: () => false });
