@@ -117,12 +117,19 @@ export interface SearchAsk {
   readonly limit: number;
   /** Only what lies below this URI. */
   readonly within?: string;
+  /** Whether the last word may not be finished yet. */
+  readonly typing?: boolean;
 }
 
 export interface Hit {
   readonly resource: Resource;
   readonly score: number;
+  /** A piece of the text, as it stands there. */
   readonly snippet?: string;
+  /** Where the snippet begins in the text, in UTF-16 code units. */
+  readonly offset?: number;
+  /** What matched, as [from, to) in the snippet. In order, disjoint. */
+  readonly marks?: readonly (readonly [from: number, to: number])[];
   /** Counted from 1, both ends included. */
   readonly lines?: readonly [first: number, last: number];
 }

@@ -1,6 +1,6 @@
 /** All that the author of a source needs to read. */
 import type { z } from "zod";
-import type { Annotations, Body, Call, Freshness, Icon, Page } from "./resources.ts";
+import type { Annotations, Body, Call, Freshness, Hit, Icon, Page } from "./resources.ts";
 
 /**
  * Where a thing stands inside its mount. The house decodes a URI into an address once; a source never sees an escape,
@@ -90,11 +90,9 @@ export interface Suggestion {
   readonly reveals?: Pick<Entry, "path" | "query" | "reveals">;
 }
 
-export interface SourceHit {
+/** What is found; beside the entry as a hit of the house says it. */
+export interface SourceHit extends Omit<Hit, "resource"> {
   readonly entry: Entry;
-  readonly score: number;
-  readonly snippet?: string;
-  readonly lines?: readonly [first: number, last: number];
 }
 
 export type SourceChange =
