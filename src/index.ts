@@ -1,5 +1,6 @@
 /** The front door: what programs that build on Pressmark may count on. */
 export { openPolicy, type Policy } from "./access/policy.ts";
+export { type ConfigInput, defineConfig, type MountInput } from "./config/define-config.ts";
 export {
   type ErrorDetails,
   type ErrorKind,

@@ -1,20 +1,16 @@
 /** The mounts of a config, each against what its own source declares. */
-import { quote } from "../errors.ts";
-import { nearest } from "../lib/nearest.ts";
-import type { SourceDefinition } from "../source.ts";
 import { check, type Checked, type CheckOptions, declaredNames, unknownKey } from "./check.ts";
 import type { MountConfig } from "./config.ts";
+import { findSource, type SourceFinding } from "./find-source.ts";
 import type { KeyPath, Problem } from "./problem.ts";
 import { isPlainObject } from "./references.ts";
 import { type Limits, mountSchema } from "./schema.ts";
 
-export type Registry = Readonly<Record<string, () => Promise<{ readonly default: SourceDefinition }>>>;
-
-export interface MountChecking extends CheckOptions {
-  readonly registry: Registry;
+export interface MountChecking extends CheckOptions, SourceFinding {
+  readonly folder: string;
+  isReferred(path: KeyPath): boolean;
   /** Those for all mounts. */
   readonly limits: Limits | undefined;
-  refuse(...problems: readonly Problem[]): void;
 }
 
 const mountName = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u;
@@ -58,26 +54,11 @@ async function checkMount(
   const [forSource, strange] = ownNames.length > 0 ? split(rest, ownNames) : [rest, {}];
   for (const key of Object.keys(strange)) refuse(unknownKey([...at, key], [...ownNames, ...commonNames]));
 
-  const mount = take(check(common, forMount, at, options), refuse);
+  const mount = take(check(common, { ...forMount, source: definition.name }, at, options), refuse);
   const checked = take(check(own, forSource, at, options), refuse);
   if (!mount || !checked) return undefined;
   const { source: _source, limits, ...more } = mount.value;
   return { ...more, name, definition, options: checked.value, limits: { ...options.limits, ...limits } };
-}
-
-async function findSource(
-  source: unknown,
-  at: KeyPath,
-  { registry, isReferred, refuse }: MountChecking,
-): Promise<SourceDefinition | undefined> {
-  if (typeof source === "string" && Object.hasOwn(registry, source)) return (await registry[source]!()).default;
-  const names = Object.keys(registry);
-  const isShown = typeof source === "string" && !isReferred(at);
-  const meant = isShown ? nearest(source, names) : undefined;
-  const which = meant ? `did you mean ${quote(meant)}?` : `it is one of ${names.join(", ")}`;
-  if (source === undefined || source === null) refuse({ path: at, message: `is missing; ${which}` });
-  else refuse({ path: at, message: `unknown source${isShown ? ` ${quote(source, 40)}` : ""}; ${which}` });
-  return undefined;
 }
 
 /** The value where there is one; otherwise its problems are said. */

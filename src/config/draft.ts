@@ -1,7 +1,7 @@
 /** The config that `pressmark init` writes: what can be served now, and in comments what could be. */
 import type { z } from "zod";
 import { sources } from "../sources/index.ts";
-import type { Registry } from "./check-mounts.ts";
+import type { Registry } from "./find-source.ts";
 import { plainName } from "./load-config.ts";
 import { serverSchema } from "./schema.ts";
 import type { Finding } from "./survey.ts";

@@ -1,7 +1,7 @@
 /** The schema of a config for editors, from the same declarations that it is checked against. */
 import type { z } from "zod";
 import { sources } from "../sources/index.ts";
-import type { Registry } from "./check-mounts.ts";
+import type { Registry } from "./find-source.ts";
 import { configSchema, mountSchema } from "./schema.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -26,7 +26,7 @@ export async function configJsonSchema(registry: Registry = sources): Promise<Js
         type: "object",
         description: mounts?.["description"],
         minProperties: 1,
-        additionalProperties: { type: "object", required: ["source"], anyOf: kinds },
+        additionalProperties: { type: "object", required: ["source"], anyOf: [...kinds, ownMount] },
       },
     },
   };
@@ -50,6 +50,16 @@ async function mountJson(name: string, registry: Registry, zod: typeof z): Promi
     additionalProperties: false,
   };
 }
+
+/** Only the file itself knows what options it takes. */
+const ownMount = {
+  type: "object",
+  description: "A source of your own",
+  properties: {
+    source: { type: "string", pattern: "^\\.{0,2}/.*\\.[cm]?[jt]s$", description: "the file that exports it" },
+  },
+  required: ["source"],
+};
 
 function toJson(schema: z.ZodType, zod: typeof z): Json {
   return zod.toJSONSchema(schema, { io: "input", target, unrepresentable: "any" }) as Json;

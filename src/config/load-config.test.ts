@@ -15,7 +15,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { defineSource } from "../source.ts";
 import { createMemory } from "../sources/memory.ts";
 import { sources } from "../sources/index.ts";
-import type { Registry } from "./check-mounts.ts";
+import type { Registry } from "./find-source.ts";
 import type { Config } from "./config.ts";
 import { type ConfigWorld, loadConfig, permissionsAsked, plainName, trustCommand } from "./load-config.ts";
 import { ConfigError } from "./problem.ts";
@@ -219,7 +219,10 @@ serve: {}
       "mounts: {}",
       "pressmark.config.yaml:1:9 mounts: names nothing to serve; add a mount, or remove it to serve this folder",
     ],
-    ["mounts: { a: { root: docs } }", "pressmark.config.yaml:1:14 mounts.a.source: is missing; it is one of SOURCES"],
+    [
+      "mounts: { a: { root: docs } }",
+      "pressmark.config.yaml:1:14 mounts.a.source: is missing; it is one of SOURCES, or a file of your own (./source.ts)",
+    ],
     [
       "mounts: { a: { source: file, root: docs, scheme: File } }",
       'pressmark.config.yaml:1:50 mounts.a.scheme: must be a scheme, such as "docs": small letters, digits, "+", "." and "-"',
@@ -253,7 +256,7 @@ serve: {}
     ],
     [
       "mounts: { m: { source: '${env:SECRET}' } }",
-      "pressmark.config.yaml:1:24 mounts.m.source: unknown source; it is one of SOURCES",
+      "pressmark.config.yaml:1:24 mounts.m.source: unknown source; it is one of SOURCES, or a file of your own (./source.ts)",
     ],
     ["__proto__: 1", "pressmark.config.yaml:1:1 __proto__: unknown option; it is one of mounts, limits, server"],
   ])("is pointed at: %j", async (text, line) => {

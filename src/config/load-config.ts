@@ -1,26 +1,28 @@
 /** From a config's file to what it asks for: read, understood, checked, and held to what it was trusted with. */
 import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, extname, relative, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { ResourceError } from "../errors.ts";
 import { sources } from "../sources/index.ts";
 import { check, type CheckOptions } from "./check.ts";
-import { checkMounts, type Registry, take } from "./check-mounts.ts";
+import { checkMounts, take } from "./check-mounts.ts";
 import type { Config } from "./config.ts";
+import type { Registry } from "./find-source.ts";
 import { type ParsedText, parseText } from "./parse-text.ts";
 import {
   concerns,
   filePermissions,
   mountPermissions,
   pathPermission,
+  programPermission,
   readPermission,
   serverPermissions,
 } from "./permissions.ts";
 import { ConfigError, inOrder, type Problem, problemLine, spellPath } from "./problem.ts";
 import { isPlainObject, redactor, resolveReferences } from "./references.ts";
+import { ProgramError, runProgram } from "./run-program.ts";
 import { configSchema, type ServerSettings } from "./schema.ts";
 import { shownConfig } from "./shown.ts";
-import { createTrustStore, holds, type Permission, sha256 } from "./trust.ts";
+import { createTrustStore, holds, type Permission } from "./trust.ts";
 
 export interface ConfigOrigin {
   readonly file: string;
@@ -55,7 +57,7 @@ export async function loadConfig({ file, named }: ConfigOrigin, world: ConfigWor
   const permissions = filePermissions(file, bytes);
   const stranger = permissions.find(({ key }) => !named && !granted.has(key));
   if (stranger) return { untrusted: stranger };
-  const text = isProgram ? await runProgram(file, bytes, label) : await parseConfig(file, bytes, label);
+  const text = isProgram ? await runConfig(file, bytes, label) : await parseConfig(file, bytes, label);
 
   const resolved = resolveReferences(text.value ?? {}, {
     env: world.env,
@@ -88,6 +90,12 @@ export async function loadConfig({ file, named }: ConfigOrigin, world: ConfigWor
     ...checking,
     registry: world.registry ?? sources,
     limits: outline?.limits,
+    mayRun(program, content, key) {
+      checking.sawPath?.(program, key);
+      const permission = programPermission(program, content, key);
+      permissions.push(permission);
+      return mayDo(permission);
+    },
     refuse,
   });
   const server = outline?.server ?? {};
@@ -186,17 +194,10 @@ async function parseConfig(file: string, bytes: Uint8Array, label: string): Prom
   );
 }
 
-/** The content is part of the address, so that a changed file is run anew. */
-async function runProgram(file: string, bytes: Uint8Array, label: string): Promise<ParsedText> {
-  const address = `${pathToFileURL(file).href}?${sha256(bytes).slice(0, 16)}`;
-  let value: unknown;
-  try {
-    const exported = (await import(/* @vite-ignore */ address)) as Readonly<Record<string, unknown>>;
-    value = await exported["default"];
-  } catch (cause) {
-    const [why = ""] = (cause instanceof Error ? cause.message : String(cause)).split("\n");
-    throw new ConfigError(label, [`${label}: failed while it ran: ${why.slice(0, 300)}`]);
-  }
+async function runConfig(file: string, bytes: Uint8Array, label: string): Promise<ParsedText> {
+  const value = await runProgram(file, bytes).catch((cause: unknown) => {
+    throw cause instanceof ProgramError ? new ConfigError(label, [`${label}: ${cause.message}`]) : cause;
+  });
   if (!isPlainObject(value)) throw new ConfigError(label, [`${label}: must export the config as its default`]);
   return { value, place: () => undefined };
 }

@@ -70,6 +70,15 @@ export function readPermission(path: string, key: KeyPath): Permission {
   };
 }
 
+/** For a source of one's own, which is run. */
+export function programPermission(file: string, bytes: Uint8Array, key: KeyPath): Permission {
+  return {
+    key: `run:${sha256(bytes)}`,
+    sentence: `runs ${quote(basename(file))} as a program, as it is now, for ${spellPath(key)}`,
+    owner: ownerOf(key),
+  };
+}
+
 /** For an option that names a path out of the config's folder. */
 export function pathPermission(path: string, key: KeyPath): Permission {
   const real = realPath(path);

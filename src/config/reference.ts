@@ -1,7 +1,7 @@
 /** The tables of docs/configuration.md, from the declarations. */
 import type { z } from "zod";
 import { sources } from "../sources/index.ts";
-import type { Registry } from "./check-mounts.ts";
+import type { Registry } from "./find-source.ts";
 import { limitsSchema, mountSchema, serverSchema } from "./schema.ts";
 
 /** The page with its tables as the declarations say them; each stands between `<!-- name -->` and `<!-- end -->`. */

@@ -1,0 +1,125 @@
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { defineConfig } from "./define-config.ts";
+import { type ConfigWorld, loadConfig, permissionsAsked } from "./load-config.ts";
+import { ConfigError } from "./problem.ts";
+import { createTrustStore } from "./trust.ts";
+
+let folder: string;
+let world: ConfigWorld;
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-own-source-")));
+  mkdirSync(join(folder, "project"));
+  world = { from: join(folder, "project"), env: {}, stateFolder: join(folder, "state") };
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function write(name: string, text: string): string {
+  const file = join(folder, "project", name);
+  writeFileSync(file, text);
+  return file;
+}
+
+/** A source that leaves a mark when it is run. */
+function weather(more = ""): string {
+  return `import { writeFileSync } from "node:fs";
+    writeFileSync(${JSON.stringify(join(folder, "ran"))}, "");
+    const definition = {
+      name: "weather", summary: "Weather", scheme: "weather",
+      options: (z: any) => z.object({ city: z.string() }),
+      open: async () => ({ list: async () => ({ items: [{ path: "now" }] }), read: async () => [{ body: { text: "rain" } }] }),
+      ${more}
+    };`;
+}
+
+const yaml = "mounts:\n  sky:\n    source: ./weather.ts\n    city: 札幌\n";
+
+async function problemsOf(file: string): Promise<readonly string[]> {
+  try {
+    await loadConfig({ file, named: true }, world);
+    return [];
+  } catch (cause) {
+    if (cause instanceof ConfigError) return cause.lines;
+    throw cause;
+  }
+}
+
+describe("a source of one's own", () => {
+  it("is named by its file, and its options are checked as those of any other", async () => {
+    write("weather.ts", `${weather()} export default definition;`);
+    const loaded = await loadConfig({ file: write("pressmark.config.yaml", yaml), named: true }, world);
+    const [mount] = "config" in loaded ? loaded.config.mounts : [];
+    expect(mount).toMatchObject({ name: "sky", options: { city: "札幌" }, definition: { name: "weather" } });
+    expect(await problemsOf(write("pressmark.config.yaml", yaml.replace("city:", "town:")))).toEqual([
+      expect.stringMatching(/3:5 mounts\.sky\.city: is missing/),
+      expect.stringMatching(/4:5 mounts\.sky\.town: unknown option/),
+    ]);
+  });
+
+  it("is not run for a config that was merely found, until it is trusted as it is", async () => {
+    const program = write("weather.ts", `${weather()} export default definition;`);
+    const file = write("pressmark.config.yaml", `${yaml}  here:\n    source: file\n    root: .\n`);
+    const load = async () => {
+      const loaded = await loadConfig({ file, named: false }, world);
+      if (!("config" in loaded)) throw new Error("the rest of the config needs no trust");
+      return loaded.config;
+    };
+    const before = await load();
+    expect(before.mounts.map(({ name }) => name)).toEqual(["here"]);
+    expect(before.withheld.map(({ sentence }) => sentence)).toEqual([
+      'runs "weather.ts" as a program, as it is now, for mounts.sky.source',
+    ]);
+    expect(existsSync(join(folder, "ran"))).toBe(false);
+
+    createTrustStore(world.stateFolder).grant(file, await permissionsAsked(file, world));
+    expect((await load()).mounts.map(({ name }) => name)).toEqual(["sky", "here"]);
+
+    writeFileSync(program, `${weather()} export default definition; // another`);
+    expect((await load()).mounts.map(({ name }) => name)).toEqual(["here"]);
+  });
+
+  it("stands in a config in TypeScript as it is", async () => {
+    const file = write(
+      "pressmark.config.ts",
+      `${weather()} export default { mounts: { sky: { source: definition, city: "那覇" } } };`,
+    );
+    const loaded = await loadConfig({ file, named: true }, world);
+    expect("config" in loaded && loaded.config.mounts).toMatchObject([{ name: "sky", options: { city: "那覇" } }]);
+  });
+
+  it.each([
+    ["is not there", undefined, /there is no "\.\/weather\.ts"/],
+    ["is no source", "export default 7;", /must be what defineSource gives, as its default export/],
+    [
+      "lacks something",
+      "export default { name: 'x', summary: 'x', scheme: 'x', open() {} };",
+      /"options" is no function/,
+    ],
+    ["fails", "throw new Error('no umbrella');", /failed while it ran: no umbrella/],
+    ["takes one of our names", "FILE", /is named "file", as one of Pressmark's own/],
+  ])("that %s is refused at its line", async (_what, text, says) => {
+    if (text === "FILE") write("weather.ts", `${weather('...{ name: "file" },')} export default definition;`);
+    else if (text !== undefined) write("weather.ts", text);
+    const [line] = await problemsOf(write("pressmark.config.yaml", yaml));
+    expect(line).toMatch(says);
+    expect(line).toMatch(/^pressmark\.config\.yaml:3:13 mounts\.sky\.source/);
+  });
+});
+
+describe("defineConfig", () => {
+  it("knows the options of each source by its name", () => {
+    const config = defineConfig({
+      mounts: { here: { source: "file", root: ".", maxBytes: 1000 } },
+      server: { port: 8080 },
+    });
+    expect(config.mounts).toHaveProperty("here");
+    // @ts-expect-error -- a number is wanted
+    defineConfig({ mounts: { here: { source: "file", root: ".", maxBytes: "1000" } } });
+    // @ts-expect-error -- there is no such source
+    defineConfig({ mounts: { here: { source: "files" } } });
+  });
+});
