@@ -148,6 +148,10 @@ export interface SourceDefinition<Options = unknown> {
   readonly scheme: string;
   /** Declared once: validation, help, docs and the config's schema come from it. Called only where one of these is needed. */
   readonly options: (zod: typeof z) => z.ZodType<Options>;
+  /** False where its texts are not for the index unless the config says so. */
+  readonly searchable?: boolean;
+  /** True where a path is all that stands behind the base, as it is spelled: escapes, query and dots are the source's own matter. */
+  readonly verbatim?: boolean;
   /** The URI prefix of a mount with these options, ending in "/"; `scheme://name/` unless said. */
   base?(options: Options): string;
   open(options: Options, tools: Tools): Promise<Source>;

@@ -16,6 +16,7 @@ import { type Permission, realPath, sha256 } from "./trust.ts";
 const confined: Readonly<Record<string, (options: unknown, folder: string) => readonly string[]>> = {
   file: fileExtras,
   memory: () => [],
+  data: () => [],
 };
 
 /** Hidden folders that are made to be read by a model. */

@@ -10,6 +10,8 @@ export interface Mount {
   /** A URI prefix that ends in "/" (`file:///home/me/project/`, `test://`), or a scheme alone (`calendar:`). */
   readonly base: string;
   readonly source: Source;
+  /** Whether a path is all that stands behind the base, as it is spelled. Only for a scheme alone. */
+  readonly verbatim?: boolean;
   /** How long what is read stays fresh, and for whom, unless the source says so itself. */
   readonly freshness?: Partial<Freshness>;
 }
@@ -81,7 +83,7 @@ export function createRoutes(mounts: readonly Mount[], { maxUriLength = 65_536 }
   };
 }
 
-function parseBase({ name, base: given }: Mount): Base {
+function parseBase({ name, base: given, verbatim }: Mount): Base {
   const refuse = (why: string) => invalid(`the base ${quote(given)} of the mount ${quote(name)} ${why}`);
   const colon = schemeEnd(given);
   if (colon < 0) throw refuse('must begin with a scheme, as in "docs://"');
@@ -90,6 +92,7 @@ function parseBase({ name, base: given }: Mount): Base {
   const rest = given.slice(colon + mark.length);
   if (rest !== "" && !rest.endsWith("/")) throw refuse('must end in "/"');
   if (scheme === "file" && mark === "://" && rest === "") throw refuse('must name a folder; "file:///" is all of them');
+  if (verbatim && rest !== "") throw refuse("must be a scheme alone, as its addresses are taken as they are spelled");
   if (rest.includes("?") || !isClean(rest)) throw refuse("must be a URI without query, fragment or control characters");
   const raw = rest === "" ? [] : rest.slice(0, -1).split("/");
   const segments = raw.map((segment, at) => {
@@ -162,6 +165,7 @@ function find(uri: string, starts: Map<string, Step>): Place | undefined {
   }
 
   const { mount } = step;
+  if (mount.verbatim) return { mount, at: { path: uri.slice(begin) } };
   const path = from > end ? "" : decodePath(uri.slice(from, end));
   if (path === undefined) return undefined;
   // A slash and nothing after it is no second spelling of the mount; where the mount itself is spelled so, it is the only one.
@@ -239,7 +243,8 @@ function unescape(raw: string): string | undefined {
   }
 }
 
-function spell({ base, root }: Mounted, { path, query }: Address): string | undefined {
+function spell({ base, root, verbatim }: Mounted, { path, query }: Address): string | undefined {
+  if (verbatim) return isClean(path) ? base + path : undefined;
   const uri = path === "" ? root : spellPath(base, path);
   if (uri === undefined || query === undefined) return uri;
   return spellQuery(uri, query);

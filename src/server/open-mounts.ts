@@ -68,12 +68,13 @@ async function openSource(config: MountConfig, whole: Config, tools: Tools): Pro
   };
 }
 
-function toMount({ name, freshness }: MountConfig, base: string, source: Source): Mount {
+function toMount({ name, definition, freshness }: MountConfig, base: string, source: Source): Mount {
   const { ttlMs, scope } = freshness ?? {};
   return {
     name,
     base,
     source,
+    ...(definition.verbatim && { verbatim: true }),
     ...(freshness && { freshness: { ...(ttlMs !== undefined && { ttlMs }), ...(scope && { scope }) } }),
   };
 }

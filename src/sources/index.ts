@@ -1,6 +1,7 @@
 /** All sources by name, each loaded when a mount needs it. */
 
 export const sources = {
+  data: () => import("./data.ts"),
   file: () => import("./file.ts"),
   memory: () => import("./memory.ts"),
 } as const;
