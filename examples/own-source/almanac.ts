@@ -1,0 +1,33 @@
+/** A source of one's own: the days of a year, each a resource. */
+import { defineSource, notFound } from "pressmark";
+
+interface Options {
+  readonly year: number;
+}
+
+export default defineSource<Options>({
+  name: "almanac",
+  summary: "The days of a year",
+  scheme: "almanac",
+  options: (z) => z.object({ year: z.int().min(1583).max(9999).describe("the year to tell of") }),
+
+  async open({ year }) {
+    const days: string[] = [];
+    for (const day = new Date(Date.UTC(year, 0)); day.getUTCFullYear() === year; day.setUTCDate(day.getUTCDate() + 1))
+      days.push(day.toISOString().slice(5, 10));
+    const tell = (day: string, language: string) =>
+      new Date(`${year}-${day}`).toLocaleDateString(language, { dateStyle: "full", timeZone: "UTC" });
+
+    return {
+      async list({ cursor, limit }) {
+        const rest = days.filter((day) => cursor === undefined || day > cursor);
+        const items = rest.slice(0, limit).map((path) => ({ path, title: tell(path, "en"), mimeType: "text/plain" }));
+        return { items, ...(rest.length > limit && { next: items.at(-1)!.path }) };
+      },
+      async read({ path }) {
+        if (!days.includes(path)) throw notFound(path);
+        return [{ body: { text: `${tell(path, "en")} / ${tell(path, "ja")}\n` }, mimeType: "text/plain" }];
+      },
+    };
+  },
+});

@@ -1,0 +1,42 @@
+/** Things to do in a city: which kinds there are to choose from depends on the city that was chosen. */
+import { createEdge, createResources, createTools, notFound, openPolicy, serveStdio } from "pressmark";
+import { createMemory } from "pressmark/sources/memory";
+
+const activities: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  barcelona: { museums: ["Picasso Museum", "Fundació Joan Miró"], beaches: ["Barceloneta"] },
+  京都: { 寺: ["清水寺", "龍安寺"], 市場: ["錦市場"] },
+  sapporo: { skiing: ["Teine"], markets: ["Nijo Market"] },
+};
+const template = "activities/{city}/{category}";
+
+const { source } = createMemory(
+  {},
+  {
+    templates: [
+      {
+        template,
+        name: "Activities",
+        description: "What there is to do in a city, by category",
+        mimeType: "application/json",
+        read({ city = "", category = "" }) {
+          const found = activities[city]?.[category];
+          if (!found) throw notFound(`travel://activities/${city}/${category}`);
+          return [{ body: { text: JSON.stringify({ city, category, found }) }, mimeType: "application/json" }];
+        },
+        complete(variable, value, { city }) {
+          const names = Object.keys(variable === "city" ? activities : (activities[city ?? ""] ?? {}));
+          return names.filter((name) => name.startsWith(value));
+        },
+      },
+    ],
+  },
+);
+
+const resources = createResources({
+  mounts: [{ name: "travel", base: "travel://", source }],
+  policy: openPolicy,
+  tools: createTools(process.stderr),
+  cursorKey: crypto.getRandomValues(new Uint8Array(32)),
+});
+await serveStdio(createEdge({ resources, server: { name: "travel", version: "1.0.0" } }));
+await resources.close();
