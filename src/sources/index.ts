@@ -4,4 +4,5 @@ export const sources = {
   data: () => import("./data.ts"),
   file: () => import("./file.ts"),
   memory: () => import("./memory.ts"),
+  web: () => import("./web.ts"),
 } as const;

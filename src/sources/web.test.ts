@@ -1,0 +1,306 @@
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createTools } from "../server/tools.ts";
+import { createClock } from "../testing/clock.ts";
+import { contractContent } from "../testing/contract-content.ts";
+import { sourceContract } from "../testing/source-contract.ts";
+import web, { createWeb, type WebOptions } from "./web.ts";
+import { createPermit } from "./web/addresses.ts";
+import { parseRobots } from "./web/robots.ts";
+
+const call = { caller: { id: "test" }, signal: new AbortController().signal };
+const quiet = createTools({ write: () => true });
+
+type Page = string | ((request: IncomingMessage, response: ServerResponse) => void);
+const pages = new Map<string, Page>();
+const asked: string[] = [];
+
+const answering =
+  (status: number, headers: OutgoingHttpHeaders = {}, body: string | Uint8Array = "") =>
+  (_request: IncomingMessage, response: ServerResponse): void =>
+    void response.writeHead(status, headers).end(body);
+
+const typed = (type: string, body: Uint8Array) => answering(200, { "Content-Type": type }, body);
+const packed = (length: number) =>
+  answering(200, { "Content-Type": "text/plain", "Content-Encoding": "gzip" }, gzipSync("x".repeat(length)));
+const leadingTo = (location: string) => answering(302, { Location: location });
+
+const server = createServer((request, response) => {
+  const path = request.url ?? "";
+  asked.push(path);
+  const page = pages.get(decodeURIComponent(path.slice(1)));
+  if (typeof page === "function") return page(request, response);
+  response.writeHead(page === undefined ? 404 : 200, { "Content-Type": "text/plain; charset=utf-8" });
+  response.end(page);
+});
+await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+const { port } = server.address() as AddressInfo;
+const host = `127.0.0.1:${port}`;
+const origin = `http://${host}`;
+
+afterAll(() => void server.close());
+beforeEach(() => {
+  pages.clear();
+  asked.length = 0;
+});
+
+const initial: WebOptions = {
+  hosts: [origin],
+  pages: [],
+  direct: false,
+  robots: false,
+  allowAddresses: ["127.0.0.1"],
+  maxBytes: 10_000,
+  timeoutMs: 5000,
+  pollMs: 20,
+};
+const nowhere = () => Promise.reject(new Error("no name is looked up here"));
+const open = (options: Partial<WebOptions> = {}) => createWeb({ ...initial, ...options }, quiet, nowhere);
+const textOf = async (path: string, options?: Partial<WebOptions>) => {
+  const [part] = await open(options).read({ path: `${host}/${path}` }, call);
+  return part && "text" in part.body ? part.body.text : undefined;
+};
+
+const onSite = Object.fromEntries(Object.entries(contractContent).map(([path, text]) => [`${host}/${path}`, text]));
+const keyOf = (path: string) => path.slice(host.length + 1);
+
+sourceContract("web", {
+  abilities: ["stat", "templates", "complete", "watch"],
+  content: onSite,
+  async open(content) {
+    for (const [path, text] of Object.entries(content)) pages.set(keyOf(path), text ?? "");
+    const urls = Object.keys(content).map(
+      (path) => `${origin}/${keyOf(path).split("/").map(encodeURIComponent).join("/")}`,
+    );
+    return open({ pages: urls });
+  },
+  expansions: [{ at: { path: `${host}/docs/a.txt` }, text: "alpha" }],
+  completions: [
+    { template: "{host}/{+path}", variable: "host", value: "127", expected: host },
+    { template: "{host}/{+path}", variable: "path", value: "docs/b", given: { host }, expected: "docs/b.txt" },
+  ],
+});
+
+describe("a page", () => {
+  it("in HTML is given as Markdown, in the encoding that it says it has", async () => {
+    pages.set("a", typed("text/html", Buffer.from("<title>設定</title><p>予算は<b>千円</b>です。")));
+    expect(await textOf("a")).toBe("# 設定\n\n予算は千円です。\n");
+    pages.set("b", typed("text/html; charset=shift_jis", Buffer.from([0x3c, 0x70, 0x3e, 0x93, 0xfa, 0x96, 0x7b])));
+    expect(await textOf("b")).toBe("日本\n");
+  });
+
+  it("is unpacked, and no more of it than is allowed", async () => {
+    pages.set("small", packed(5000));
+    expect(await textOf("small")).toBe("x".repeat(5000));
+    pages.set("bomb", packed(50_000_000));
+    await expect(textOf("bomb")).rejects.toMatchObject({ kind: "too-large" });
+  });
+
+  it("is asked for by what is known of it, and kept when it did not change", async () => {
+    pages.set("a", (request, response) => {
+      if (request.headers["if-none-match"] === '"1"') response.writeHead(304).end();
+      else
+        response
+          .writeHead(200, { ETag: '"1"', "Content-Type": "text/plain", "Cache-Control": "max-age=60" })
+          .end("one");
+    });
+    const source = open();
+    const first = await source.read({ path: `${host}/a` }, call);
+    expect(first).toMatchObject([{ body: { text: "one" }, freshness: { ttlMs: 60_000, scope: "public" } }]);
+    // The same object, so that nothing is spelled twice.
+    expect((await source.read({ path: `${host}/a` }, call))[0]?.body).toBe(first[0]?.body);
+  });
+
+  it.each([
+    [404, {}, "not-found"],
+    [410, {}, "not-found"],
+    [403, {}, "denied"],
+    [429, { "Retry-After": "7" }, "busy"],
+    [500, {}, "unavailable"],
+    [418, {}, "unavailable"],
+  ])("that answers %i is what it says", async (status, headers, kind) => {
+    pages.set("a", answering(status, headers));
+    await expect(textOf("a")).rejects.toMatchObject({ kind });
+  });
+
+  it("of a site that hangs, hangs up or talks nonsense is unavailable", async () => {
+    pages.set("hangs", () => undefined);
+    await expect(textOf("hangs", { timeoutMs: 50 })).rejects.toMatchObject({
+      kind: "unavailable",
+      message: `"${host}" did not answer within 50 ms`,
+    });
+    pages.set("cut", (_, response) => {
+      response.writeHead(200, { "Content-Length": "100" });
+      response.write("half");
+      response.destroy();
+    });
+    await expect(textOf("cut")).rejects.toMatchObject({ kind: "unavailable" });
+    pages.set("nonsense", (_, response) => void response.socket?.end("220 ready\r\n"));
+    await expect(textOf("nonsense")).rejects.toMatchObject({ kind: "unavailable" });
+    pages.set("packed", answering(200, { "Content-Encoding": "gzip" }, "no gzip"));
+    await expect(textOf("packed")).rejects.toMatchObject({ kind: "unavailable" });
+  });
+});
+
+describe("a watch", () => {
+  it("hears what becomes of the pages that are listed or were read, and nothing of one that is out of reach", async () => {
+    for (const name of ["a", "b", "read"]) pages.set(name, name);
+    const source = open({ pages: [`${origin}/a`, `${origin}/b`, `${origin}/later`] });
+    await source.read({ path: `${host}/read` }, call);
+    const stop = new AbortController();
+    const changes = (await source.watch!({ ...call, signal: stop.signal }))[Symbol.asyncIterator]();
+    const next = async () => (await changes.next()).value as unknown;
+    pages.set("b", answering(503));
+    pages.set("a", "another");
+    expect(await next()).toEqual({ kind: "changed", path: `${host}/a` });
+    pages.set("later", "now");
+    expect(await next()).toEqual({ kind: "appeared", path: `${host}/later` });
+    pages.delete("a");
+    expect(await next()).toEqual({ kind: "gone", path: `${host}/a` });
+    pages.set("b", "b");
+    pages.set("read", "again");
+    expect(await next()).toEqual({ kind: "changed", path: `${host}/read` });
+    stop.abort();
+    expect(await changes.next()).toMatchObject({ done: true });
+  });
+});
+
+describe("what may be asked", () => {
+  it.each([
+    ["another host", "example.com/a"],
+    ["another port", `127.0.0.1:${port + 1}/a`],
+    ["a user before the host", `evil@${host}/a`],
+    ["a host that is none", "a b/c"],
+    ["a shorter spelling of the address", `127.1:${port}/a`],
+  ])("is not %s", async (_what, path) => {
+    await expect(open().read({ path }, call)).rejects.toMatchObject({ kind: "not-found" });
+    expect(asked).toEqual([]);
+  });
+
+  it("is what is below a host, and no name that only ends like it", async () => {
+    const resolved: string[] = [];
+    const source = createWeb({ ...initial, hosts: ["*.docs.example"] }, quiet, async (name) => {
+      resolved.push(name);
+      return [];
+    });
+    for (const name of ["a.docs.example", "docs.example", "evildocs.example"])
+      await expect(source.read({ path: `${name}/x` }, call)).rejects.toThrow();
+    expect(resolved).toEqual(["a.docs.example"]);
+  });
+
+  it("is no name of which any address is closed, and the address that was judged is the one that is asked", async () => {
+    pages.set("a", "alpha");
+    let looks = 0;
+    const rebinding = (addresses: readonly string[]) =>
+      createWeb(
+        { ...initial, hosts: [`http://site.example:${port}`], allowAddresses: ["127.0.0.1"] },
+        quiet,
+        async () => {
+          looks += 1;
+          return addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+        },
+      );
+    const at = { path: `site.example:${port}/a` };
+    expect(await rebinding(["127.0.0.1"]).read(at, call)).toMatchObject([{ body: { text: "alpha" } }]);
+    expect(looks).toBe(1);
+    for (const closed of ["10.0.0.1", "169.254.169.254", "::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "fd00::1"])
+      await expect(rebinding(["127.0.0.1", closed]).read(at, call)).rejects.toMatchObject({ kind: "denied" });
+    expect(asked).toEqual(["/a"]);
+  });
+
+  it("is judged again at every step of a redirect", async () => {
+    pages.set("end", "there");
+    pages.set("good", leadingTo("/end"));
+    expect(await textOf("good")).toBe("there");
+    for (const target of [
+      "http://169.254.169.254/latest",
+      "https://example.com/",
+      "file:///etc/passwd",
+      `http://u:p@${host}/end`,
+    ]) {
+      pages.set("bad", leadingTo(target));
+      await expect(textOf("bad")).rejects.toMatchObject({ kind: "denied" });
+    }
+    pages.set("round", leadingTo("/round"));
+    await expect(textOf("round")).rejects.toMatchObject({ kind: "unavailable" });
+  });
+
+  it("is what robots.txt leaves open, unless it is not to be heeded", async () => {
+    pages.set("robots.txt", "User-agent: *\nDisallow: /private/\nAllow: /private/open\n");
+    pages.set("private/a", "a");
+    pages.set("private/open", "b");
+    await expect(textOf("private/a", { robots: true })).rejects.toMatchObject({ kind: "denied" });
+    expect(await textOf("private/open", { robots: true })).toBe("b");
+    expect(await textOf("private/a")).toBe("a");
+    pages.set("robots.txt", answering(503));
+    await expect(textOf("private/open", { robots: true })).rejects.toMatchObject({ kind: "unavailable" });
+  });
+
+  it("is nothing that a config spells wrongly", () => {
+    for (const hosts of [["https://a.example/path"], ["u:p@a.example"], ["a.*.example"]])
+      expect(() => open({ hosts })).toThrow(/is no host/);
+    expect(() => open({ pages: ["ftp://a.example/"] })).toThrow(/is no page/);
+    expect(() => open({ pages: ["https://user:hunter2@a.example/"] })).toThrow(/may hold no password/);
+    expect(() => open({ allowAddresses: ["10.0.0.0/99"] })).toThrow(/no range/);
+    expect(web.base!(web.options(z).parse({ direct: true }))).toBe("https://");
+  });
+});
+
+describe("an address of the network", () => {
+  it.each(["93.184.215.14", "8.8.8.8", "2606:4700::1111", "2001:4860:4860::8888"])(
+    "that is public is open: %s",
+    (address) => {
+      expect(createPermit([])(address)).toBe(true);
+    },
+  );
+
+  it.each([
+    ..."0.0.0.0 10.1.2.3 100.64.0.1 127.0.0.1 127.255.255.254 169.254.169.254 172.16.0.1 172.31.255.255 192.168.1.1".split(
+      " ",
+    ),
+    ..."192.0.0.170 198.18.0.1 224.0.0.1 255.255.255.255 :: ::1 ::ffff:8.8.8.8 64:ff9b::808:808 64:ff9b:1::1".split(
+      " ",
+    ),
+    ..."2002:7f00:1:: 2001::1 2001:db8::1 fc00::1 fd12:3456::1 fe80::1 ff02::1 fec0::1 nonsense".split(" "),
+  ])("that is not is closed: %s", (address) => {
+    expect(createPermit([])(address)).toBe(false);
+  });
+});
+
+describe("robots.txt", () => {
+  it.each([
+    ["", "/a", true],
+    ["User-agent: *\nDisallow: /", "/a", false],
+    ["User-agent: *\nDisallow:", "/a", true],
+    ["User-agent: *\nDisallow: /a\nAllow: /a/b", "/a/b/c", true],
+    ["User-agent: *\nDisallow: /*.pdf$", "/a.pdf", false],
+    ["User-agent: *\nDisallow: /*.pdf$", "/a.pdf?x", true],
+    ["User-agent: *\nDisallow: /a*b*c", "/aXbXc/d", false],
+    ["User-agent: *\nDisallow: /%7Ejoe/", "/~joe/x", false],
+    ["User-agent: other\nDisallow: /\n\nUser-agent: *\nAllow: /", "/a", true],
+    ["User-agent: *\nDisallow: /\n\nUser-agent: Pressmark\nDisallow: /x", "/a", true],
+    ["User-agent: other\nUser-agent: pressmark\nDisallow: /a # not this", "/a", false],
+  ])("%j on %s", (text, path, mayRead) => {
+    expect(parseRobots(text, "pressmark")(path)).toBe(mayRead);
+  });
+
+  it("with a pattern made to be slow is quick", () => {
+    const robots = parseRobots(`User-agent: *\nDisallow: /${"*a".repeat(900)}$`, "pressmark");
+    expect(robots(`/${"a".repeat(5000)}b`)).toBe(true);
+  });
+});
+
+it("says its rules are unknown only until they are asked for again", async () => {
+  const { tools, advance } = createClock();
+  const source = createWeb({ ...initial, robots: true }, tools, nowhere);
+  pages.set("a", "alpha");
+  pages.set("robots.txt", "User-agent: *\nDisallow: /a");
+  await expect(source.read({ path: `${host}/a` }, call)).rejects.toMatchObject({ kind: "denied" });
+  pages.set("robots.txt", "");
+  await expect(source.read({ path: `${host}/a` }, call)).rejects.toMatchObject({ kind: "denied" });
+  await advance(60 * 60 * 1000);
+  expect(await source.read({ path: `${host}/a` }, call)).toMatchObject([{ body: { text: "alpha" } }]);
+});

@@ -1,0 +1,41 @@
+/** The hosts whose pages may be read, and how they are spoken to. */
+import { invalid, quote } from "../../errors.ts";
+
+export interface Hosts {
+  allows(url: URL): boolean;
+  /** "https:" unless the host was named with http://. */
+  schemeOf(host: string): string;
+  /** Those that are named in full. */
+  readonly names: readonly string[];
+}
+
+interface Host {
+  readonly protocol: string;
+  /** With its port, where that is not the usual one. */
+  readonly host: string;
+  /** Whether it stands for every name below it, and not for itself. */
+  readonly isBelow: boolean;
+}
+
+export function createHosts(given: readonly string[]): Hosts {
+  const hosts = given.map(parseHost);
+  return {
+    allows: ({ protocol, host }) => hosts.some((each) => each.protocol === protocol && isMeant(host, each)),
+    schemeOf: (host) => hosts.find((each) => isMeant(host, each))?.protocol ?? "https:",
+    names: [...new Set(hosts.flatMap(({ host, isBelow }) => (isBelow ? [] : [host])))].sort(),
+  };
+}
+
+function isMeant(host: string, { host: named, isBelow }: Host): boolean {
+  return isBelow ? host.endsWith(`.${named}`) && host.length > named.length + 1 : host === named;
+}
+
+function parseHost(given: string): Host {
+  const scheme = /^(https?):\/\//i.exec(given);
+  const rest = given.slice(scheme?.[0].length ?? 0).replace(/\/$/, "");
+  const isBelow = rest.startsWith("*.");
+  const url = URL.parse(`${scheme?.[1] ?? "https"}://${isBelow ? rest.slice(2) : rest}`);
+  if (!url || rest.includes("/") || rest.includes("@") || url.host.includes("*"))
+    throw invalid(`${quote(given)} is no host; write "docs.example.com", "*.example.com" or "http://intranet:8080"`);
+  return { protocol: url.protocol, host: url.host, isBelow };
+}

@@ -1,0 +1,78 @@
+/** What a site asks of programs that read it (RFC 9309). */
+
+/** Whether a path with its query may be read. */
+export type Robots = (path: string) => boolean;
+
+interface Rule {
+  readonly allows: boolean;
+  readonly pattern: string;
+}
+
+/** More rules than this are not looked at. */
+const maxRules = 5000;
+const maxPattern = 2000;
+
+/** The rules for a program of this name, or else those for all. */
+export function parseRobots(text: string, name: string): Robots {
+  const groups = new Map<string, Rule[]>();
+  let current: Rule[][] = [];
+  let isNaming = false;
+  let count = 0;
+  for (const line of text.split(/\r\n?|\n/)) {
+    const said = line.replace(/#.*$/, "").trim();
+    const colon = said.indexOf(":");
+    if (colon < 0) continue;
+    const key = said.slice(0, colon).trim().toLowerCase();
+    const value = said.slice(colon + 1).trim();
+    if (key === "user-agent") {
+      if (!isNaming) current = [];
+      isNaming = true;
+      const agent = value.toLowerCase();
+      const group = groups.get(agent) ?? [];
+      groups.set(agent, group);
+      current.push(group);
+    } else if (key === "allow" || key === "disallow") {
+      isNaming = false;
+      // Nothing that is not allowed is nothing said.
+      if (value === "" || value.length > maxPattern || (count += 1) > maxRules) continue;
+      for (const group of current) group.push({ allows: key === "allow", pattern: normal(value) });
+    }
+  }
+  const rules = groups.get(name.toLowerCase()) ?? groups.get("*") ?? [];
+  return (path) => {
+    const asked = normal(path);
+    let best: Rule | undefined;
+    for (const rule of rules) {
+      if (!matches(rule.pattern, asked)) continue;
+      const isLonger = !best || rule.pattern.length > best.pattern.length;
+      if (isLonger || (rule.allows && rule.pattern.length === best?.pattern.length)) best = rule;
+    }
+    return best?.allows ?? true;
+  };
+}
+
+/** One spelling of each character, so that `%7E` and `~` are the same. */
+function normal(path: string): string {
+  return path.replaceAll(/%[0-9a-f]{2}/gi, (escape) => {
+    const code = Number.parseInt(escape.slice(1), 16);
+    const character = String.fromCharCode(code);
+    return code < 0x80 && /[\w.~-]/.test(character) ? character : escape.toUpperCase();
+  });
+}
+
+/** `*` stands for anything and `$` at the end for the end; both without a way back into what was matched. */
+function matches(pattern: string, path: string): boolean {
+  const isWhole = pattern.endsWith("$");
+  const pieces = (isWhole ? pattern.slice(0, -1) : pattern).split("*");
+  const [first = "", ...rest] = pieces;
+  if (!path.startsWith(first)) return false;
+  let at = first.length;
+  for (const [index, piece] of rest.entries()) {
+    const isLast = index === rest.length - 1;
+    if (isLast && isWhole) return path.length - piece.length >= at && path.endsWith(piece);
+    const found = path.indexOf(piece, at);
+    if (found < 0) return false;
+    at = found + piece.length;
+  }
+  return !isWhole || at === path.length;
+}

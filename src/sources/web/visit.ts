@@ -1,0 +1,151 @@
+/** One page from the network: its name resolved once, every step of a redirect judged, never more than was allowed for. */
+import type { LookupAddress } from "node:dns";
+import type { IncomingMessage, RequestOptions } from "node:http";
+import { isIP } from "node:net";
+import type { Readable } from "node:stream";
+import { ResourceError, quote } from "../../errors.ts";
+import type { Permit } from "./addresses.ts";
+
+export interface Visited {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly bytes: Buffer;
+  /** Where it was found in the end. */
+  readonly url: URL;
+}
+
+/** All addresses of a name. */
+export type Resolve = (name: string) => Promise<readonly LookupAddress[]>;
+
+export interface VisitOptions {
+  /** Whether a page may be asked for at all; asked again for every step of a redirect. */
+  mayVisit(url: URL): boolean | Promise<boolean>;
+  readonly permit: Permit;
+  readonly resolve: Resolve;
+  readonly maxBytes: number;
+  readonly timeoutMs: number;
+  readonly userAgent: string;
+}
+
+export type Visit = (url: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Visited>;
+
+const maxRedirects = 5;
+const redirects = new Set([301, 302, 303, 307, 308]);
+
+export function createVisit({ mayVisit, permit, resolve, maxBytes, timeoutMs, userAgent }: VisitOptions): Visit {
+  /** The one address that is asked. Any that is closed closes the name: what it says next time may be that one. */
+  async function addressOf({ hostname }: URL): Promise<LookupAddress> {
+    const literal = hostname.replace(/^\[|\]$/g, "");
+    const family = isIP(literal);
+    const found = family > 0 ? [{ address: literal, family }] : await resolve(hostname).catch(noAddress(hostname));
+    const [first] = found;
+    if (!first) throw noAddress(hostname)(undefined);
+    const closed = found.find(({ address }) => !permit(address));
+    if (closed)
+      throw new ResourceError(
+        "denied",
+        `${quote(hostname)} leads to ${closed.address}, which is no public address; to allow it, name it in allowAddresses`,
+      );
+    return first;
+  }
+
+  async function ask(url: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Visited> {
+    const { address, family } = await addressOf(url);
+    const { request } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
+    return new Promise((answer, fail) => {
+      const options: RequestOptions = {
+        signal,
+        // No connection is kept for another visit: it may be meant for another address by then.
+        agent: false,
+        headers: { "User-Agent": userAgent, "Accept-Encoding": "gzip, br", ...headers },
+        lookup: (_name, asked, found) =>
+          asked.all ? found(null, [{ address, family }]) : found(null, address, family),
+      };
+      const asked = request(url, options, (response) => {
+        take(response, maxBytes).then((bytes) => {
+          answer({ status: response.statusCode ?? 0, headers: response.headers, bytes, url });
+        }, fail);
+      });
+      asked.once("error", fail);
+      asked.end();
+    });
+  }
+
+  return async (start, headers, signal) => {
+    const late = AbortSignal.timeout(timeoutMs);
+    const either = AbortSignal.any([signal, late]);
+    let url = start;
+    try {
+      for (let step = 0; step <= maxRedirects; step += 1) {
+        if (!(await mayVisit(url)))
+          throw new ResourceError("denied", `${quote(url.host)} is not among the hosts that may be asked`);
+        const visited = await ask(url, headers, either);
+        const target = visited.headers["location"];
+        if (!redirects.has(visited.status) || typeof target !== "string") return visited;
+        url = nextStep(target, url);
+      }
+    } catch (cause) {
+      if (cause instanceof ResourceError) throw cause;
+      if (signal.aborted) throw new ResourceError("cancelled", "the question was withdrawn", { cause });
+      const why = late.aborted ? `did not answer within ${timeoutMs} ms` : `cannot be reached (${codeOf(cause)})`;
+      throw new ResourceError("unavailable", `${quote(url.host)} ${why}`, { cause });
+    }
+    throw new ResourceError("unavailable", `${quote(start.host)} redirects again and again`, { passing: false });
+  };
+}
+
+function nextStep(target: string, from: URL): URL {
+  const url = URL.parse(target, from.href);
+  // A secret in a URL is for whoever made the link, not for us to hand on.
+  if (!url || (url.protocol !== "https:" && url.protocol !== "http:") || url.username !== "" || url.password !== "")
+    throw new ResourceError("denied", `${quote(from.host)} redirects to what is no page`);
+  if (from.protocol === "https:" && url.protocol === "http:")
+    throw new ResourceError("denied", `${quote(from.host)} redirects to a page that is not encrypted`);
+  url.hash = "";
+  return url;
+}
+
+/** The body, unpacked. Stops in the middle of what turns out to be too much. */
+async function take(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  const body = await unpack(response);
+  try {
+    for await (const piece of body as AsyncIterable<Buffer>) {
+      size += piece.length;
+      if (size > maxBytes)
+        throw new ResourceError("too-large", `the page has more than ${maxBytes} bytes, which are not read`, {
+          details: { reason: "too-large", maxBytes },
+        });
+      pieces.push(piece);
+    }
+  } finally {
+    response.destroy();
+  }
+  return Buffer.concat(pieces);
+}
+
+async function unpack(response: IncomingMessage): Promise<Readable> {
+  const packing = response.headers["content-encoding"]?.toLowerCase() ?? "identity";
+  if (packing === "identity" || packing === "") return response;
+  const { createBrotliDecompress, createGunzip, createInflate } = await import("node:zlib");
+  const { pipeline } = await import("node:stream");
+  const make = { gzip: createGunzip, "x-gzip": createGunzip, deflate: createInflate, br: createBrotliDecompress }[
+    packing
+  ];
+  if (!make)
+    throw new ResourceError("unexpected", `the page is packed as ${quote(packing, 40)}, which was not asked for`);
+  // Its errors are those of the stream that comes out.
+  return pipeline(response, make(), () => undefined);
+}
+
+function noAddress(name: string): (cause: unknown) => never {
+  return (cause) => {
+    throw new ResourceError("unavailable", `the name ${quote(name)} has no address`, { cause });
+  };
+}
+
+function codeOf(cause: unknown): string {
+  const { code } = cause as NodeJS.ErrnoException;
+  return typeof code === "string" ? code : "the connection failed";
+}
