@@ -1,8 +1,10 @@
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    // What needs a database or a store that runs beside is for `npm run test:live`.
+    exclude: [...configDefaults.exclude, "test/live/**"],
     // Tests start servers, watchers and processes of their own: a process each keeps them apart, and two at a time leave a
     // small machine enough air for what they start.
     pool: "forks",

@@ -42,6 +42,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const built = join(here, "results", "contestants");
 const packages = join(here, "..", "node_modules");
 export const walkScript = join(built, "walk.js");
+export const gitScript = join(built, "git.js");
 
 /** Plain JavaScript, so that nobody's start-up or memory holds a TypeScript compiler. */
 export async function buildContestants(): Promise<void> {
@@ -67,7 +68,8 @@ function pressmark(transport: Transport, { folder, pageSize }: Stand): Start {
   if (pageSize === 1000) return { args: [...start, folder] };
   // The size of pages is said in a config, which must be trusted before it serves another folder than its own.
   const cwd = join(dirname(folder), "configs", `${basename(folder)}-${pageSize}`);
-  const env = { XDG_STATE_HOME: join(dirname(folder), "state") };
+  const state = join(dirname(folder), "state");
+  const env = { XDG_STATE_HOME: state, XDG_CACHE_HOME: state };
   const config = { mounts: { files: { source: "file", root: folder } }, server: { pageSize } };
   mkdirSync(cwd, { recursive: true });
   writeFileSync(join(cwd, "pressmark.config.json"), JSON.stringify(config));

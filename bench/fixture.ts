@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
+import { makeRepository } from "./make-repository.ts";
 import { makeFlat, makeTree, once } from "./make-tree.ts";
 
 export interface Fixture {
@@ -15,6 +16,10 @@ export interface Fixture {
   readonly million: string;
   /** One folder of 100,000 files. */
   readonly flat: string;
+  /** 10,000 commits, and 3,000 files. */
+  readonly repository: string;
+  /** 100 commits, and as many files. */
+  readonly shortRepository: string;
 }
 
 export const smallBytes = 1024;
@@ -28,6 +33,8 @@ export function prepareFixture(needs: ReadonlySet<keyof Fixture>): Fixture {
     tree: join(base, "tree"),
     million: join(base, "million"),
     flat: join(base, "flat"),
+    repository: join(base, "repository"),
+    shortRepository: join(base, "short-repository"),
   };
   const makers: Record<keyof Fixture, (root: string) => void> = {
     few: (root) =>
@@ -40,6 +47,8 @@ export function prepareFixture(needs: ReadonlySet<keyof Fixture>): Fixture {
     tree: (root) => makeTree(root, { folders: 100, files: 1000 }),
     million: (root) => makeTree(root, { folders: 1000, files: 1000 }),
     flat: (root) => makeFlat(root, 100_000),
+    repository: (root) => makeRepository(root, { commits: 10_000, files: 3000 }),
+    shortRepository: (root) => makeRepository(root, { commits: 100, files: 3000 }),
   };
   for (const kind of needs) makers[kind](fixture[kind]);
   return fixture;

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { Case } from "./case.ts";
 import { burstCases } from "./cases/burst.ts";
+import { gitCases } from "./cases/git.ts";
 import { holdCase, tellCase } from "./cases/listen.ts";
 import { listCases } from "./cases/list.ts";
 import { readCases } from "./cases/read.ts";
@@ -21,6 +22,7 @@ const cases: readonly Case[] = [
   ...toolCases,
   ...listCases,
   ...treeCases,
+  ...gitCases,
   ...saveCases,
   ...burstCases,
   tellCase,
@@ -43,7 +45,7 @@ const { values } = parseArgs({
 if (values.help) {
   console.log(`node bench/run.ts [--only CASE]… [--who CONTESTANT]… [--rounds N] [--in-flight N] [--million] [--json FILE]
 
---only       a case, or the beginning of its name: ${cases.map(({ name }) => name).join(", ")}
+--only       cases by name, with commas between; one * stands for anything, as in list-*: ${cases.map(({ name }) => name).join(", ")}
 --who        who takes part beside bare (all unless said): ${contestants.map(({ name }) => name).join(", ")}
 --rounds     how often everyone takes a turn (5)
 --in-flight  how many reads are under way at once (8)
@@ -52,10 +54,13 @@ if (values.help) {
   process.exit(0);
 }
 
+const patterns = values.only.flatMap((only) => only.split(","));
+const unknown = patterns.find((pattern) => !cases.some(({ name }) => isNamed(name, pattern)));
+if (unknown !== undefined) throw new Error(`no case is named ${JSON.stringify(unknown)}; see --help`);
 const chosen = cases.filter(
   ({ name, needs }) =>
     (values.million || !needs.includes("million")) &&
-    (values.only.length === 0 || values.only.some((only) => name.startsWith(only))),
+    (patterns.length === 0 || patterns.some((pattern) => isNamed(name, pattern))),
 );
 const entered = contestants.filter(
   ({ name }) => values.who.length === 0 || name === "bare" || values.who.includes(name),
@@ -63,7 +68,7 @@ const entered = contestants.filter(
 const rounds = Number(values.rounds);
 const inFlight = Number(values["in-flight"]);
 if (process.platform !== "linux") throw new Error("CPU and memory are read from /proc: run this on Linux");
-if (chosen.length === 0) throw new Error(`no case begins with ${JSON.stringify(values.only.join(" "))}; see --help`);
+if (chosen.length === 0) throw new Error("the chosen cases need a million files; say --million");
 if (!(rounds >= 1 && inFlight >= 1)) throw new Error("rounds and questions in flight are numbers from 1");
 
 await buildContestants();
@@ -105,3 +110,9 @@ writeFileSync(
   )}\n`,
 );
 if (failed.length > 0) process.exitCode = 1;
+
+/** A name, or a beginning and an ending with a star between. */
+function isNamed(name: string, pattern: string): boolean {
+  const [begin = "", end] = pattern.split("*", 2);
+  return end === undefined ? name === begin : name.startsWith(begin) && name.slice(begin.length).endsWith(end);
+}

@@ -81,7 +81,7 @@ async function buildModules(): Promise<void> {
         { name: "core", test: /src\/(?:cli\/(?!commands|confirm|reading)|(?:errors|layer|resources|source)\.ts$)/ },
         {
           name: "house",
-          test: /src\/(?:access|layers|router|watch|server\/(?:cursor-key|folders|instructions|locate|open-house|start-|state-folder|tools|young-generation)|config\/find-config|lib\/uri-template|protocol|transport)/,
+          test: /src\/(?:access|layers|router|watch|server\/(?:cursor-key|folders|house-index|index-status|instructions|line-limit|search\/index-place|locate|open-house|start-|state-folder|tools|young-generation)|config\/find-config|lib\/uri-template|protocol|transport)/,
         },
         {
           name: "files",

@@ -5,13 +5,23 @@ import type { Source } from "./source.ts";
 export type Layer = (inner: Source, mount: { readonly name: string }) => Source;
 
 /** The questions a source can be asked that give a promise. */
-export type Operation = "list" | "read" | "stat" | "children" | "complete" | "search" | "watch";
+export type Operation =
+  | "list"
+  | "read"
+  | "stat"
+  | "children"
+  | "complete"
+  | "search"
+  | "skills"
+  | "skill"
+  | "problems"
+  | "watch";
 
 export type Asked = (...asked: never[]) => Promise<unknown>;
 
 /**
  * A source that answers through `around`: for each operation that the inner source has, `around` is given its name and the
- * bound method, and returns what stands in its place. What is no operation (`cursorAfter`, `templates`, `close`) passes through.
+ * bound method, and returns what stands in its place. What is no operation (`order`, `cursorAfter`, `templates`, `close`) passes through.
  */
 export function wrapSource(inner: Source, around: <T extends Asked>(operation: Operation, ask: T) => T): Source {
   const { templates } = inner;
@@ -20,10 +30,14 @@ export function wrapSource(inner: Source, around: <T extends Asked>(operation: O
     read: around("read", inner.read.bind(inner)),
     ...(inner.stat && { stat: around("stat", inner.stat.bind(inner)) }),
     ...(inner.children && { children: around("children", inner.children.bind(inner)) }),
+    ...(inner.order && { order: inner.order }),
     ...(inner.cursorAfter && { cursorAfter: inner.cursorAfter.bind(inner) }),
     ...(templates && { templates }),
     ...(inner.complete && { complete: around("complete", inner.complete.bind(inner)) }),
     ...(inner.search && { search: around("search", inner.search.bind(inner)) }),
+    ...(inner.skills && { skills: around("skills", inner.skills.bind(inner)) }),
+    ...(inner.skill && { skill: around("skill", inner.skill.bind(inner)) }),
+    ...(inner.problems && { problems: around("problems", inner.problems.bind(inner)) }),
     ...(inner.watch && { watch: around("watch", inner.watch.bind(inner)) }),
     ...(inner.close && { close: inner.close.bind(inner) }),
   };

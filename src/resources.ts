@@ -93,6 +93,8 @@ export interface Call {
 
 export interface PageAsk {
   readonly cursor?: string;
+  /** At most so many are wanted. The page may hold fewer, and more where they come from afar. */
+  readonly limit?: number;
 }
 
 export interface Completion {
@@ -140,6 +142,35 @@ export interface SearchAnswer {
   readonly ready: number;
 }
 
+/** The front matter of a SKILL.md, as its author wrote it. */
+export interface FrontMatter {
+  readonly name: string;
+  readonly description: string;
+  readonly [field: string]: unknown;
+}
+
+/** One file of a skill. */
+export interface SkillFile {
+  readonly uri: string;
+  /** `sha256:` and 64 hexadecimal digits, of the bytes that are read at the URI. */
+  readonly digest: string;
+  /** How many bytes these are. */
+  readonly size: number;
+}
+
+/** Instructions for a model, with the files that belong to them. */
+export interface Skill {
+  /** Of its SKILL.md. */
+  readonly uri: string;
+  readonly frontMatter: FrontMatter;
+  /** All that the caller may see of it, SKILL.md among them; "dynamic" where content is made when it is asked for. */
+  readonly files: readonly SkillFile[] | "dynamic";
+}
+
+export interface SkillAnswer extends Freshness {
+  readonly skill: Skill;
+}
+
 export interface WatchFilter {
   readonly uris?: readonly string[];
   /** Whether to hear that the list of resources changed. */
@@ -167,6 +198,10 @@ export interface Resources {
   complete(ask: Completion, call: Call): Promise<Suggestions>;
   stat(uri: string, call: Call): Promise<Resource>;
   search(ask: SearchAsk, call: Call): Promise<SearchAnswer>;
+  /** Pages as for `list`. Absent where there are no skills, now and later. */
+  skills?(ask: PageAsk, call: Call): Promise<Page<Skill>>;
+  /** The skill whose SKILL.md this is, in the caller's own spelling. Anything else throws "not-found". */
+  skill?(uri: string, call: Call): Promise<SkillAnswer>;
   /** Resolves once armed: a change made after that is never missed. Ends when the call's signal does. */
   watch(filter: WatchFilter, call: Call): Promise<Watch>;
   /** How long lists stay fresh, and for whom. */

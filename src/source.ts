@@ -1,6 +1,6 @@
 /** All that the author of a source needs to read. */
 import type { z } from "zod";
-import type { Annotations, Body, Call, Freshness, Hit, Icon, Page } from "./resources.ts";
+import type { Annotations, Body, Call, Freshness, FrontMatter, Hit, Icon, Page } from "./resources.ts";
 
 /**
  * Where a thing stands inside its mount. The house decodes a URI into an address once; a source never sees an escape,
@@ -95,6 +95,30 @@ export interface SourceHit extends Omit<Hit, "resource"> {
   readonly entry: Entry;
 }
 
+/** A skill, said where its SKILL.md stands. */
+export interface SourceSkill extends Pick<Entry, "path" | "reveals"> {
+  readonly frontMatter: FrontMatter;
+  /** Every file of it, SKILL.md among them; "dynamic" where digests cannot be promised. */
+  readonly files: readonly SourceSkillFile[] | "dynamic";
+}
+
+export interface SourceSkillFile extends Pick<Entry, "path" | "reveals"> {
+  /** `sha256:` and 64 hexadecimal digits, of the bytes that are read at the path. */
+  readonly digest: string;
+  readonly size: number;
+}
+
+/** Something that a person should put right. */
+export interface SourceProblem {
+  readonly path: string;
+  /** Counted from 1, where it is at one line. */
+  readonly line?: number;
+  /** A sentence in lower case, whose subject is the path. */
+  readonly says: string;
+  /** What to do. */
+  readonly advice?: string;
+}
+
 export type SourceChange =
   /** The content at this path is another than before. */
   | { readonly kind: "changed"; readonly path: string }
@@ -109,6 +133,8 @@ export type SourceChange =
 export interface Source {
   /** Pages are disjoint, ordered by address and together complete. Directories are not listed. */
   list(ask: ListAsk, call: Call): Promise<Page<Entry>>;
+  /** How its lists stand, by path, where the backend has another fixed order than that of addresses; children may stand in yet another. */
+  readonly order?: (left: string, right: string) => number;
   /** The cursor with which a list goes on right behind this entry. Without it, a page that was cut is asked for again. */
   cursorAfter?(entry: Entry): string;
   /** A missing address throws "not-found"; it never gives an empty array. A directory throws "directory". */
@@ -125,6 +151,12 @@ export interface Source {
     ask: { readonly text: string; readonly limit: number; readonly within?: string },
     call: Call,
   ): Promise<readonly SourceHit[]>;
+  /** Pages as for `list`. What a skill says of its files is what reading them gives, until a change of them is told. With `skill`. */
+  skills?(ask: ListAsk, call: Call): Promise<Page<SourceSkill>>;
+  /** What `skills` would say of the skill whose SKILL.md stands here. Anything else throws "not-found". */
+  skill?(at: Address, call: Call): Promise<SourceSkill>;
+  /** What is left out, or not as it should be, and why: for the person who runs the house, never for a caller. */
+  problems?(call: Call): Promise<readonly SourceProblem[]>;
   /** Resolves once armed: a change made after that is never missed. Ends when the call's signal does; throws if it cannot go on. */
   watch?(call: Call): Promise<AsyncIterable<SourceChange>>;
   /** Afterwards nothing of the source runs or is held. */
@@ -154,6 +186,8 @@ export interface SourceDefinition<Options = unknown> {
   readonly verbatim?: boolean;
   /** The URI prefix of a mount with these options, ending in "/"; `scheme://name/` unless said. */
   base?(options: Options): string;
+  /** Other prefixes under which the same things are read. They are listed under the base. */
+  aliases?(options: Options): readonly string[];
   open(options: Options, tools: Tools): Promise<Source>;
 }
 

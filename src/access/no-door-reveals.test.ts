@@ -6,10 +6,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { notFound, ResourceError, toResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
+import { createReadingTools } from "../protocol/tools/reading-tools.ts";
+import type { Asked } from "../protocol/tools.ts";
 import { directoryType } from "../resources.ts";
 import type { Call, Caller, Change, Page, Resources, WatchFilter } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
-import type { Entry, ListAsk, Part, Source, SourceChange } from "../source.ts";
+import type { Entry, ListAsk, Part, Source, SourceChange, SourceSkill } from "../source.ts";
 import { createClock } from "../testing/clock.ts";
 import type { Policy } from "./policy.ts";
 
@@ -157,6 +159,18 @@ function createTree(mount: MountPlan, exists: (path: string) => boolean) {
     return { items: given.map(toEntry), ...(last !== undefined && given.length < rest.length && { next: last }) };
   }
 
+  /** Every text makes a skill of the directory it is in, and all texts there and below belong to it. */
+  const manifests = () => sorted().filter((at) => nodes.get(at)?.kind === "text");
+  function toSkill(at: string): SourceSkill {
+    const inside = at.slice(0, at.lastIndexOf("/") + 1);
+    const files = sorted().flatMap((other) => {
+      const found = nodes.get(other);
+      if (found?.kind !== "text" || !other.startsWith(inside)) return [];
+      return [{ path: other, digest: `sha256:${found.text}`, size: found.text.length }];
+    });
+    return { path: at, frontMatter: { name: at, description: at }, files };
+  }
+
   const source: Source = {
     async list(ask) {
       if (!lists) throw new ResourceError("unavailable", "away");
@@ -199,6 +213,16 @@ function createTree(mount: MountPlan, exists: (path: string) => boolean) {
         return count > 0 ? [{ entry: toEntry(at), score: count, snippet: text }] : [];
       });
       return hits.sort((left, right) => right.score - left.score).slice(0, limit);
+    },
+    async skills(ask) {
+      const found = manifests().map(toSkill);
+      const rest = found.filter(({ path: at }) => ask.cursor === undefined || compareAddresses(at, ask.cursor) > 0);
+      const given = rest.slice(0, Math.min(ask.limit, sourcePage));
+      return { items: given, ...(given.length < rest.length && { next: given.at(-1)?.path ?? "" }) };
+    },
+    async skill({ path: at, query }) {
+      if (query || !manifests().includes(at)) throw notFound(at);
+      return toSkill(at);
     },
     async watch({ signal }) {
       const queue: SourceChange[] = [];
@@ -248,19 +272,43 @@ function createHouse(
 ) {
   const clock = createClock();
   const trees = plans.map((one) => ({ ...createTree(one, (at) => exists(one.name, at)), name: one.name }));
+  const mounts = trees.map(({ name, source }) => ({
+    name,
+    base: `${name}://`,
+    source,
+    freshness: { ttlMs: 7, scope: "public" as const },
+  }));
   const house = createResources({
-    mounts: trees.map(({ name, source }) => ({
-      name,
-      base: `${name}://`,
-      source,
-      freshness: { ttlMs: 7, scope: "public" },
-    })),
+    mounts,
     policy,
     tools: clock.tools,
     cursorKey: new Uint8Array(32),
     pageSize,
   });
-  return { house, clock, trees };
+  const seenBy = (caller: Caller) => mounts.filter(({ name }) => policy.maySee(caller, name, { path: "" }));
+  const reading = createReadingTools({ resources: house, server: "pressmark", mounts: seenBy });
+  return { house, clock, trees, reading };
+}
+
+/** What a model is told by every tool. */
+async function askTools(
+  { reading }: Pick<ReturnType<typeof createHouse>, "reading">,
+  uris: readonly string[],
+  call: Call,
+) {
+  const asked: Asked = { ...call, inputResponses: undefined, requestState: undefined, clientCapabilities: {} };
+  const answers = new Map<string, unknown>();
+  for (const { name, description, call: use } of reading) {
+    answers.set(name, typeof description === "function" ? description(call.caller) : description);
+    const asks: Readonly<Record<string, readonly Record<string, unknown>[]>> = {
+      search_resources: [{ query: "tea" }, ...uris.map((within) => ({ query: "tea", within }))],
+      list_resources: [{ limit: 500 }, ...uris.map((within) => ({ within, limit: 500 }))],
+      read_resource: uris.flatMap((uri) => [{ uri }, { uri, lines: "1-1" }, { uri: `${uri}x` }]),
+    };
+    for (const args of asks[name] ?? [])
+      answers.set(`${name} ${JSON.stringify(args)}`, await outcome(use(args, asked)));
+  }
+  return answers;
 }
 
 /** An answer, or an error to the letter. */
@@ -293,9 +341,14 @@ async function askAll(house: Resources, uris: readonly string[], mounts: readonl
     pages((cursor) => house.list(cursor, call)),
   );
   await note("templates", house.templates({}, call));
+  await note(
+    "skills",
+    pages(async (cursor) => (await house.skills?.(cursor, call)) ?? { items: [] }),
+  );
   for (const uri of uris) {
     await note(`read ${uri}`, house.read(uri, call));
     await note(`stat ${uri}`, house.stat(uri, call));
+    await note(`skill ${uri}`, Promise.resolve(house.skill?.(uri, call)));
     await note(
       `children ${uri}`,
       pages((cursor) => house.children(uri, cursor, call)),
@@ -377,6 +430,8 @@ describe("no door reveals what read refuses", () => {
             (mount, at) => !isHidden(rules, mount, at),
           );
           expect(await askAll(real.house, uris, mounts, call)).toEqual(await askAll(bare.house, uris, mounts, call));
+          const some = plain.filter((_, at) => at % 10 === 0);
+          expect(await askTools(real, some, call)).toEqual(await askTools(bare, some, call));
           for (const filter of [{ uris, list: true }, { uris: plain }, { list: true }]) {
             const taken = steps.map((step) => {
               const mount = mounts[step.mount % mounts.length] as string;

@@ -34,11 +34,11 @@ function offered(...words: string[]): string[] {
 describe("completion", () => {
   it("offers the commands first", () => {
     expect(offered("")).toEqual([...commands.map(({ name }) => name), "--help", "--version"]);
-    expect(offered("se")).toEqual(["serve"]);
+    expect(offered("se")).toEqual(["serve", "search"]);
   });
 
   it("offers a command's flags after a dash", () => {
-    expect(offered("serve", "--")).toEqual(["--config", "--port", "--host", "--allow-host", "--help"]);
+    expect(offered("serve", "--")).toEqual(["--config", "--port", "--host", "--allow-host", "--no-tools", "--help"]);
     expect(offered("ls", "--j")).toEqual(["--json"]);
   });
 

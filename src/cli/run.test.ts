@@ -31,7 +31,12 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 function start(...words: string[]): ChildProcessWithoutNullStreams {
   return spawn(process.execPath, [join(root, "start.mjs"), ...words], {
     cwd: folder,
-    env: { ...process.env, XDG_STATE_HOME: join(root, "state"), PRESSMARK_LOG: "warn" },
+    env: {
+      ...process.env,
+      XDG_STATE_HOME: join(root, "state"),
+      XDG_CACHE_HOME: join(root, "cache"),
+      PRESSMARK_LOG: "warn",
+    },
   });
 }
 

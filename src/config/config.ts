@@ -1,7 +1,7 @@
 /** What a config says, once it is read and checked. */
 import type { SourceDefinition } from "../source.ts";
 import type { ConfigError, KeyPath } from "./problem.ts";
-import type { Limits, MountSettings, ServerSettings } from "./schema.ts";
+import type { Limits, MountSettings, SearchSettings, ServerSettings } from "./schema.ts";
 import type { Permission } from "./trust.ts";
 
 export interface MountConfig extends Omit<MountSettings, "source" | "limits"> {
@@ -20,6 +20,7 @@ export interface Config {
   readonly folder: string;
   readonly mounts: readonly MountConfig[];
   readonly server: ServerSettings;
+  readonly search: SearchSettings;
   /** Everything it asks for that a config which was merely found may not do unasked. */
   readonly permissions: readonly Permission[];
   /** Those of them that it was not granted. What needs them is left out. */

@@ -95,14 +95,19 @@ describe("the config that is written for it", () => {
   it("serves the folder, and says nothing of sources that do not exist", async () => {
     furnish();
     const text = await draft({ file: sources.file });
-    expect(parse(text)).toEqual({
-      mounts: {
-        "my-project": { source: "file", root: "." },
-        skills: { source: "file", root: ".claude/skills", scheme: "skills" },
-      },
-    });
+    expect(parse(text)).toEqual({ mounts: { "my-project": { source: "file", root: "." } } });
     expect(text.split("\n")[0]).toBe("# yaml-language-server: $schema=./schema.json");
     expect(text).not.toMatch(/postgres|metrics|sqlite|source: (?:git|docs|skills|config)/);
+  });
+
+  it("serves the skills it finds, hidden or not", async () => {
+    put(".claude/skills/press/SKILL.md");
+    const only = { "my-project": { source: "file", root: "." }, skills: { source: "skills", root: ".claude/skills" } };
+    expect(parse(await draft())).toEqual({ mounts: only });
+    put("skills/ink/SKILL.md");
+    expect(parse(await draft())).toMatchObject({
+      mounts: { skills: { source: "skills", roots: [".claude/skills", "skills"] } },
+    });
   });
 
   it("can be used as it is, without trust", async () => {
@@ -119,7 +124,7 @@ describe("the config that is written for it", () => {
   it("can be used with its comments taken away, part by part", async () => {
     furnish();
     put("guides/one.md");
-    const text = await draft();
+    const text = await draft({ file: sources.file, skills: sources.skills });
     const uncommented = text
       .replaceAll(/^( *)# (docs|guides):$/gm, "$1$2:")
       .replaceAll(/^( *)# ( +(?:source|root): )/gm, "$1$2");
@@ -142,6 +147,19 @@ describe("the config that is written for it", () => {
 `);
     expect(text).not.toContain("never said");
     expect(Object.keys((parse(text) as { mounts: object }).mounts)).toEqual(["my-project"]);
+  });
+
+  it("proposes documentation as a collection of each folder's name", async () => {
+    furnish();
+    put("guides/one.md");
+    const text = await draft();
+    expect(text).toContain("# docs:\n  #   source: docs\n  #   root: docs # the folder with the documents\n");
+    const uncommented = text
+      .replaceAll(/^( *)# (docs|guides):$/gm, "$1$2:")
+      .replaceAll(/^( *)# ( +(?:source: docs|root: (?:docs|guides)\b))/gm, "$1$2");
+    expect(parse(uncommented)).toMatchObject({
+      mounts: { docs: { source: "docs", root: "docs" }, guides: { source: "docs", root: "guides" } },
+    });
   });
 
   it("knows what can be served", () => {

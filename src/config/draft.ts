@@ -16,19 +16,16 @@ export interface DraftOptions {
 
 /** Whether this version can serve it: through its own source, or as files. */
 export function isServable({ source }: Finding, registry: Registry = sources): boolean {
-  return Object.hasOwn(registry, source) || source === "docs" || source === "skills";
+  return Object.hasOwn(registry, source) || source === "docs";
 }
 
 /** Only what this version can serve is in it, be it in a comment. */
 export async function draftConfig({ project, findings, schema, registry = sources }: DraftOptions): Promise<string> {
   const { z: zod } = await import("zod");
   const known = findings.filter(({ source }) => Object.hasOwn(registry, source) && source !== "file");
-  const hidden = findings.filter(
-    ({ what, where }) => what === "skills" && where.startsWith(".") && !known.some((each) => each.where === where),
-  );
-  const parts = findings.filter(
-    ({ what, where }) => (what === "documentation" || what === "skills") && !where.startsWith("."),
-  );
+  const skills = known.filter(({ source }) => source === "skills").map(({ where }) => where);
+  const parts = findings.filter((finding) => finding.what === "documentation" && !known.includes(finding));
+  const hinted = known.filter(({ source }) => source !== "skills");
   const name = plainName(project);
   const taken = new Set([name]);
   const blocks = [
@@ -36,13 +33,14 @@ export async function draftConfig({ project, findings, schema, registry = source
       source: "file",
       root: ".",
     }),
-    ...hidden.map(({ where }) =>
-      mount(
-        `The skills of ${where}: a hidden folder is not part of the one above, and a scheme of its own keeps the two apart.`,
-        unlike("skills", taken),
-        { source: "file", root: where, scheme: "skills" },
-      ),
-    ),
+    ...(skills.length === 0
+      ? []
+      : [
+          mount("Skills, each whole and with digests, as hosts take them.", unlike("skills", taken), {
+            source: "skills",
+            ...(skills.length === 1 ? { root: skills[0] as string } : { roots: skills }),
+          }),
+        ]),
     ...(parts.length === 0
       ? []
       : [
@@ -51,7 +49,7 @@ export async function draftConfig({ project, findings, schema, registry = source
             ...parts.map(({ where }) => mount("", unlike(plainName(where), taken), { source: "file", root: where })),
           ),
         ]),
-    ...(await Promise.all(known.map((finding) => hint(finding, unlike(finding.source, taken), registry, zod)))),
+    ...(await Promise.all(hinted.map((finding) => hint(finding, unlike(nameOf(finding), taken), registry, zod)))),
   ];
   return [
     `# yaml-language-server: $schema=${schema}`,
@@ -66,9 +64,16 @@ export async function draftConfig({ project, findings, schema, registry = source
   ].join("\n");
 }
 
-function mount(says: string, name: string, values: Readonly<Record<string, string>>): string {
-  const lines = Object.entries(values).map(([key, value]) => `  ${key}: ${spell(value)}`);
+function mount(says: string, name: string, values: Readonly<Record<string, string | readonly string[]>>): string {
+  const lines = Object.entries(values).map(([key, value]) =>
+    typeof value === "string" ? `  ${key}: ${spell(value)}` : `  ${key}: [${value.map(spell).join(", ")}]`,
+  );
   return [...(says === "" ? [] : [`# ${says}`]), `${spell(name)}:`, ...lines].join("\n");
+}
+
+/** Of documentation there may be several folders, each a collection of that name. */
+function nameOf({ source, where }: Finding): string {
+  return source === "docs" ? plainName(where) : source;
 }
 
 /** A source that exists, with what it needs said by itself. */

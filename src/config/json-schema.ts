@@ -44,6 +44,7 @@ async function mountJson(name: string, registry: Registry, zod: typeof z): Promi
       source: { const: name, description: definition.summary },
       ...(mayRefer(own["properties"] ?? {}) as Json),
       limits: mayRefer(common["limits"]),
+      search: mayRefer(common["search"]),
       freshness: mayRefer(common["freshness"]),
     },
     required: ["source", ...((own["required"] as readonly string[] | undefined) ?? [])],

@@ -235,6 +235,8 @@ serve: {}
       "mounts: { a: { source: file, root: docs, freshness: { scope: publc } } }",
       'pressmark.config.yaml:1:62 mounts.a.freshness.scope: did you mean "public"?',
     ],
+    ["server: { tools: [search] }", 'pressmark.config.yaml:1:19 server.tools[0]: did you mean "search_resources"?'],
+    ["server: { tools: some }", "pressmark.config.yaml:1:18 server.tools: must be true or false or a list"],
     ["server: { port: 65536 }", "pressmark.config.yaml:1:17 server.port: must be at most 65535"],
     ["server: { port: 1.5 }", "pressmark.config.yaml:1:17 server.port: must be a whole number, not a number"],
     ["server: { port: '${env:SECRET}' }", "pressmark.config.yaml:1:17 server.port: must be a number, not a text"],
@@ -258,7 +260,10 @@ serve: {}
       "mounts: { m: { source: '${env:SECRET}' } }",
       "pressmark.config.yaml:1:24 mounts.m.source: unknown source; it is one of SOURCES, or a file of your own (./source.ts)",
     ],
-    ["__proto__: 1", "pressmark.config.yaml:1:1 __proto__: unknown option; it is one of mounts, limits, server"],
+    [
+      "__proto__: 1",
+      "pressmark.config.yaml:1:1 __proto__: unknown option; it is one of mounts, limits, search, server",
+    ],
   ])("is pointed at: %j", async (text, line) => {
     expect(await problems(text)).toEqual([line.replace("SOURCES", Object.keys(sources).join(", "))]);
   });
@@ -397,15 +402,18 @@ server: { host: 0.0.0.0, port: 1234, allowedHosts: [example.org] }
   a: { source: file, root: .git }
   b: { source: file, root: docs, hidden: true }
   c: { source: file, root: docs, ignore: false }
-  d: { source: file, root: docs, allow: [.env] }`,
+  d: { source: file, root: docs, allow: [.env] }
+  e: { source: skills, roots: [.claude/skills] }
+  f: { source: skills, root: .claude/skills, roots: [.git/skills] }`,
       found,
     );
-    expect(config.mounts.map(({ name }) => name)).toEqual(["skills"]);
+    expect(config.mounts.map(({ name }) => name)).toEqual(["skills", "e"]);
     expect(config.withheld.map(({ sentence }) => sentence)).toEqual([
       'serves the hidden folder ".git", for mounts.a',
       "serves hidden names, for mounts.b",
       "serves what git ignores, for mounts.c",
       'serves ".env" even if hidden, ignored or a secret by its name, for mounts.d',
+      'serves the hidden folder ".git/skills", for mounts.f',
     ]);
   });
 

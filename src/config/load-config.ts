@@ -15,12 +15,13 @@ import {
   pathPermission,
   programPermission,
   readPermission,
+  searchPermissions,
   serverPermissions,
 } from "./permissions.ts";
 import { ConfigError, inOrder, type Problem, problemLine, spellPath } from "./problem.ts";
 import { isPlainObject, redactor, resolveReferences } from "./references.ts";
 import { ProgramError, runProgram } from "./run-program.ts";
-import { configSchema, type ServerSettings } from "./schema.ts";
+import { configSchema, type SearchSettings, type ServerSettings } from "./schema.ts";
 import { shownConfig } from "./shown.ts";
 import { createTrustStore, holds, type Permission } from "./trust.ts";
 
@@ -99,8 +100,9 @@ export async function loadConfig({ file, named }: ConfigOrigin, world: ConfigWor
     refuse,
   });
   const server = outline?.server ?? {};
+  const search = outline?.search ?? {};
   for (const mount of mounts) permissions.push(...mountPermissions(mount, folder, text.value));
-  permissions.push(...serverPermissions(server));
+  permissions.push(...serverPermissions(server), ...searchPermissions(search));
 
   const placeOf = (problem: Problem) => problem.place ?? text.place(problem.path, problem.atKey ? "key" : "value");
   const lineOf = (problem: Problem) => redact(problemLine(label, problem, placeOf(problem)));
@@ -121,10 +123,13 @@ export async function loadConfig({ file, named }: ConfigOrigin, world: ConfigWor
       server: Object.fromEntries(
         Object.entries(server).filter(([setting]) => isAllowed({ setting })),
       ) as ServerSettings,
+      search: Object.fromEntries(
+        Object.entries(search).filter(([setting]) => isAllowed({ setting })),
+      ) as SearchSettings,
       permissions: asked,
       withheld,
       redact,
-      shown: shownConfig(mounts, server, resolved.secretPaths),
+      shown: shownConfig(mounts, { server, search }, resolved.secretPaths),
       refusal: (path, message) => new ConfigError(label, [lineOf({ path, message })]),
     },
   };

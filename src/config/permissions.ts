@@ -2,11 +2,12 @@
 import { statSync } from "node:fs";
 import { basename, extname, relative, sep } from "node:path";
 import { quote } from "../errors.ts";
+import { findRepository, placesBeyond } from "../sources/git/repository.ts";
 import type { MountConfig } from "./config.ts";
 import { type KeyPath, spellPath } from "./problem.ts";
 import { isPlainObject } from "./references.ts";
-import type { ServerSettings } from "./schema.ts";
-import { skillFolders } from "./survey.ts";
+import type { SearchSettings, ServerSettings } from "./schema.ts";
+import { skillFolders } from "./skill-folders.ts";
 import { type Permission, realPath, sha256 } from "./trust.ts";
 
 /**
@@ -15,8 +16,11 @@ import { type Permission, realPath, sha256 } from "./trust.ts";
  */
 const confined: Readonly<Record<string, (options: unknown, folder: string) => readonly string[]>> = {
   file: fileExtras,
+  docs: docsExtras,
+  git: gitExtras,
   memory: () => [],
   data: () => [],
+  skills: skillsExtras,
 };
 
 /** Hidden folders that are made to be read by a model. */
@@ -29,15 +33,40 @@ function fileExtras(options: unknown, folder: string): string[] {
     readonly ignore?: boolean;
     readonly allow?: readonly string[];
   };
-  const way = relative(realPath(folder), realPath(root)).split(sep).join("/");
-  const isHidden = way.split("/").some((name) => name.startsWith(".") && name !== "..");
-  const isOpen = openFolders.some((name) => way === name || way.startsWith(`${name}/`));
   return [
-    ...(isHidden && !isOpen ? [`serves the hidden folder ${quote(way)}`] : []),
+    ...hiddenFolder(root, folder),
     ...(hidden ? ["serves hidden names"] : []),
     ...(ignore === false ? ["serves what git ignores"] : []),
     ...(allow ?? []).map((pattern) => `serves ${quote(pattern)} even if hidden, ignored or a secret by its name`),
   ];
+}
+
+function docsExtras(options: unknown, folder: string): string[] {
+  const { ref } = options as { readonly ref?: string };
+  return [...fileExtras(options, folder), ...(ref === undefined ? [] : [`serves ${quote(ref)} of a git repository`])];
+}
+
+/** Reading a repository runs nothing of it, but it may lead to another one. */
+function gitExtras(options: unknown, folder: string): string[] {
+  const { root } = options as { readonly root: string };
+  const repository = findRepository(root);
+  const places = repository ? placesBeyond(repository, folder) : [];
+  return [
+    ...hiddenFolder(root, folder),
+    ...places.map((place) => `serves the git objects of ${quote(place)}, outside its own folder`),
+  ];
+}
+
+function skillsExtras(options: unknown, folder: string): string[] {
+  const { root, roots = [] } = options as { readonly root?: string; readonly roots?: readonly string[] };
+  return [...(root === undefined ? [] : [root]), ...roots].flatMap((each) => hiddenFolder(each, folder));
+}
+
+function hiddenFolder(root: string, folder: string): string[] {
+  const way = relative(realPath(folder), realPath(root)).split(sep).join("/");
+  const isHidden = way.split("/").some((name) => name.startsWith(".") && name !== "..");
+  const isOpen = openFolders.some((name) => way === name || way.startsWith(`${name}/`));
+  return isHidden && !isOpen ? [`serves the hidden folder ${quote(way)}`] : [];
 }
 
 /** What must be granted before anything in the file is believed. */
@@ -137,6 +166,19 @@ export function serverPermissions({ host, allowedHosts = [], allowedOrigins = []
       sentence: `lets pages of ${quote(origin)} ask`,
       owner: { setting: "allowedOrigins" },
     })),
+  ];
+}
+
+/** Whoever makes vectors of what is indexed is sent all of it. */
+export function searchPermissions({ embeddings }: SearchSettings): Permission[] {
+  if (!embeddings) return [];
+  const { origin, pathname } = new URL(embeddings.url);
+  return [
+    {
+      key: `embeddings:${sha256(embeddings.url)}`,
+      sentence: `sends what is indexed to ${quote(origin + pathname)}, for search.embeddings`,
+      owner: { setting: "embeddings" },
+    },
   ];
 }
 

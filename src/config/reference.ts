@@ -2,13 +2,14 @@
 import type { z } from "zod";
 import { sources } from "../sources/index.ts";
 import type { Registry } from "./find-source.ts";
-import { limitsSchema, mountSchema, serverSchema } from "./schema.ts";
+import { limitsSchema, mountSchema, searchSchema, serverSchema } from "./schema.ts";
 
 /** The page with its tables as the declarations say them; each stands between `<!-- name -->` and `<!-- end -->`. */
 export async function withTables(page: string, registry: Registry = sources): Promise<string> {
   const { z: zod } = await import("zod");
   const tables = new Map<string, string>([
     ["mount", optionTable(mountSchema(zod), zod)],
+    ["search", optionTable(searchSchema(zod), zod)],
     ["server", optionTable(serverSchema(zod), zod)],
     ["limits", optionTable(limitsSchema(zod), zod)],
     ["sources", await sourceTables(registry, zod)],
@@ -50,6 +51,8 @@ function optionTable(schema: z.ZodType, zod: typeof z): string {
 function typeOf(option: Json): string {
   if (Array.isArray(option["enum"])) return option["enum"].map((each) => `\`${String(each)}\``).join(" or ");
   if (option["format"] === "path") return "path";
+  if (Array.isArray(option["anyOf"]))
+    return [...new Set(option["anyOf"].map((each: Json) => typeOf(each)))].join(" or ");
   switch (option["type"]) {
     case "integer":
       return "whole number";

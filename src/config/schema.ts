@@ -28,6 +28,12 @@ export function serverSchema(zod: Zod) {
       .max(20_000)
       .optional()
       .describe("how many resources the first page of a list holds; 1000 unless said"),
+    tools: zod
+      .union([zod.boolean(), zod.array(zod.enum(["search_resources", "list_resources", "read_resource"]))])
+      .optional()
+      .describe(
+        "whether models may search, list and read through tools, or which of these tools there are; true unless said",
+      ),
   });
 }
 
@@ -60,6 +66,34 @@ export function limitsSchema(zod: Zod) {
   });
 }
 
+export function searchSchema(zod: Zod) {
+  return zod.strictObject({
+    enabled: zod.boolean().optional().describe("whether an index is kept to search in; true unless said"),
+    maxFileBytes: zod
+      .int()
+      .min(1024)
+      .max(64 * 1024 ** 2)
+      .optional()
+      .describe("what is larger is found by its name alone; 2097152 (2 MiB) unless said"),
+    maxBytes: zod
+      .int()
+      .min(1024 ** 2)
+      .max(1024 ** 4)
+      .optional()
+      .describe("how large the index may become on disk; 4294967296 (4 GiB) unless said"),
+    embeddings: zod
+      .strictObject({
+        url: zod
+          .url({ protocol: /^https?$/, error: "must be a URL, as in http://127.0.0.1:11434/v1" })
+          .describe("up to /embeddings, as in http://127.0.0.1:11434/v1"),
+        model: zod.string().min(1).max(200).describe("the model's name, as the endpoint knows it"),
+        apiKey: zod.string().min(1).optional().describe("the key, best as a reference: ${env:NAME}"),
+      })
+      .optional()
+      .describe("an endpoint that speaks as OpenAI's does, for search by meaning; what is indexed is sent there"),
+  });
+}
+
 /** What every mount may say beside the options of its source. No option may have one of these names. */
 export function mountSchema(zod: Zod) {
   return zod.strictObject({
@@ -71,6 +105,7 @@ export function mountSchema(zod: Zod) {
       .optional()
       .describe("serve under scheme://name/ instead of the source's own URIs, so that two mounts do not collide"),
     limits: limitsSchema(zod).optional().describe("limits of this mount, before those for all"),
+    search: zod.boolean().optional().describe("whether it is indexed for search; as its source says unless said"),
     freshness: zod
       .strictObject({
         ttlMs: zod.int().min(0).max(86_400_000).optional().describe("for so many milliseconds"),
@@ -90,10 +125,12 @@ export function configSchema(zod: Zod) {
       .optional()
       .describe("what is served, each mount under a name; the folder of this file unless said"),
     limits: limitsSchema(zod).optional().describe("limits of every mount"),
-    server: serverSchema(zod).optional().describe("how pressmark serve listens"),
+    search: searchSchema(zod).optional().describe("what is indexed for search"),
+    server: serverSchema(zod).optional().describe("how pressmark serve listens, and what it offers"),
   });
 }
 
 export type ServerSettings = z.infer<ReturnType<typeof serverSchema>>;
+export type SearchSettings = z.infer<ReturnType<typeof searchSchema>>;
 export type Limits = z.infer<ReturnType<typeof limitsSchema>>;
 export type MountSettings = z.infer<ReturnType<typeof mountSchema>>;

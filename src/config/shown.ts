@@ -2,25 +2,27 @@
 import type { MountConfig } from "./config.ts";
 import { type KeyPath, spellPath } from "./problem.ts";
 import { dots, isPlainObject } from "./references.ts";
-import type { ServerSettings } from "./schema.ts";
+import type { SearchSettings, ServerSettings } from "./schema.ts";
 
 export function shownConfig(
   mounts: readonly MountConfig[],
-  server: ServerSettings,
+  { server, search }: { readonly server: ServerSettings; readonly search: SearchSettings },
   secretPaths: ReadonlySet<string>,
 ): Readonly<Record<string, unknown>> {
-  const shown = mounts.map(({ name, definition, options, limits, scheme, freshness }) => {
+  const shown = mounts.map(({ name, definition, options, limits, scheme, search: isSearched, freshness }) => {
     const mount = {
       source: definition.name,
       ...(isPlainObject(options) ? options : {}),
       ...(scheme !== undefined && { scheme }),
       ...(Object.keys(limits).length > 0 && { limits }),
+      ...(isSearched !== undefined && { search: isSearched }),
       ...(freshness && { freshness }),
     };
     return [name, withoutSecrets(mount, ["mounts", name], secretPaths)];
   });
   return {
     mounts: Object.fromEntries(shown) as Readonly<Record<string, unknown>>,
+    ...(Object.keys(search).length > 0 && { search: withoutSecrets(search, ["search"], secretPaths) }),
     ...(Object.keys(server).length > 0 && { server: withoutSecrets(server, ["server"], secretPaths) }),
   };
 }

@@ -1,6 +1,7 @@
 /** What a project holds that could be served. */
 import { type Dirent, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { holdsSkill, skillFolders } from "./skill-folders.ts";
 
 export interface Finding {
   /** What it is, as a person would call it. */
@@ -27,8 +28,6 @@ export function survey(project: string): readonly Finding[] {
 }
 
 const docsFolders = ["docs", "doc", "documentation", "guides", "handbook", "wiki"];
-/** Where skills are kept, by the customs of the hosts. */
-export const skillFolders = [".claude/skills", ".agents/skills", ".github/skills", "skills"];
 const composeFiles = ["compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml"];
 const exampleFiles = [".env.example", ".env.sample", ".env.template"];
 const prometheusFiles = ["prometheus.yml", "prometheus.yaml", "prometheus/prometheus.yml", "monitoring/prometheus.yml"];
@@ -56,11 +55,7 @@ function docs(project: string): Finding[] {
 
 function skills(project: string): Finding[] {
   return skillFolders
-    .filter((name) =>
-      namesIn(join(project, name)).some(
-        (entry) => entry.isDirectory() && isThere(project, join(name, entry.name, "SKILL.md")),
-      ),
-    )
+    .filter((name) => holdsSkill(join(project, name)))
     .map((name) => ({ what: "skills", where: name, source: "skills", values: { root: name } }));
 }
 

@@ -54,7 +54,14 @@ for (const [name, make] of Object.entries(layers)) {
         {},
         { templates: [{ template: "t/{x}", name: "t", read: () => [], complete: () => [] }] },
       );
+      const skilled: Source = {
+        ...source,
+        skills: async () => ({ items: [] }),
+        skill: async ({ path }) => ({ path, frontMatter: { name: "", description: "" }, files: [] }),
+        problems: async () => [],
+      };
       expect(abilitiesOf(stack(source, mount, make()))).toEqual(abilitiesOf(source));
+      expect(abilitiesOf(stack(skilled, mount, make()))).toEqual(abilitiesOf(skilled));
       const { list, read } = source;
       expect(abilitiesOf(stack({ list, read }, mount, make()))).toEqual(["list", "read"]);
     });

@@ -1,5 +1,5 @@
 /** One question of a client, ready to be answered: what was asked, by whom, in which revision, and what there is to answer with. */
-import type { Call, Change, Resources } from "../resources.ts";
+import type { Call, Caller, Change, Resources } from "../resources.ts";
 import type { Params, Result } from "./message.ts";
 import type { Prompt } from "./prompts.ts";
 import type { Quota } from "./quota.ts";
@@ -20,7 +20,8 @@ export interface ServerInfo {
 export interface Offer {
   readonly resources: Resources;
   readonly server: ServerInfo;
-  readonly instructions: string | undefined;
+  /** A function where they may change, or say more to one caller than to another. */
+  readonly instructions: string | ((caller: Caller) => string) | undefined;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly prompts: ReadonlyMap<string, Prompt>;
   /** All revisions served, newest first. */

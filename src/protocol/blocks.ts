@@ -6,11 +6,17 @@ import { base64, wireAnnotations, wireContent, wireResource } from "./shape.ts";
 export type Block = (
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image" | "audio"; readonly bytes: Uint8Array; readonly mimeType: string }
-  /** A resource that can be read. */
-  | { readonly type: "link"; readonly resource: Resource }
+  /** A resource that can be read. Where links are unknown, its URI is said in words, unless a text beside it has said it already. */
+  | { readonly type: "link"; readonly resource: Resource; readonly isSaid?: boolean }
   /** A resource and its content in one. */
   | { readonly type: "embedded"; readonly content: Content }
 ) & { readonly annotations?: Annotations };
+
+export function wireBlocks(blocks: readonly Block[], has: Vocabulary): Record<string, unknown>[] {
+  return blocks
+    .filter((block) => has.titles || block.type !== "link" || !block.isSaid)
+    .map((block) => wireBlock(block, has));
+}
 
 export function wireBlock(block: Block, has: Vocabulary): Record<string, unknown> {
   const wired = spell(block, has);

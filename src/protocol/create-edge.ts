@@ -1,5 +1,5 @@
 /** Puts the revisions, the house and what else is offered together into an edge that transports can talk to. */
-import type { Call, Resources } from "../resources.ts";
+import type { Call, Caller, Resources } from "../resources.ts";
 import { answerTo, askFor, failure, type Log, progressOf } from "./answer.ts";
 import type { Offer, Question, ServerInfo } from "./ask.ts";
 import type { Edge, Headers, Peer, Reply } from "./edge.ts";
@@ -14,8 +14,8 @@ import type { Tool } from "./tools.ts";
 export interface EdgeOptions {
   readonly resources: Resources;
   readonly server: ServerInfo;
-  /** What a host should tell its model about this server; asked for each time where it may change. */
-  readonly instructions?: string | (() => string);
+  /** What a host should tell its model about this server; asked for each time where it may change, or depends on the caller. */
+  readonly instructions?: string | ((caller: Caller) => string);
   readonly tools?: readonly Tool[];
   readonly prompts?: readonly Prompt[];
   readonly watchQuota?: Quota;
@@ -35,9 +35,7 @@ export function createEdge({
   const offer: Offer = {
     resources,
     server,
-    get instructions() {
-      return typeof instructions === "function" ? instructions() : instructions;
-    },
+    instructions,
     tools: new Map(tools.map((tool) => [tool.name, tool])),
     prompts: new Map(prompts.map((prompt) => [prompt.name, prompt])),
     revisions: allRevisions.map(({ date }) => date),

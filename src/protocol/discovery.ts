@@ -1,4 +1,5 @@
 /** What a server says of itself: capabilities, identity, revisions. */
+import type { Caller, Freshness } from "../resources.ts";
 import { type Ask, isOffered, type Offer, type ServerInfo } from "./ask.ts";
 import type { Revision, Vocabulary } from "./revision.ts";
 
@@ -29,14 +30,23 @@ export function wireServer(
   };
 }
 
+export function instructionsFor({ instructions }: Offer, caller: Caller): { readonly instructions?: string } {
+  if (instructions === undefined) return {};
+  return { instructions: typeof instructions === "function" ? instructions(caller) : instructions };
+}
+
+const lasting: Freshness = { ttlMs: 60 * 60 * 1000, scope: "public" };
+/** Instructions that are asked for anew may soon be others, and are this caller's alone. */
+const passing: Freshness = { ttlMs: 60 * 1000, scope: "private" };
+
 export const serverDiscover: Ask = {
-  answer({ offer, revision }) {
+  answer({ offer, revision, call }) {
     const result = {
       supportedVersions: offer.revisions,
       capabilities: capabilities(offer, revision),
-      ...(offer.instructions !== undefined && { instructions: offer.instructions }),
+      ...instructionsFor(offer, call.caller),
     };
-    return revision.seal(result, { ttlMs: 60 * 60 * 1000, scope: "public" }, offer.server);
+    return revision.seal(result, typeof offer.instructions === "function" ? passing : lasting, offer.server);
   },
 };
 

@@ -4,11 +4,12 @@ import type { Freshness, Page, Resource, Template } from "../resources.ts";
 import type { Ask, Question } from "./ask.ts";
 import type { Wire } from "./edge.ts";
 import { cursorOf, uriOf } from "./params.ts";
-import { wireResource, wireTemplate } from "./shape.ts";
+import { wireTemplate } from "./shape.ts";
 import { spellContents } from "./spell-contents.ts";
+import { spellPage } from "./spell-page.ts";
 
 /** What of a page is no item: where to go on, and which mounts are missing from it. */
-function pageRest({ next, failures }: Page<unknown>, { revision }: Question): Record<string, unknown> {
+export function pageRest({ next, failures }: Page<unknown>, { revision }: Question): Record<string, unknown> {
   return {
     ...(next !== undefined && { nextCursor: next }),
     ...(failures?.length && revision.has.annotations && { _meta: { "pressmark/failures": failures } }),
@@ -21,10 +22,9 @@ export const resourcesList: Ask = {
     const ask = cursorOf(params);
     await subscriptions?.listFollowed();
     const page = await offer.resources.list(ask, call);
-    const resources = page.items.map((resource) => wireResource(resource, revision.has));
-    const result: Record<string, unknown> = { resources, ...pageRest(page, question) };
-    if (revision.listsTemplates && ask.cursor === undefined) result["resourceTemplates"] = await allTemplates(question);
-    return revision.seal(result, offer.resources.listFreshness, offer.server);
+    const rest = pageRest(page, question);
+    if (revision.listsTemplates && ask.cursor === undefined) rest["resourceTemplates"] = await allTemplates(question);
+    return spellPage(page.items, revision.seal(rest, offer.resources.listFreshness, offer.server), revision.has);
   },
 };
 
@@ -57,9 +57,9 @@ export const resourcesDirectoryRead: Ask = {
   async answer(question) {
     const { offer, revision, params, call } = question;
     const page: Page<Resource> = await offer.resources.children(uriOf(params), cursorOf(params), call);
-    const resources = page.items.map((resource) => wireResource(resource, revision.has));
     // The text asks for no hints here; both official clients refuse an answer without them.
-    return revision.seal({ resources, ...pageRest(page, question) }, offer.resources.listFreshness, offer.server);
+    const rest = revision.seal(pageRest(page, question), offer.resources.listFreshness, offer.server);
+    return spellPage(page.items, rest, revision.has);
   },
 };
 

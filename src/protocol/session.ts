@@ -2,7 +2,7 @@
 import { quote } from "../errors.ts";
 import { answerTo, askFor, failure, type Log, progressOf } from "./answer.ts";
 import type { Offer, Question } from "./ask.ts";
-import { capabilities, wireServer } from "./discovery.ts";
+import { capabilities, instructionsFor, wireServer } from "./discovery.ts";
 import type { Reply, Session, SessionPeer, Wire } from "./edge.ts";
 import { claimsModern } from "./envelope.ts";
 import {
@@ -98,7 +98,7 @@ export function createSession(offer: Offer, peer: SessionPeer, askModern: AskMod
         protocolVersion: revision.date,
         capabilities: capabilities(offer, revision),
         serverInfo: wireServer(offer.server, revision.has),
-        ...(offer.instructions !== undefined && { instructions: offer.instructions }),
+        ...instructionsFor(offer, caller),
       }),
     );
   }

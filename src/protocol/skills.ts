@@ -1,19 +1,32 @@
-/** The skills extension: what a host may find as skills. */
-
+/** The skills extension: what a host may find as skills. Its third method, for directories, is a question about resources. */
 import { invalid, notFound } from "../errors.ts";
+import type { Page, Skill } from "../resources.ts";
 import type { Ask } from "./ask.ts";
 import { cursorOf, uriOf } from "./params.ts";
+import { pageRest } from "./resources.ts";
 
-/** No source offers skills: the list is empty, and says so with its hints. */
 export const skillsList: Ask = {
-  answer({ offer, revision, params }) {
-    if (cursorOf(params).cursor !== undefined) throw invalid("no such cursor: ask again without one");
-    return revision.seal({ skills: [] }, offer.resources.listFreshness, offer.server);
+  async answer(question) {
+    const { offer, revision, params, call } = question;
+    const { resources, server } = offer;
+    const ask = cursorOf(params);
+    if (!resources.skills && ask.cursor !== undefined) throw invalid("no such cursor: ask again without one");
+    const page: Page<Skill> = (await resources.skills?.(ask, call)) ?? { items: [] };
+    const result = { skills: page.items.map(wireSkill), ...pageRest(page, question) };
+    return revision.seal(result, resources.listFreshness, server);
   },
 };
 
 export const skillsGet: Ask = {
-  answer({ params }) {
-    throw notFound(uriOf(params));
+  async answer({ offer, revision, params, call }) {
+    const uri = uriOf(params);
+    const answer = await offer.resources.skill?.(uri, call);
+    if (answer === undefined) throw notFound(uri);
+    const { skill, ttlMs, scope } = answer;
+    return revision.seal({ skill: wireSkill(skill) }, { ttlMs, scope }, offer.server);
   },
 };
+
+function wireSkill({ uri, frontMatter, files }: Skill): object {
+  return { uri, frontmatter: frontMatter, resources: files };
+}

@@ -1,8 +1,8 @@
 /** Tools: what a model may call. Their answers may carry resources. */
 import { ResourceError } from "../errors.ts";
-import type { Call } from "../resources.ts";
+import type { Call, Caller } from "../resources.ts";
 import type { Ask, Question } from "./ask.ts";
-import { type Block, wireBlock } from "./blocks.ts";
+import { type Block, wireBlocks } from "./blocks.ts";
 import { type InputRequired, isInputRequired, wireInputRequired } from "./input-required.ts";
 import { codes, member, type Params, ProtocolError } from "./message.ts";
 import { cursorOf, nameOf, recordOf } from "./params.ts";
@@ -26,8 +26,11 @@ export interface Asked extends Call {
 export interface Tool {
   readonly name: string;
   readonly title?: string;
-  readonly description: string;
+  /** What a model is told of it; where it names what is served, no more than this caller may know of. */
+  readonly description: string | ((caller: Caller) => string);
   readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** What `structuredContent` holds in every answer that is no error. */
+  readonly outputSchema?: Readonly<Record<string, unknown>>;
   readonly annotations?: Readonly<Record<string, unknown>>;
   readonly meta?: Readonly<Record<string, unknown>>;
   call(args: Params, asked: Asked): Promise<ToolAnswer | InputRequired>;
@@ -50,17 +53,21 @@ export function asked({ call, params, clientCapabilities }: Question): Asked {
 
 export const toolsList: Ask = {
   needs: "tools",
-  answer({ offer, revision, params }) {
+  answer({ offer, revision, params, call }) {
     if (cursorOf(params).cursor !== undefined) throw invalid("no such cursor: ask again without one");
     const { has } = revision;
-    const tools = [...offer.tools.values()].map(({ name, title, description, inputSchema, annotations, meta }) => ({
-      name,
-      ...(has.titles && title !== undefined && { title }),
-      description,
-      inputSchema,
-      ...(has.audio && annotations && { annotations }),
-      ...(has.titles && meta && { _meta: meta }),
-    }));
+    const tools = Array.from(offer.tools.values(), (tool) => {
+      const { name, title, description, inputSchema, outputSchema, annotations, meta } = tool;
+      return {
+        name,
+        ...(has.titles && title !== undefined && { title }),
+        description: typeof description === "function" ? description(call.caller) : description,
+        inputSchema,
+        ...(has.titles && outputSchema && { outputSchema }),
+        ...(has.audio && annotations && { annotations }),
+        ...(has.titles && meta && { _meta: meta }),
+      };
+    });
     return revision.seal({ tools }, offer.resources.listFreshness, offer.server);
   },
 };
@@ -81,7 +88,7 @@ export const toolsCall: Ask = {
     if (isInputRequired(answer)) return wireInputRequired(answer, question);
     const { content, structuredContent, isError } = answer;
     const result = {
-      content: content.map((block) => wireBlock(block, revision.has)),
+      content: wireBlocks(content, revision.has),
       ...(revision.has.titles && structuredContent && { structuredContent }),
       ...(isError && { isError }),
     };

@@ -3,13 +3,19 @@ import { invalid, quote, ResourceError } from "../errors.ts";
 import { parseTemplate } from "../lib/uri-template.ts";
 import type { UriTemplate } from "../lib/uri-template.ts";
 import type { Call, Resources, Template } from "../resources.ts";
+import type { SearchIndex } from "../search/search-index.ts";
 import type { SourceTemplate, Suggestion } from "../source.ts";
 import { unfit } from "./cursor.ts";
+import { withdrawn } from "./doors.ts";
 import type { Doors } from "./doors.ts";
 import type { Reading } from "./reading.ts";
 import type { Mounted, Place } from "./route.ts";
 
 const maxValues = 100;
+/** Where the source knows fewer, the index is asked as well; for a single letter it would know too many. */
+const fewValues = 10;
+const fromIndex = 20;
+const shortestAsked = 2;
 
 /** A template of a source, as the house shows it. */
 interface Shown {
@@ -31,6 +37,7 @@ interface Expression {
 export function createCompleting(
   doors: Doors,
   { stat }: Pick<Reading, "stat">,
+  index?: SearchIndex,
 ): Pick<Resources, "templates" | "complete"> {
   /** Kept as long as a source tells the same templates. */
   const known = new Map<Mounted, { told: readonly SourceTemplate[]; shown: readonly Shown[] }>();
@@ -74,6 +81,39 @@ export function createCompleting(
       // Nothing is there, so nothing can be suggested.
       if (error.kind === "not-found") return [];
       throw error;
+    }
+  }
+
+  /** What is indexed and has the value in its path, as far as the template can spell it. */
+  async function suggestIndexed(
+    { mount, parsed }: Shown,
+    variable: string,
+    value: string,
+    given: Record<string, string>,
+    call: Call,
+  ): Promise<Suggestion[]> {
+    // What it knows only from before may be gone.
+    if (value.length < shortestAsked || index?.ready(mount.name) !== 1) return [];
+    const typed = value.toLowerCase();
+    try {
+      const hits = await index.search(
+        { text: value, limit: maxValues, mounts: [mount.name], typing: true },
+        call.signal,
+      );
+      return hits.flatMap(({ entry: { path, query, reveals } }) => {
+        const uri = path.toLowerCase().includes(typed)
+          ? doors.routes.spell(mount, { path, ...(query && { query }) })
+          : undefined;
+        const match = uri === undefined ? undefined : parsed.match(uri);
+        const found = match?.get(variable);
+        const fits = match && Object.entries(given).every(([name, settled]) => match.get(name) === settled);
+        if (!fits || typeof found !== "string") return [];
+        return [{ value: found, reveals: { path, ...(query && { query }), ...(reveals && { reveals }) } }];
+      });
+    } catch (cause) {
+      if (call.signal.aborted) throw withdrawn(cause);
+      // What cannot be understood as a question has no suggestions.
+      return [];
     }
   }
 
@@ -137,6 +177,11 @@ export function createCompleting(
         if (!values.has(suggestion.value) && maySuggest(suggestion, shown, variable, given, call))
           values.add(suggestion.value);
       }
+      if (values.size < fewValues)
+        for (const suggestion of await suggestIndexed(shown, variable, value, given, call)) {
+          if (values.size >= fromIndex) break;
+          if (maySuggest(suggestion, shown, variable, given, call)) values.add(suggestion.value);
+        }
       return { values: [...values].slice(0, maxValues), total: values.size, more: values.size > maxValues };
     },
   };

@@ -2,6 +2,7 @@
 import type { Policy } from "../access/policy.ts";
 import { invalid } from "../errors.ts";
 import type { Freshness, Resources } from "../resources.ts";
+import type { SearchIndex } from "../search/search-index.ts";
 import type { Tools } from "../source.ts";
 import { createCompleting } from "./completing.ts";
 import { createCursors } from "./cursor.ts";
@@ -11,6 +12,7 @@ import { createReading } from "./reading.ts";
 import { createRoutes } from "./route.ts";
 import type { Mount } from "./route.ts";
 import { createSearching } from "./searching.ts";
+import { createSkills } from "./skills.ts";
 import { createWatching } from "./watching.ts";
 
 export interface House extends Resources {
@@ -24,6 +26,8 @@ export interface HouseOptions {
   readonly tools: Tools;
   /** 32 bytes. With the same key, cursors outlive a restart. */
   readonly cursorKey: Uint8Array;
+  /** Searched beside the sources that can be searched themselves. */
+  readonly index?: SearchIndex;
   /** How many entries the first page of a list holds; 1000 unless said. */
   readonly pageSize?: number;
   /** Nothing is kept, and by no one else, unless said. */
@@ -32,7 +36,7 @@ export interface HouseOptions {
 
 /** Mounts that share URIs or names throw "invalid". */
 export function createResources(options: HouseOptions): House {
-  const { mounts, policy, tools, cursorKey, pageSize = 1000 } = options;
+  const { mounts, policy, tools, cursorKey, index, pageSize = 1000 } = options;
   if (!Number.isInteger(pageSize) || pageSize < 1) throw invalid("the size of a page must be a whole number from 1");
   const doors = createDoors(createRoutes(mounts), policy, tools);
   const { findEntry, ...reading } = createReading(doors);
@@ -55,8 +59,9 @@ export function createResources(options: HouseOptions): House {
   return {
     ...createListing(doors, { cursors: createCursors(cursorKey), pageSize, findEntry }),
     ...reading,
-    ...createCompleting(doors, reading),
-    ...createSearching(doors, { findEntry }),
+    ...createCompleting(doors, reading, index),
+    ...createSearching(doors, { findEntry }, index),
+    ...createSkills(doors),
     ...watching,
     listFreshness: options.listFreshness ?? { ttlMs: 0, scope: "private" },
     close: () => (closing ??= closeAll()),

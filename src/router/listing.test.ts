@@ -45,6 +45,19 @@ const uris = (pages: readonly Page<Resource>[]) => pages.flatMap(({ items }) => 
 const failing = (cause: unknown): Source => ({ list: () => Promise.reject(cause), read: async () => [] });
 
 describe("a list", () => {
+  it("gives at most as many as are wanted, and goes on behind them", async () => {
+    const { house } = open({ one: files(7).source, two: files(4).source }, openPolicy, 5);
+    const first = await house.list({ limit: 2 }, call);
+    expect(uris([first])).toEqual(["one://0000", "one://0001"]);
+    const rest = await pagesOf((cursor) => house.list({ limit: 3, cursor: cursor ?? first.next! }, call));
+    expect(rest.map(({ items }) => items.length)).toEqual([3, 3, 3]);
+    expect(uris([first, ...rest])).toEqual(uris(await listAll(house)));
+    // More than a page holds is not given for it.
+    expect((await house.list({ limit: 100 }, call)).items).toHaveLength(5);
+    expect((await house.children("one://", { limit: 1 }, call)).items).toHaveLength(1);
+    expect((await house.list({ limit: 0 }, call)).items).toHaveLength(1);
+  });
+
   it("walks the mounts in order of their base and tells all of every entry", async () => {
     const entry: Entry = {
       path: "a b",

@@ -10,6 +10,8 @@ export interface Mount {
   /** A URI prefix that ends in "/" (`file:///home/me/project/`, `test://`), or a scheme alone (`calendar:`). */
   readonly base: string;
   readonly source: Source;
+  /** Other bases that lead to the same. */
+  readonly aliases?: readonly string[];
   /** Whether a path is all that stands behind the base, as it is spelled. Only for a scheme alone. */
   readonly verbatim?: boolean;
   /** How long what is read stays fresh, and for whom, unless the source says so itself. */
@@ -67,6 +69,7 @@ export function createRoutes(mounts: readonly Mount[], { maxUriLength = 65_536 }
     const bare = base.segments.every((segment) => segment === "");
     const held: Mounted = { ...mount, base: spelled, root: bare ? spelled : spelled.slice(0, -1) };
     settle(held, base, starts);
+    for (const alias of mount.aliases ?? []) settle(held, parseBase({ ...mount, base: alias }), starts);
     return held;
   });
   mounted.sort((left, right) => (left.base < right.base ? -1 : 1));

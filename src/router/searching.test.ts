@@ -1,8 +1,14 @@
-import { describe, expect, it } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openPolicy } from "../access/policy.ts";
 import type { Policy } from "../access/policy.ts";
 import { notFound } from "../errors.ts";
 import type { Call } from "../resources.ts";
+import type { SearchIndex } from "../search/search-index.ts";
+import { openStore } from "../search/sqlite-store.ts";
+import type { Store, StoreAsk } from "../search/store.ts";
 import type { Source } from "../source.ts";
 import { createMemory } from "../sources/memory.ts";
 import { createClock } from "../testing/clock.ts";
@@ -11,10 +17,16 @@ import { createResources } from "./create-resources.ts";
 const call: Call = { caller: { id: "me" }, signal: new AbortController().signal };
 const mute: Source = { list: async () => ({ items: [] }), read: async () => [] };
 
-function open(sources: Readonly<Record<string, Source>>, policy: Policy = openPolicy) {
+function open(sources: Readonly<Record<string, Source>>, policy: Policy = openPolicy, index?: SearchIndex) {
   const clock = createClock();
   const mounts = Object.entries(sources).map(([name, source]) => ({ name, base: `${name}://`, source }));
-  const house = createResources({ mounts, policy, tools: clock.tools, cursorKey: new Uint8Array(32) });
+  const house = createResources({
+    mounts,
+    policy,
+    tools: clock.tools,
+    cursorKey: new Uint8Array(32),
+    ...(index && { index }),
+  });
   const search = async (text: string, limit = 10, within?: string) => {
     const { hits, ready } = await house.search({ text, limit, ...(within !== undefined && { within }) }, call);
     return { uris: hits.map(({ resource }) => resource.uri), ready };
@@ -43,7 +55,7 @@ describe("a search", () => {
     expect(hits).toEqual([
       {
         resource: { uri: "b://none", name: "none", mimeType: "text/plain", size: 6 },
-        score: 0.5,
+        score: 1,
         snippet: "coffee",
         lines: [1, 1],
       },
@@ -85,5 +97,139 @@ describe("a search", () => {
 
   it.each([0, -1, 1.5, Number.NaN, Infinity])("cannot be for %d hits", async (limit) => {
     await expect(open(sources).search("tea", limit)).rejects.toMatchObject({ kind: "invalid" });
+  });
+});
+
+/** A source that cannot search by itself. */
+function silent(texts: Readonly<Record<string, string>>) {
+  const memory = createMemory(texts);
+  const { search: _search, ...source } = memory.source;
+  return { ...memory, source: source as Source };
+}
+
+describe("a search through an index", () => {
+  let folder: string;
+  let store: Store;
+  let asked: Omit<StoreAsk, "vector">[];
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "pressmark-searching-"));
+    store = openStore(join(folder, "index.db"));
+    asked = [];
+  });
+
+  afterEach(() => {
+    store.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** What is in these mounts, as far as it says `ready`. */
+  async function indexOf(mounts: Readonly<Record<string, Source>>, ready: Readonly<Record<string, number>> = {}) {
+    for (const [mount, source] of Object.entries(mounts)) {
+      const { items } = await source.list({ limit: 1000 }, call);
+      for (const entry of items) {
+        const [part] = await source.read(entry, call);
+        const text = part && "text" in part.body ? part.body.text : "";
+        store.put([{ mount, entry, text }]);
+      }
+    }
+    const index: SearchIndex = {
+      ready: (mount) => (mount in mounts ? (ready[mount] ?? 1) : undefined),
+      async search(ask) {
+        asked.push(ask);
+        return store.search(ask);
+      },
+    };
+    return index;
+  }
+
+  it("finds what sources that cannot search by themselves hold, with the piece of text that fits", async () => {
+    const { source } = silent({ "d/one": "black coffee\n\ngreen tea", two: "milk" });
+    const { house } = open({ m: source }, openPolicy, await indexOf({ m: source }));
+    const { hits, ready } = await house.search({ text: "tea", limit: 5 }, call);
+    expect(ready).toBe(1);
+    expect(hits).toMatchObject([{ resource: { uri: "m://d/one" }, score: 1 }]);
+    const [hit] = hits;
+    const [from, to] = hit!.marks![0]!;
+    expect(hit!.snippet!.slice(from, to)).toBe("tea");
+  });
+
+  it("is merged with what sources find by themselves: by rank, each resource once", async () => {
+    const [m, own] = [
+      silent({ a: "tea", b: "tea and milk and sugar" }).source,
+      createMemory({ c: "tea", d: "tea" }).source,
+    ];
+    const { search } = open({ m, own }, openPolicy, await indexOf({ m, own }));
+    const { uris } = await search("tea");
+    expect(uris.toSorted()).toEqual(["m://a", "m://b", "own://c", "own://d"]);
+    const alone = open({ m, own }, openPolicy, await indexOf({ m }));
+    // First those that are first anywhere.
+    expect((await alone.search("tea")).uris.slice(0, 2)).toEqual(["m://a", "own://c"]);
+  });
+
+  it("stays below a URI, and is told whether the last word may go on", async () => {
+    const { source } = silent({ "d/one": "tea", "de/two": "tea", three: "tea" });
+    const { house } = open({ m: source }, openPolicy, await indexOf({ m: source }));
+    const { hits } = await house.search({ text: "te", limit: 5, within: "m://%64", typing: true }, call);
+    expect(hits.map(({ resource }) => resource.uri)).toEqual(["m://d/one"]);
+    expect(asked).toEqual([{ text: "te", limit: 5, mounts: ["m"], within: "d", typing: true }]);
+  });
+
+  it("gives as many as asked of what may be seen, and asks of no mount that may not be entered", async () => {
+    const texts = Array.from({ length: 60 }, (_, at) => [`h${at}`, "tea tea tea"]);
+    const m = silent({ ...Object.fromEntries(texts), v1: "tea and milk", v2: "tea and sugar" }).source;
+    const secret = silent({ s: "tea" }).source;
+    const policy: Policy = { maySee: (_, mount, { path }) => mount === "m" && !path.startsWith("h") };
+    const { search } = open({ m, secret }, policy, await indexOf({ m, secret }));
+    expect((await search("tea", 2)).uris.toSorted()).toEqual(["m://v1", "m://v2"]);
+    expect(new Set(asked.flatMap(({ mounts }) => mounts))).toEqual(new Set(["m"]));
+  });
+
+  it("says how much was searched", async () => {
+    const [m, n] = [silent({ a: "tea" }).source, silent({ b: "tea" }).source];
+    const own = createMemory({ c: "tea" }).source;
+    expect((await open({ m, n }, openPolicy, await indexOf({ m, n }, { n: 0.5 })).search("tea")).ready).toBe(0.75);
+    // Who searches by itself has searched all of it.
+    expect((await open({ m, own }, openPolicy, await indexOf({ m, own }, { own: 0.1 })).search("tea")).ready).toBe(1);
+    const broken: SearchIndex = { ready: () => 1, search: () => Promise.reject(new Error("gone")) };
+    const { search, clock } = open({ m, own }, openPolicy, broken);
+    expect(await search("tea")).toEqual({ uris: ["own://c"], ready: 0.5 });
+    expect(clock.logged).toMatchObject([{ message: "the index could not be searched" }]);
+  });
+
+  it("looks at what it knows only from before: what is gone is not shown, nor old words of what has changed", async () => {
+    const memory = silent({ a: "green tea", b: "black tea", c: "white tea" });
+    const index = await indexOf({ m: memory.source }, { m: 0.9 });
+    memory.delete("a");
+    memory.set("b", "hot chocolate");
+    const { house } = open({ m: memory.source }, openPolicy, index);
+    const { hits } = await house.search({ text: "tea", limit: 5 }, call);
+    expect(Object.fromEntries(hits.map(({ resource, snippet }) => [resource.uri, snippet !== undefined]))).toEqual({
+      "m://b": false,
+      "m://c": true,
+    });
+  });
+
+  it("refuses what cannot be understood", async () => {
+    const { source } = silent({ a: "tea" });
+    await expect(open({ m: source }, openPolicy, await indexOf({ m: source })).search(" ")).rejects.toMatchObject({
+      kind: "invalid",
+    });
+  });
+
+  it("completes paths where the source knows few, once it is ready", async () => {
+    const texts = { "docs/parser.md": "tea", "src/lib/parser.ts": "tea", "src/other.ts": "the parser" };
+    const { source } = silent(texts);
+    const templated: Source = { ...source, templates: [{ template: "{+path}{?lines}", name: "File" }] };
+    const complete = async (ready: number, policy = openPolicy) => {
+      const { house } = open({ m: templated }, policy, await indexOf({ m: templated }, { m: ready }));
+      const ask = { template: "m://{+path}{?lines}", variable: "path", value: "parse", given: {} };
+      return (await house.complete(ask, call)).values.toSorted();
+    };
+    expect(await complete(1)).toEqual(["docs/parser.md", "src/lib/parser.ts"]);
+    expect(await complete(0.9)).toEqual([]);
+    expect(await complete(1, { maySee: (_, __, { path }) => path !== "docs/parser.md" })).toEqual([
+      "src/lib/parser.ts",
+    ]);
   });
 });

@@ -9,17 +9,17 @@ import type { Doors } from "./doors.ts";
 import type { Mounted } from "./route.ts";
 
 /** One mount's share of a list. */
-export interface Run {
+export interface Run<E extends Address = Entry> {
   readonly mount: Mounted;
-  ask(ask: ListAsk): Promise<Page<Entry>>;
+  ask(ask: ListAsk): Promise<Page<E>>;
   /** Where the source can go on behind any entry: then one more than is needed shows at once whether there is more. */
-  cursorAfter?: ((entry: Entry) => string) | undefined;
+  cursorAfter?: ((entry: E) => string) | undefined;
 }
 
 export type Where = Omit<Position, "page">;
 
-export interface Walked {
-  readonly items: Resource[];
+export interface Walked<T = Resource> {
+  readonly items: T[];
   /** Present if and only if the caller may see more, or if a mount that may have more cannot say. */
   readonly next?: Where;
   readonly failures: Failure[];
@@ -36,6 +36,8 @@ export interface WalkOptions {
 /** How many to look through at once for something visible. */
 const firstLook = 32;
 const longestLook = 1024;
+/** Sources are asked for no more at once: entries that soon become resources cost less than those that are held. */
+const mostAsked = 2000;
 /** A source with more empty pages in a row than this is taken to have no end. */
 const maxEmptyPages = 1000;
 const maxCursorLength = 16_384;
@@ -43,15 +45,26 @@ const maxCursorLength = 16_384;
 const pagesPerTurn = 16;
 
 /** Runs are walked in their order, from a position that an earlier walk gave. */
-export async function walk(doors: Doors, runs: readonly Run[], call: Call, options: WalkOptions): Promise<Walked> {
+export function walk(doors: Doors, runs: readonly Run[], call: Call, options: WalkOptions): Promise<Walked> {
+  return walkAs(doors.show, doors, runs, call, options);
+}
+
+/** The same for what is no entry; `show` says what the caller is shown of it, if anything. */
+export async function walkAs<E extends Address, T>(
+  show: (found: E, mount: Mounted, call: Call) => T | undefined,
+  doors: Doors,
+  runs: readonly Run<E>[],
+  call: Call,
+  options: WalkOptions,
+): Promise<Walked<T>> {
   const { size, from, strict = false } = options;
-  const items: Resource[] = [];
+  const items: T[] = [];
   const failures: Failure[] = [];
   const start = from ? runs.findIndex((run) => run.mount.name === from.mount) : 0;
   let pages = 0;
 
   for (let index = start; index < runs.length; index += 1) {
-    const run = runs[index] as Run;
+    const run = runs[index] as Run<E>;
     const { mount } = run;
     let cursor = index === start ? from?.cursor : undefined;
     /** Everything up to here was given before. */
@@ -66,9 +79,9 @@ export async function walk(doors: Doors, runs: readonly Run[], call: Call, optio
       const missing = size - items.length;
       if (missing === 0) look = Math.min(look * 2, longestLook);
       const wanted = run.cursorAfter ? missing + 1 : missing;
-      const limit = missing === 0 ? look : first ? wanted : Math.max(wanted, longestLook);
+      const limit = Math.min(missing === 0 ? look : first ? wanted : Math.max(wanted, longestLook), mostAsked);
 
-      let page: Page<Entry>;
+      let page: Page<E>;
       try {
         page = await run.ask(cursor === undefined ? { limit } : { cursor, limit });
         empty = page.items.length === 0 ? empty + 1 : 0;
@@ -91,19 +104,19 @@ export async function walk(doors: Doors, runs: readonly Run[], call: Call, optio
       let at = 0;
       if (last !== undefined && entries.length > 0) {
         at = indexAfter(entries, last);
-        if (at < entries.length || sameAddress(entries[at - 1] as Entry, last)) last = undefined;
+        if (at < entries.length || sameAddress(entries[at - 1] as E, last)) last = undefined;
       }
-      let given: Entry | undefined;
+      let given: E | undefined;
       for (; at < entries.length; at += 1) {
-        const entry = entries[at] as Entry;
-        const resource = doors.show(entry, mount, call);
-        if (resource === undefined) continue;
+        const entry = entries[at] as E;
+        const shown = show(entry, mount, call);
+        if (shown === undefined) continue;
         if (items.length === size) {
           const next =
             given && run.cursorAfter ? where(mount, run.cursorAfter(given), undefined) : where(mount, cursor, given);
           return { items, next, failures };
         }
-        items.push(resource);
+        items.push(shown);
         given = entry;
       }
 
@@ -131,7 +144,7 @@ function checkNext(next: string | undefined, seen: ReadonlySet<string | undefine
 }
 
 /** Where the entries go on after this address: behind it, or, when it is gone, at the first that comes later. */
-function indexAfter(entries: readonly Entry[], last: Address): number {
+function indexAfter(entries: readonly Address[], last: Address): number {
   const found = entries.findIndex((entry) => sameAddress(entry, last));
   if (found >= 0) return found + 1;
   const later = entries.findIndex((entry) => compare(entry, last) > 0);

@@ -4,8 +4,8 @@ import type { Call, Change, Resources, Watch, WatchFilter } from "../resources.t
 import type { Address, SourceChange } from "../source.ts";
 import { createHub } from "../watch/hub.ts";
 import type { Interest, Touched } from "../watch/hub.ts";
-import { createReader } from "../watch/reader.ts";
-import type { Reader } from "../watch/reader.ts";
+import { createReader } from "../lib/reader.ts";
+import type { Reader } from "../lib/reader.ts";
 import { createWatchers } from "../watch/watchers.ts";
 import type { Watchers } from "../watch/watchers.ts";
 import { withdrawn } from "./doors.ts";

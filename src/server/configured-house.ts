@@ -7,17 +7,20 @@ import type { Config, MountConfig } from "../config/config.ts";
 import { type ConfigOrigin, type ConfigWorld, labelOf, loadConfig, trustCommand } from "../config/load-config.ts";
 import { ConfigError } from "../config/problem.ts";
 import type { ServerSettings } from "../config/schema.ts";
-import type { Permission } from "../config/trust.ts";
+import { type Permission, realPath } from "../config/trust.ts";
 import { ResourceError } from "../errors.ts";
 import { createResources } from "../router/create-resources.ts";
 import { createRoutes } from "../router/route.ts";
 import type { Tools } from "../source.ts";
 import { followFile } from "./follow-file.ts";
 import { createDiscretion } from "./discretion.ts";
+import { createHouseIndex } from "./house-index.ts";
+import { statusMount, statusScheme } from "./index-status.ts";
 import { createLiveHouse, type Furnishing } from "./live-house.ts";
 import { locate } from "./locate.ts";
 import { type House, toHouseMount } from "./open-house.ts";
 import { type OpenMount, openMounts } from "./open-mounts.ts";
+import type { SearchedMount } from "./search/kept-index.ts";
 
 export interface ConfiguredOptions {
   readonly origin: ConfigOrigin;
@@ -25,7 +28,9 @@ export interface ConfiguredOptions {
   readonly tools: Tools;
   /** 32 bytes. */
   readonly cursorKey: Uint8Array;
-  /** Whether a change of the file takes effect while the house is open. */
+  /** Where the index may stand. */
+  readonly cacheFolder: string;
+  /** Whether changes of the file, and of what is indexed, take effect while the house is open. */
   readonly live: boolean;
 }
 
@@ -53,19 +58,30 @@ export async function openConfiguredHouse(options: ConfiguredOptions): Promise<H
       `nothing of ${label} may be served before it is trusted; look at it, then type: ${trustCommand(origin.file, world.from)}`,
     );
   let open: readonly OpenMount[] = (await openMounts(config, [], tools)).all;
+  const project = { config: realPath(origin.file) };
+  const index = createHouseIndex({ cacheFolder: options.cacheFolder, project, tools, live });
+  const status = statusMount(index);
+  serveIndex();
   const closing = new AbortController();
   const retiring = new Set<Promise<void>>();
   const house = createLiveHouse(furnish(), tools);
   const following = live ? followFile(origin.file, reload, { tools, signal: closing.signal }) : undefined;
 
+  function serveIndex(): void {
+    index.serve(open.filter(isSearched).map(toSearched), config.search);
+  }
+
   function furnish(): Furnishing {
     const mounts = open.map(({ mount }) => mount);
+    // Whoever has taken the scheme for something else does without.
+    if (!mounts.some(({ base }) => base.startsWith(`${statusScheme}:`))) mounts.push(status);
     const routes = createRoutes(mounts);
     const { pageSize } = config.server;
     const { close, ...resources } = createResources({
       mounts,
       policy: openPolicy,
       tools,
+      index,
       cursorKey: keyFor(open, options.cursorKey),
       ...(pageSize !== undefined && { pageSize }),
     });
@@ -98,6 +114,7 @@ export async function openConfiguredHouse(options: ConfiguredOptions): Promise<H
     open = all;
     sayWithheld(config);
     sayRestart(before.config.server, config.server);
+    serveIndex();
     if (isFurnishedAlike(before, { config, open })) return;
     await house.swap(furnish());
     for (const mount of dropped) retire(mount);
@@ -122,7 +139,7 @@ export async function openConfiguredHouse(options: ConfiguredOptions): Promise<H
   }
 
   function sayRestart(before: ServerSettings, now: ServerSettings): void {
-    for (const setting of ["host", "port", "allowedHosts", "allowedOrigins"] as const)
+    for (const setting of ["host", "port", "allowedHosts", "allowedOrigins", "tools"] as const)
       if (live && !isDeepStrictEqual(before[setting], now[setting]))
         tools.log("warn", `server.${setting} has changed, which takes effect after a restart`, { config: label });
   }
@@ -133,6 +150,8 @@ export async function openConfiguredHouse(options: ConfiguredOptions): Promise<H
     get mounts() {
       return located().map(({ mount, folder }) => toHouseMount(mount, folder));
     },
+    policy: openPolicy,
+    index,
     settings: config.server,
     config: config.file,
     tools,
@@ -140,6 +159,7 @@ export async function openConfiguredHouse(options: ConfiguredOptions): Promise<H
     async close() {
       closing.abort();
       await following;
+      await index.close();
       await house.close();
       await Promise.all([...retiring, ...open.map((mount) => mount.close())]);
     },
@@ -166,6 +186,14 @@ function keyFor(open: readonly OpenMount[], key: Uint8Array): Uint8Array {
   return createHmac("sha256", key).update(JSON.stringify(mounts)).digest();
 }
 
+function isSearched({ config: { search, definition } }: OpenMount): boolean {
+  return search ?? definition.searchable ?? true;
+}
+
+function toSearched({ mount: { name, source }, config: { definition, options } }: OpenMount): SearchedMount {
+  return { name, source, definition, options };
+}
+
 interface Furnished {
   readonly config: Config;
   readonly open: readonly OpenMount[];
@@ -174,7 +202,11 @@ interface Furnished {
 function isFurnishedAlike(one: Furnished, other: Furnished): boolean {
   const looks = ({ config, open }: Furnished) => [
     config.server.pageSize,
-    ...open.map(({ mount: { name, base, freshness } }) => ({ name, base, freshness })),
+    config.search,
+    ...open.map((each) => {
+      const { name, base, freshness } = each.mount;
+      return { name, base, freshness, isSearched: isSearched(each) };
+    }),
   ];
   const sources = ({ open }: Furnished) => open.map(({ mount }) => mount.source);
   const [ours, theirs] = [sources(one), sources(other)];

@@ -8,7 +8,7 @@ import { hostFiles } from "../config/hosts/hosts.ts";
 import { ResourceError } from "../errors.ts";
 import type { Call } from "../resources.ts";
 import { createMemory } from "../sources/memory.ts";
-import { examineAddress, examineMount, examineNode, examineWatches, type Finding } from "./examine.ts";
+import { examineAddress, examineMount, examineNode, examineProblems, examineWatches, type Finding } from "./examine.ts";
 import { examineHosts } from "./examine-hosts.ts";
 import { startServer } from "./start-server.ts";
 
@@ -48,6 +48,25 @@ describe("a mount that is examined", () => {
       state: "ok",
       says: "2 resources, listed and read; it cannot be watched",
     });
+  });
+
+  it("says what it leaves out, and why, without being broken", async () => {
+    const problem = { path: "pdf/SKILL.md", says: "has no description", advice: "write one" };
+    const problems = async () => [
+      problem,
+      { path: "", says: "holds too much" },
+      { path: "a.md", line: 3, says: "ends" },
+    ];
+    expect(await examineProblems({ name: "m", source: { ...source, problems } }, call)).toEqual([
+      { about: "mount m", state: "hint", says: "pdf/SKILL.md has no description", advice: "write one" },
+      { about: "mount m", state: "hint", says: "it holds too much" },
+      { about: "mount m", state: "hint", says: "a.md:3 ends" },
+    ]);
+    const many = async () => Array.from({ length: 60 }, () => problem);
+    const found = await examineProblems({ name: "m", source: { ...source, problems: many } }, call);
+    expect([found.length, found.at(-1)?.says]).toEqual([51, "10 more of this kind"]);
+    expect(await examineProblems({ name: "m", source: { ...source, problems: failing } }, call)).toEqual([]);
+    expect(await examineProblems({ name: "m", source }, call)).toEqual([]);
   });
 
   it.each(["list", "read", "watch"] as const)("is broken when it cannot %s", async (operation) => {

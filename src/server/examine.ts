@@ -17,6 +17,8 @@ export interface Finding {
 
 /** For an answer from what may be another program, which may not answer at all. */
 const patienceMs = 3000;
+/** So many of one mount are told one by one. */
+const mostProblems = 50;
 /** Fewer folders than this are watched on some systems out of the box, and a project easily has more. */
 const fewWatches = 65_536;
 
@@ -52,6 +54,28 @@ export async function examineMount(
   const count = `${entries.length}${listed.next === undefined ? "" : " or more"}`;
   const heard = mount.source.watch ? "listed, read and watched" : "listed and read; it cannot be watched";
   return { about, state: "ok", says: `${count} resources, ${heard}` };
+}
+
+/** What a mount itself says is left out, or not as it should be: it works without. */
+export async function examineProblems(
+  { name, source }: { readonly name: string; readonly source: Source },
+  call: Call,
+): Promise<Finding[]> {
+  try {
+    const problems = (await source.problems?.(call)) ?? [];
+    const findings = problems.slice(0, mostProblems).map(({ path, line, says, advice }): Finding => ({
+      about: `mount ${name}`,
+      state: "hint",
+      says: `${path === "" ? "it" : path}${line === undefined ? "" : `:${line}`} ${says}`,
+      ...(advice !== undefined && { advice }),
+    }));
+    const more = problems.length - findings.length;
+    if (more > 0) findings.push({ about: `mount ${name}`, state: "hint", says: `${more} more of this kind` });
+    return findings;
+  } catch {
+    // Why it cannot answer is found by asking it for its resources.
+    return [];
+  }
 }
 
 /** Undefined once one was read. What is too large to be read at once is read in another way, and is no fault. */

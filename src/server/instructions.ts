@@ -1,12 +1,169 @@
-/** What a host may tell its model of this house. */
+/** What a host may tell its model of this house: what is here, when to search, and what to read first. */
+import type { Caller } from "../resources.ts";
+import { type NamedMount, nameMounts, sayName } from "../protocol/tools/mounts.ts";
+import type { ReadingToolName } from "../protocol/tools/reading-tools.ts";
+import { findLandmarks, glanceForLandmarks, type Landmark } from "./landmarks.ts";
+import { type House, mountsFor } from "./open-house.ts";
 
-export function instructions(mounts: readonly { readonly name: string; readonly base: string }[]): string {
-  const served = mounts.slice(0, 20).map(({ name, base }) => `${name} (${base})`);
-  if (mounts.length > served.length) served.push(`${mounts.length - served.length} more`);
-  return [
-    `This server gives read access to files as resources: ${served.join(", ")}.`,
-    "resources/list names every file, page by page; reading the URI of a folder names what is in it.",
-    "resources/read takes any of these URIs, and any path that fits a template of resources/templates/list.",
+export interface InstructionsOptions {
+  readonly house: Pick<House, "resources" | "mounts" | "policy" | "tools">;
+  /** The name that this server gives itself. */
+  readonly server: string;
+  /** Those that are offered. */
+  readonly tools: readonly ReadingToolName[];
+}
+
+export interface Instructions {
+  /** As far as is known: what to read first may be found only a moment later, and is then said to whoever asks next. */
+  of(caller: Caller): string;
+  /** Resolves when it is known what to read first. */
+  look(caller: Caller): Promise<void>;
+  /** Finds the most usual of it at once, so that who asks first is told something: hosts ask once. */
+  glance(caller: Caller): Promise<void>;
+  /** Ends every look. */
+  close(): void;
+}
+
+export const maxLength = 1500;
+
+/** What was found is looked at again after the first time, and not believed after the second. */
+const freshMs = 60_000;
+const knownMs = 300_000;
+const patienceMs = 2000;
+const maxCallers = 256;
+const maxLooks = 8;
+
+/** What one caller may be told to read first. */
+interface Known {
+  /** The mounts and the policy that it was found under. */
+  readonly mounts: string;
+  readonly policy: object;
+  landmarks: readonly Landmark[];
+  /** When it was found; undefined before. */
+  at: number | undefined;
+  /** Whether that was no more than a glance. */
+  isGlance: boolean;
+  looking: Promise<void> | undefined;
+}
+
+export function createInstructions({ house, server, tools }: InstructionsOptions): Instructions {
+  /** By caller, the one that asked longest ago first. */
+  const known = new Map<string, Known>();
+  const closing = new AbortController();
+  let looks = 0;
+
+  function knownTo(caller: Caller, mounts: readonly NamedMount[]): Known {
+    const said = JSON.stringify(mounts.map(({ name, base }) => [name, base]));
+    const before = known.get(caller.id);
+    known.delete(caller.id);
+    const isSame = before?.mounts === said && before.policy === house.policy;
+    const now: Known = isSame
+      ? before
+      : { mounts: said, policy: house.policy, landmarks: [], at: undefined, isGlance: true, looking: undefined };
+    known.set(caller.id, now);
+    for (const oldest of known.keys()) {
+      if (known.size <= maxCallers) break;
+      known.delete(oldest);
+    }
+    return now;
+  }
+
+  async function look(caller: Caller, mounts: readonly NamedMount[], into: Known): Promise<void> {
+    looks += 1;
+    try {
+      // Whoever is being answered just now is answered first.
+      await new Promise(setImmediate);
+      into.landmarks = await findLandmarks(mounts, house.resources, { caller, signal: patience() });
+      into.isGlance = false;
+    } finally {
+      into.at = house.tools.now();
+      into.looking = undefined;
+      looks -= 1;
+    }
+  }
+
+  function patience(): AbortSignal {
+    return AbortSignal.any([closing.signal, AbortSignal.timeout(patienceMs)]);
+  }
+
+  function refresh(caller: Caller): { readonly mounts: readonly NamedMount[]; readonly now: Known } {
+    const mounts = mountsFor(house, caller);
+    const now = knownTo(caller, mounts);
+    const isFresh = now.at !== undefined && !now.isGlance && house.tools.now() - now.at < freshMs;
+    if (!isFresh && !now.looking && looks < maxLooks && !closing.signal.aborted)
+      now.looking = look(caller, mounts, now);
+    return { mounts, now };
+  }
+
+  return {
+    of(caller) {
+      const { mounts, now } = refresh(caller);
+      const isKnown = now.at !== undefined && house.tools.now() - now.at < knownMs;
+      return compose({ server, mounts, tools, landmarks: isKnown ? now.landmarks : [] });
+    },
+    look: async (caller) => refresh(caller).now.looking,
+    async glance(caller) {
+      const mounts = mountsFor(house, caller);
+      const now = knownTo(caller, mounts);
+      const found = await glanceForLandmarks(mounts, house.resources, { caller, signal: patience() });
+      if (now.at !== undefined) return;
+      now.landmarks = found;
+      now.at = house.tools.now();
+    },
+    close: () => closing.abort(),
+  };
+}
+
+export interface Composition {
+  readonly server: string;
+  readonly mounts: readonly NamedMount[];
+  readonly tools: readonly ReadingToolName[];
+  readonly landmarks: readonly Landmark[];
+}
+
+/** At most 1,500 characters. What does not fit is left out whole. */
+export function compose({ server, mounts, tools, landmarks }: Composition): string {
+  const has = (tool: ReadingToolName) => tools.includes(tool);
+  const here = mounts.length === 0 ? "what it was given to serve" : nameMounts(mounts, 500);
+  const before = [`The server ${server} lets you read ${here}.`, ...(tools.length > 0 ? sayTools(has) : sayMethods)];
+  const after = [
+    "Pass URIs on exactly as they are given; do not make up others.",
     "Subscribe to a URI to hear when it changes.",
-  ].join(" ");
+  ];
+  const room = maxLength - [...before, ...after].join(" ").length - "Read first: . ".length;
+  const first = fitting(
+    landmarks.map(({ name, uri }) => `${sayName(name)} (${uri})`),
+    room,
+  );
+  return [...before, ...(first.length > 0 ? [`Read first: ${first.join(", ")}.`] : []), ...after].join(" ");
+}
+
+function sayTools(has: (tool: ReadingToolName) => boolean): readonly string[] {
+  return [
+    ...(has("search_resources")
+      ? [
+          "Search it with search_resources before you answer questions about it, and before you say that you do not know.",
+        ]
+      : ["Look into it before you answer questions about it."]),
+    ...(has("read_resource") ? ["Then read what you found with read_resource, and answer from that."] : []),
+    ...(has("list_resources") ? ["list_resources shows what is there."] : []),
+    `These tools belong to this server and take no server's name.`,
+  ];
+}
+
+const sayMethods = [
+  "Look into it before you answer questions about it.",
+  "resources/list names every resource, page by page; reading the URI of a directory names what is in it.",
+  "resources/read takes any of these URIs, and any that fits a template of resources/templates/list.",
+];
+
+function fitting(items: readonly string[], room: number): readonly string[] {
+  const kept: string[] = [];
+  let left = room;
+  for (const item of items) {
+    if (item.length + 2 > left) continue;
+    kept.push(item);
+    left -= item.length + 2;
+  }
+  return kept;
 }

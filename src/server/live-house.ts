@@ -1,8 +1,9 @@
 /** A house that can be furnished anew while it is open: questions go to the one of now, and watches move along. */
+import { notFound } from "../errors.ts";
 import type { Call, Change, Resources, Watch, WatchFilter } from "../resources.ts";
 import type { Tools } from "../source.ts";
-import { createReader } from "../watch/reader.ts";
-import type { Reader } from "../watch/reader.ts";
+import { createReader } from "../lib/reader.ts";
+import type { Reader } from "../lib/reader.ts";
 
 /** How the house is furnished at one time. */
 export interface Furnishing {
@@ -191,6 +192,14 @@ export function createLiveHouse(first: Furnishing, { log, wait }: Pick<Tools, "l
     complete: (ask, call) => current.resources.complete(ask, call),
     stat: (uri, call) => current.resources.stat(uri, call),
     search: (ask, call) => current.resources.search(ask, call),
+    async skills(ask, call) {
+      return (await current.resources.skills?.(ask, call)) ?? { items: [] };
+    },
+    async skill(uri, call) {
+      const answer = await current.resources.skill?.(uri, call);
+      if (answer === undefined) throw notFound(uri);
+      return answer;
+    },
     get listFreshness() {
       return current.resources.listFreshness;
     },

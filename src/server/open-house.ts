@@ -1,22 +1,27 @@
 /** From folders, or from a config, to a house: each a mount with the standard layers, all of them as one Resources. */
 import { resolve } from "node:path";
 import type { Writable } from "node:stream";
-import { openPolicy } from "../access/policy.ts";
+import { openPolicy, type Policy } from "../access/policy.ts";
 import { configIn, findConfig } from "../config/find-config.ts";
 import type { ConfigOrigin } from "../config/load-config.ts";
 import type { ServerSettings } from "../config/schema.ts";
 import { invalid } from "../errors.ts";
 import { stack } from "../layer.ts";
 import { standardLayers } from "../layers/standard.ts";
-import type { Call, Resources } from "../resources.ts";
+import type { Call, Caller, Resources } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
 import type { Mount } from "../router/route.ts";
-import type { Source, Tools } from "../source.ts";
+import type { Source, SourceDefinition, Tools } from "../source.ts";
 import { sources } from "../sources/index.ts";
 import { keptKey } from "./cursor-key.ts";
 import { findFolders } from "./folders.ts";
+import { openGitHere } from "./git-here.ts";
+import { createHouseIndex, type HouseIndex } from "./house-index.ts";
+import { statusMount } from "./index-status.ts";
 import { locate, type Located } from "./locate.ts";
-import { homeFolder, stateFolder } from "./state-folder.ts";
+import type { SearchedMount } from "./search/kept-index.ts";
+import { openSkillsHere } from "./skills-here.ts";
+import { cacheFolder, homeFolder, stateFolder } from "./state-folder.ts";
 import { createTools, logLevel } from "./tools.ts";
 
 /** A larger file is listed and not read: it would fill a model's context many times over. */
@@ -32,7 +37,7 @@ export interface HouseOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where the log goes. */
   readonly err: Pick<Writable, "write">;
-  /** Whether a change of the config takes effect while the house is open. */
+  /** Whether changes of the config, and of what is indexed, take effect while the house is open. */
   readonly live?: boolean;
 }
 
@@ -49,6 +54,10 @@ export interface House {
   readonly resources: Resources;
   /** Those of now: a config may change. */
   readonly mounts: readonly HouseMount[];
+  /** Who may see what of them. */
+  readonly policy: Policy;
+  /** What is searched in. */
+  readonly index: HouseIndex;
   /** What the config says of the server, as it was when the house was opened. */
   readonly settings: ServerSettings;
   /** The config's file, where there is one. */
@@ -63,16 +72,18 @@ export interface House {
 export async function openHouse(options: HouseOptions): Promise<House> {
   const { from, env, err, live = false } = options;
   const tools = createTools(err, logLevel(env));
-  const state = stateFolder({ platform: process.platform, home: homeFolder(env), env });
+  const surroundings = { platform: process.platform, home: homeFolder(env), env };
+  const state = stateFolder(surroundings);
+  const cache = cacheFolder(surroundings);
   const cursorKey = keptKey(state, tools);
   const origin = chooseConfig(options);
   if (origin) {
     const { openConfiguredHouse } = await import("./configured-house.ts");
     const world = { from, env, stateFolder: state };
-    const house = await openConfiguredHouse({ origin, world, tools, cursorKey: cursorKey(), live });
+    const house = await openConfiguredHouse({ origin, world, tools, cursorKey: cursorKey(), cacheFolder: cache, live });
     if (house) return house;
   }
-  return openFolders(options, tools, cursorKey());
+  return openFolders(options, tools, cursorKey(), cache);
 }
 
 /**
@@ -95,24 +106,53 @@ export function chooseConfig({
   return file === undefined ? undefined : { file, named: false };
 }
 
-async function openFolders({ folders, from }: HouseOptions, tools: Tools, cursorKey: Uint8Array): Promise<House> {
+async function openFolders(
+  { folders, from, live = false }: HouseOptions,
+  tools: Tools,
+  cursorKey: Uint8Array,
+  cache: string,
+): Promise<House> {
   const { default: file } = await sources.file();
+  const definition = file as SourceDefinition;
   const located: Located[] = [];
-  for (const { name, path } of findFolders(folders, from)) {
+  const searched: SearchedMount[] = [];
+  const found = findFolders(folders, from);
+  for (const { name, path } of found) {
     const options = { root: path, maxBytes };
     const source = stack(await file.open(options, tools), { name }, standardLayers(tools));
     located.push({ mount: { name, base: file.base!(options), source }, folder: path });
+    searched.push({ name, source, definition, options });
   }
-  const mounts = located.map(({ mount }) => mount);
-  const resources = createResources({ mounts, policy: openPolicy, tools, cursorKey });
+  const project = { folders: located.map(({ folder }) => folder!) };
+  const skills = await openSkillsHere(found, tools);
+  if (skills) {
+    located.push({ mount: skills.mount });
+    searched.push({ ...skills, ...skills.mount });
+  }
+  const taken = new Set(located.map(({ mount }) => mount.name));
+  for (const mount of await openGitHere(found, tools, taken)) located.push({ mount });
+  const index = createHouseIndex({ cacheFolder: cache, project, tools, live });
+  index.serve(searched, {});
+  const mounts = [...located.map(({ mount }) => mount), statusMount(index)];
+  const resources = createResources({ mounts, policy: openPolicy, tools, cursorKey, index });
   return {
     resources,
     mounts: located.map(({ mount, folder }) => toHouseMount(mount, folder)),
+    policy: openPolicy,
+    index,
     settings: {},
     tools,
     locate: (where, call) => locate(where, located, resources, call),
-    close: () => resources.close(),
+    async close() {
+      await index.close();
+      await resources.close();
+    },
   };
+}
+
+/** The mounts that this caller may know of. */
+export function mountsFor({ mounts, policy }: Pick<House, "mounts" | "policy">, caller: Caller): readonly HouseMount[] {
+  return mounts.filter(({ name }) => policy.maySee(caller, name, { path: "" }));
 }
 
 export function toHouseMount({ name, base, source }: Mount, folder: string | undefined): HouseMount {

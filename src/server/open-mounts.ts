@@ -68,13 +68,16 @@ async function openSource(config: MountConfig, whole: Config, tools: Tools): Pro
   };
 }
 
-function toMount({ name, definition, freshness }: MountConfig, base: string, source: Source): Mount {
+function toMount({ name, scheme, definition, options, freshness }: MountConfig, base: string, source: Source): Mount {
   const { ttlMs, scope } = freshness ?? {};
+  // Who names a scheme wants no other.
+  const aliases = scheme === undefined ? (definition.aliases?.(options) ?? []) : [];
   return {
     name,
     base,
     source,
     ...(definition.verbatim && { verbatim: true }),
+    ...(aliases.length > 0 && { aliases }),
     ...(freshness && { freshness: { ...(ttlMs !== undefined && { ttlMs }), ...(scope && { scope }) } }),
   };
 }
@@ -102,7 +105,7 @@ function baseOf({ name, scheme, definition, options }: MountConfig, config: Conf
 function refuseCollisions({ mounts, refusal }: Config, bases: readonly string[]): void {
   const nothing: Source = { list: async () => ({ items: [] }), read: async () => [] };
   try {
-    createRoutes(mounts.map(({ name }, index) => ({ name, base: bases[index]!, source: nothing })));
+    createRoutes(mounts.map((mount, index) => toMount(mount, bases[index]!, nothing)));
   } catch (cause) {
     throw cause instanceof ResourceError ? refusal(["mounts"], cause.message) : cause;
   }

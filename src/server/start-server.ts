@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 import { createEdge } from "../protocol/create-edge.ts";
 import { listen } from "../transport/listen.ts";
-import { instructions } from "./instructions.ts";
+import { createOffering } from "./offering.ts";
 import { type House, type HouseOptions, openHouse } from "./open-house.ts";
 
 export const defaultPort = 7357;
@@ -16,6 +16,8 @@ export interface ServerOptions extends Omit<HouseOptions, "live"> {
   /** Names that clients may know this machine by, beside its own. */
   readonly allowedHosts: readonly string[];
   readonly version: string;
+  /** False offers no tools, whatever the config says. */
+  readonly tools?: boolean | undefined;
 }
 
 export interface Server {
@@ -40,10 +42,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const { log } = house.tools;
     const host = options.host ?? settings.host ?? "127.0.0.1";
     const port = options.port ?? settings.port ?? defaultPort;
+    const offering = createOffering({ house, tools: options.tools, first: { id: "anonymous" } });
     const edge = createEdge({
       resources: house.resources,
-      server: { name: "pressmark", title: "Pressmark", version },
-      instructions: () => instructions(house.mounts),
+      server: { ...offering.server, version },
+      instructions: offering.instructions,
+      tools: offering.tools,
       log,
     });
     const everywhere = host === "0.0.0.0" || host === "::";
@@ -66,6 +70,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       },
       ...(house.config !== undefined && { config: house.config }),
       async close() {
+        offering.close();
         await listening.close();
         await house.close();
       },

@@ -2,13 +2,15 @@
 import type { Readable, Writable } from "node:stream";
 import { createEdge } from "../protocol/create-edge.ts";
 import { serveStdio } from "../transport/stdio.ts";
-import { instructions } from "./instructions.ts";
+import { createOffering } from "./offering.ts";
 import { type HouseOptions, openHouse } from "./open-house.ts";
 
 export interface StdioServerOptions extends Omit<HouseOptions, "live"> {
   readonly input: Readable;
   readonly out: Writable;
   readonly version: string;
+  /** False offers no tools, whatever the config says. */
+  readonly tools?: boolean | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -17,13 +19,17 @@ export async function startStdio(options: StdioServerOptions): Promise<void> {
   const { input, out, version, signal } = options;
   const house = await openHouse({ ...options, live: true });
   try {
+    const caller = { id: "local" };
+    const offering = createOffering({ house, tools: options.tools, first: caller });
     const edge = createEdge({
       resources: house.resources,
-      server: { name: "pressmark", title: "Pressmark", version },
-      instructions: () => instructions(house.mounts),
+      server: { ...offering.server, version },
+      instructions: offering.instructions,
+      tools: offering.tools,
       log: house.tools.log,
     });
-    await serveStdio(edge, { input, output: out, signal });
+    await serveStdio(edge, { input, output: out, caller, signal });
+    offering.close();
     await edge.close();
   } finally {
     await house.close();

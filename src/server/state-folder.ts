@@ -17,6 +17,14 @@ export function stateFolder({ platform, home, env }: Surroundings): string {
   return join(base, "pressmark");
 }
 
+/** Where what can be made again is kept. */
+export function cacheFolder({ platform, home, env }: Surroundings): string {
+  if (platform === "darwin") return join(home, "Library", "Caches", "pressmark");
+  if (platform === "win32") return join(env["LOCALAPPDATA"] || join(home, "AppData", "Local"), "pressmark", "Cache");
+  const configured = env["XDG_CACHE_HOME"];
+  return join(configured && isAbsolute(configured) ? configured : join(home, ".cache"), "pressmark");
+}
+
 /** The person's own folder, as their environment says it. */
 export function homeFolder(env: Surroundings["env"]): string {
   const said = process.platform === "win32" ? env["USERPROFILE"] : env["HOME"];

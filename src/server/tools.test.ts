@@ -1,4 +1,5 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { spanMs } from "./line-limit.ts";
 import { createTools, logLevel, logLine } from "./tools.ts";
 
 describe("the log", () => {
@@ -31,6 +32,48 @@ describe("the log", () => {
     expect(lines).toEqual(["pressmark error: loud\n"]);
     expect(logLevel({})).toBe("warn");
     expect(logLevel({ PRESSMARK_LOG: "nonsense" })).toBe("warn");
+  });
+});
+
+function standStill() {
+  vi.useFakeTimers();
+  const lines: string[] = [];
+  return { lines, tools: createTools({ write: (line: string) => lines.push(line) > 0 }) };
+}
+
+describe("what is said again and again", () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it("is written ten times a minute, and then counted, whatever else stands in the line", () => {
+    const { lines, tools } = standStill();
+    for (let index = 0; index < 1000; index += 1)
+      tools.log("warn", "refused", { mount: "docs", uri: `docs://${index}` });
+    expect(lines).toHaveLength(10);
+    expect(lines[9]).toBe('pressmark warn: refused (mount "docs", uri "docs://9")\n');
+    vi.advanceTimersByTime(spanMs);
+    expect(lines.slice(10)).toEqual(['pressmark warn: refused (mount "docs", times more 990)\n']);
+    tools.log("warn", "refused", { mount: "docs", uri: "docs://again" });
+    expect(lines).toHaveLength(12);
+    vi.advanceTimersByTime(spanMs);
+    expect(lines).toHaveLength(12);
+  });
+
+  it("keeps no other mount, message or level from being heard", () => {
+    const { lines, tools } = standStill();
+    for (let index = 0; index < 100; index += 1) tools.log("warn", "refused", { mount: "docs" });
+    tools.log("warn", "refused", { mount: "notes" });
+    tools.log("warn", "lost", { mount: "docs" });
+    tools.log("error", "refused", { mount: "docs" });
+    expect(lines).toHaveLength(13);
+  });
+
+  it("takes up no more room the more different it is", () => {
+    const { lines, tools } = standStill();
+    for (let index = 0; index < 5000; index += 1) tools.log("warn", `${index}`);
+    expect(lines).toHaveLength(1010);
+    vi.advanceTimersByTime(spanMs);
+    tools.log("warn", "heard again");
+    expect(lines.at(-1)).toBe("pressmark warn: heard again\n");
   });
 });
 

@@ -1,18 +1,23 @@
 /** The real world, as sources and layers may touch it. */
 import type { Writable } from "node:stream";
 import type { Tools } from "../source.ts";
+import { createLineLimit } from "./line-limit.ts";
 
 type Level = Parameters<Tools["log"]>[0];
 
 const weight = { info: 0, warn: 1, error: 2 } as const;
 
-/** What is below `level` is not said. */
+/** What is below `level` is not said, and what a mount says again and again only some times a minute. */
 export function createTools(to: Pick<Writable, "write">, level: Level = "warn"): Tools {
+  const limit = createLineLimit();
   return {
     now: Date.now,
     wait,
     log(said, message, facts) {
-      if (weight[said] >= weight[level]) to.write(logLine(said, message, facts));
+      if (weight[said] < weight[level]) return;
+      const mount = facts?.["mount"];
+      const missed = (count: number) => void to.write(logLine(said, message, { mount, "times more": count }));
+      if (limit.admits(`${said} ${String(mount)} ${message}`, missed)) to.write(logLine(said, message, facts));
     },
   };
 }

@@ -1,17 +1,26 @@
-/** Keeps what is short-lived in the heap from growing without need: ten thousand idle listeners are old, not young. */
+/** Keeps the heap from growing without need: neither ten thousand idle listeners nor a list of a million files is large by itself. */
 
 /** From here on new objects are no longer given more room at once. Enough for the largest lists. */
 const enoughBytes = 8 * 1024 * 1024;
 const checkMs = 200;
 
 /**
+ * How much the heap may grow beyond what was in use, in percent, before it is looked through. Left to itself the engine lets it
+ * double and more. Measured while a million files are listed, this holds some 110 MiB instead of 170 for a tenth more time.
+ */
+const growingPercent = 50;
+
+/**
  * The engine doubles the room for new objects whenever many of them survive, as they do while thousands of clients connect, and
  * gives it back late. Measured with 10,000 idle listeners, holding it at this size saves a fifth of the memory; holding it
- * smaller costs time on large lists.
+ * smaller costs time on large lists, and memory too, for then more of what is short-lived outlives it.
  */
 export function boundYoungGeneration(): void {
+  let isGrowthBound = false;
   const timer = setInterval(() => {
     const { getHeapSpaceStatistics, setFlagsFromString } = process.getBuiltinModule("node:v8");
+    if (!isGrowthBound) setFlagsFromString(`--heap-growing-percent=${growingPercent}`);
+    isGrowthBound = true;
     const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space");
     if (young && young.space_size < enoughBytes) return;
     clearInterval(timer);

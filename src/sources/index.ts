@@ -2,7 +2,14 @@
 
 export const sources = {
   data: () => import("./data.ts"),
+  docs: () => import("./docs.ts"),
   file: () => import("./file.ts"),
+  gcs: () => import("./gcs.ts"),
+  git: () => import("./git.ts"),
   memory: () => import("./memory.ts"),
+  postgres: () => import("./postgres.ts"),
+  s3: () => import("./s3.ts"),
+  skills: () => import("./skills.ts"),
+  sqlite: () => import("./sqlite.ts"),
   web: () => import("./web.ts"),
 } as const;

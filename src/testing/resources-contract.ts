@@ -25,6 +25,10 @@ export interface ResourcesSetup {
   readonly directories?: boolean;
   /** A text that is found, and where; absent when the house does not search. */
   readonly findable?: { readonly text: string; readonly path: string };
+  /** The path of a SKILL.md that must be among the skills; absent when the house has none. */
+  readonly skill?: string;
+  /** Where the contract writes files of its own, ending in "/"; the mount itself unless said. */
+  readonly inside?: string;
   /** A template as listed, what is typed, and a value that must be among the suggestions. */
   readonly completion?: {
     readonly template: string;
@@ -37,6 +41,7 @@ export interface ResourcesSetup {
 
 export function resourcesContract(name: string, setup: ResourcesSetup): void {
   const { content = contractContent, uriOf, write, remove, findable, completion, timeoutMs = 20_000 } = setup;
+  const { inside = "" } = setup;
   const known = Object.keys(content);
   const texts = Object.entries(content).filter((pair): pair is [string, string] => typeof pair[1] === "string");
   const directories = directoriesOf(known);
@@ -49,6 +54,7 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
     const call = (): Call => ({ caller: { id: "contract" }, signal: stop.signal });
     const list = () => collect((cursor) => resources.list(asked(cursor), call()));
     const children = (path: string) => collect((cursor) => resources.children(uriOf(path), asked(cursor), call()));
+    const skills = () => collect(async (cursor) => (await resources.skills?.(asked(cursor), call())) ?? { items: [] });
     const watch = (filter: WatchFilter, signal = stop.signal) => resources.watch(filter, { ...call(), signal });
 
     beforeEach(async () => {
@@ -200,6 +206,54 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
         });
       });
 
+    if (setup.skill !== undefined)
+      describe("skills", () => {
+        const manifest = uriOf(setup.skill ?? "");
+
+        it("are in pages that are disjoint and together complete", async () => {
+          const uris = (await skills()).map(({ uri }) => uri);
+          expect(new Set(uris).size, "a skill was listed twice").toBe(uris.length);
+          expect(uris).toContain(manifest);
+        });
+
+        it("name all their files, of which each can be read in the size that is said", async () => {
+          for (const { uri, files } of await skills()) {
+            if (files === "dynamic") continue;
+            expect(files.map((file) => file.uri)).toContain(uri);
+            for (const file of files) {
+              const [{ body } = { body: { text: "" } }] = (await resources.read(file.uri, call())).contents;
+              const size = "text" in body ? new TextEncoder().encode(body.text).length : body.bytes.length;
+              expect([file.uri, size]).toEqual([file.uri, file.size]);
+            }
+          }
+        });
+
+        it("are each said of its SKILL.md as in the list, in the caller's own spelling", async () => {
+          const listed = (await skills()).find(({ uri }) => uri === manifest);
+          expect(await resources.skill?.(manifest, call())).toMatchObject({ skill: listed });
+          const spelling = spellingsOf(manifest).at(-1) ?? "";
+          const answer = await resources.skill?.(spelling, call());
+          expect(answer?.skill.uri).toBe(spelling);
+          expect(answer?.skill.files).toContainEqual(expect.objectContaining({ uri: spelling }));
+        });
+
+        it('anything else throws "not-found"', async () => {
+          for (const path of [...missing, aFile])
+            await refusal(Promise.resolve(resources.skill?.(uriOf(path), call())), ["not-found"], path);
+          await refusal(
+            Promise.resolve(resources.skill?.(`${manifest}?no-such-query=1`, call())),
+            ["not-found"],
+            manifest,
+          );
+        });
+
+        it("a cursor that was never given is invalid", async () => {
+          const { next } = await resources.list({}, call());
+          for (const cursor of ["", "never given", ...(next === undefined ? [] : [next])])
+            await refusal(Promise.resolve(resources.skills?.({ cursor }, call())), ["invalid"], cursor);
+        });
+      });
+
     describe("watch", () => {
       it("watches what can be read, as the caller spelled it, and leaves out the rest", async () => {
         const spelling = spellingsOf(uriOf(aFile)).at(-1) ?? "";
@@ -219,13 +273,13 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
         async () => {
           const lists = listen(await watch({ list: true }));
           const things = listen(await watch({ uris: [uriOf(aFile)] }));
-          await write?.("appeared.txt", "new");
+          await write?.(`${inside}appeared.txt`, "new");
           await lists.until(({ kind }) => kind === "list-changed", "that the list changed");
           await write?.(aFile, "another text");
           await things.until((change) => isUpdate(change, uriOf(aFile)), "that the file was updated");
           expect(things.heard.map(({ kind }) => kind)).not.toContain("list-changed");
           const again = listen(await watch({ list: true }));
-          await remove?.("appeared.txt");
+          await remove?.(`${inside}appeared.txt`);
           await again.until(({ kind }) => kind === "list-changed", "that the list changed again");
         },
       );

@@ -5,14 +5,14 @@ import { compareAddresses } from "../lib/address-order.ts";
 import { parseTemplate } from "../lib/uri-template.ts";
 import { directoryType } from "../resources.ts";
 import { pathOf, segmentsOf } from "../source.ts";
-import type { Address, Entry, ListAsk, Part, Source, SourceChange } from "../source.ts";
+import type { Address, ListAsk, Part, Source, SourceChange } from "../source.ts";
 import { contractContent, directoriesOf, missingBeside } from "./contract-content.ts";
 import type { KnownContent } from "./contract-content.ts";
 import { listen } from "./listen.ts";
 import { asking, collect } from "./pages.ts";
 import { refusal } from "./refusal.ts";
 
-export type Ability = "stat" | "children" | "templates" | "complete" | "search" | "watch";
+export type Ability = "stat" | "children" | "templates" | "complete" | "search" | "skills" | "watch";
 
 export interface SourceSetup {
   /** What the source can do beyond `list` and `read`. Compared with what is there, both ways. */
@@ -25,6 +25,8 @@ export interface SourceSetup {
   write?(path: string, text: string): void | Promise<void>;
   remove?(path: string): void | Promise<void>;
   rename?(from: string, to: string): void | Promise<void>;
+  /** Where the contract writes files of its own, ending in "/"; the mount itself unless said. */
+  readonly inside?: string;
   /** Called after each test, when the source has been closed. */
   clear?(): void | Promise<void>;
   /** Addresses made from templates, and what each reads as. */
@@ -43,11 +45,11 @@ export interface SourceSetup {
   readonly timeoutMs?: number;
 }
 
-const abilities: readonly Ability[] = ["stat", "children", "templates", "complete", "search", "watch"];
+const abilities: readonly Ability[] = ["stat", "children", "templates", "complete", "search", "skills", "watch"];
 
 export function sourceContract(name: string, setup: SourceSetup): void {
   const { content = contractContent, expansions = [], completions = [], timeoutMs = 20_000 } = setup;
-  const { write, remove, rename } = setup;
+  const { write, remove, rename, inside: own = "" } = setup;
   const can = (ability: Ability) => setup.abilities.includes(ability);
   const known = Object.keys(content);
   const texts = Object.entries(content).filter((pair): pair is [string, string] => typeof pair[1] === "string");
@@ -76,6 +78,8 @@ export function sourceContract(name: string, setup: SourceSetup): void {
     };
     const search = (text: string, limit: number, within?: string) =>
       present(source.search)(within === undefined ? { text, limit } : { text, limit, within }, call());
+    const skills = (ask: ListAsk) => present(source.skills)(ask, call());
+    const skill = (at: Address) => present(source.skill)(at, call());
     const watch = (signal = stop.signal) => present(source.watch)({ ...call(), signal });
     /** A method of the source, still bound to it. */
     function present<T extends (...asked: never[]) => unknown>(method: T | undefined): T {
@@ -102,7 +106,7 @@ export function sourceContract(name: string, setup: SourceSetup): void {
         "pages are disjoint, ordered by address and together complete, %i at a time",
         async (limit) => {
           const entries = await collect((cursor) => list(asking(limit, cursor)));
-          expectOrdered(entries);
+          expectOrdered(entries, source.order);
           expect(entries.map(({ path }) => path)).toEqual(expect.arrayContaining(known));
         },
       );
@@ -142,10 +146,10 @@ export function sourceContract(name: string, setup: SourceSetup): void {
         if (first.next === undefined || last === undefined) return;
         const gone = known.filter((path) => compareAddresses(path, last.path) <= 0);
         for (const path of gone) await remove?.(path);
-        await write?.("!first.txt", "before everything");
+        await write?.(`${own}!first.txt`, "before everything");
         const rest = await collect((cursor) => list(asking(3, cursor)), first.next);
-        expectOrdered([...first.items, ...rest]);
-        const left = known.filter((path) => compareAddresses(path, last.path) > 0);
+        expectOrdered([...first.items, ...rest], source.order);
+        const left = known.filter((path) => (source.order ?? compareAddresses)(path, last.path) > 0);
         expect(rest.map(({ path }) => path)).toEqual(expect.arrayContaining(left));
       });
     });
@@ -216,7 +220,7 @@ export function sourceContract(name: string, setup: SourceSetup): void {
           async (limit) => {
             for (const path of ["", ...directories]) {
               const entries = await collect((cursor) => children(path, asking(limit, cursor)));
-              expectOrdered(entries);
+              expectOrdered(entries, source.order && (() => 0));
               const depth = segmentsOf(path).length + 1;
               for (const entry of entries) {
                 expect(segmentsOf(entry.path), `a child of ${path}`).toHaveLength(depth);
@@ -312,6 +316,52 @@ export function sourceContract(name: string, setup: SourceSetup): void {
         });
       });
 
+    if (can("skills"))
+      describe("skills", () => {
+        it.each([1, 1000])(
+          "pages are disjoint, ordered by address and together complete, %i at a time",
+          async (limit) => {
+            const found = await collect((cursor) => skills(asking(limit, cursor)));
+            expectOrdered(found);
+            const all = found.map(({ path }) => path);
+            expect(all).toEqual(expect.arrayContaining(known.filter((path) => path.endsWith("/SKILL.md"))));
+          },
+        );
+
+        it("are named as the last folder of their path, and described", async () => {
+          for (const { path, frontMatter } of await collect((cursor) => skills(asking(1000, cursor)))) {
+            expect(segmentsOf(path).slice(-2)).toEqual([frontMatter.name, "SKILL.md"]);
+            expect(frontMatter.description).not.toBe("");
+          }
+        });
+
+        it("say of their files what reading them gives", async () => {
+          const listed = (await collect((cursor) => list(asking(1000, cursor)))).map(({ path }) => path);
+          for (const { path, files } of await collect((cursor) => skills(asking(1000, cursor)))) {
+            if (files === "dynamic") continue;
+            const folder = pathOf(segmentsOf(path).slice(0, -1));
+            expect(files.map((each) => each.path)).toEqual(listed.filter((each) => each.startsWith(`${folder}/`)));
+            for (const each of files) {
+              const [{ body } = { body: { text: "" } }] = await read({ path: each.path });
+              const bytes = "text" in body ? new TextEncoder().encode(body.text) : Uint8Array.from(body.bytes);
+              const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+              const hex = Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("");
+              expect([each.path, each.digest, each.size]).toEqual([each.path, `sha256:${hex}`, bytes.length]);
+            }
+          }
+        });
+
+        it("are each said of its SKILL.md as in the list", async () => {
+          for (const each of await collect((cursor) => skills(asking(1000, cursor))))
+            expect(await skill({ path: each.path })).toEqual(each);
+        });
+
+        it('anything else throws "not-found"', async () => {
+          for (const path of ["", ...missing, ...directories, aFile])
+            await refusal(skill({ path }), ["not-found"], path);
+        });
+      });
+
     if (can("watch"))
       describe("watch", () => {
         it.runIf(write)("resolves once armed: a change made after that is never missed", async () => {
@@ -322,7 +372,9 @@ export function sourceContract(name: string, setup: SourceSetup): void {
 
         it.runIf(write)("says that something appeared, and that many things did", async () => {
           const heard = hear(await watch());
-          const paths = ["new.txt", "docs/new.txt", "names/新しい ファイル?#%.txt", "fresh/directory/new.txt"];
+          const paths = ["new.txt", "docs/new.txt", "names/新しい ファイル?#%.txt", "fresh/directory/new.txt"].map(
+            (path) => own + path,
+          );
           for (const path of paths) await write?.(path, path);
           for (const path of paths) await heard.until("appeared", path);
         });
@@ -335,9 +387,9 @@ export function sourceContract(name: string, setup: SourceSetup): void {
 
         it.runIf(rename)("says of a rename that one is gone and another appeared", async () => {
           const heard = hear(await watch());
-          await rename?.(aFile, "renamed.txt");
+          await rename?.(aFile, `${own}renamed.txt`);
           await heard.until("gone", aFile);
-          await heard.until("appeared", "renamed.txt");
+          await heard.until("appeared", `${own}renamed.txt`);
         });
 
         it.runIf(write)("lets each of several watches hear, and goes on when one of them ends", async () => {
@@ -349,8 +401,8 @@ export function sourceContract(name: string, setup: SourceSetup): void {
           await second.until("changed", aFile);
           leaving.abort();
           await first.ended;
-          await write?.("later.txt", "for one");
-          await second.until("appeared", "later.txt");
+          await write?.(`${own}later.txt`, "for one");
+          await second.until("appeared", `${own}later.txt`);
         });
 
         it("ends when the call's signal does", async () => {
@@ -388,11 +440,11 @@ function spell({ path, query }: Address): string {
   return query ? JSON.stringify([path, Object.entries(query).sort()]) : path;
 }
 
-function expectOrdered(entries: readonly Entry[]): void {
+function expectOrdered(entries: readonly Address[], order: Source["order"] = compareAddresses): void {
   const spelled = entries.map(spell);
   expect(new Set(spelled).size, "an address was listed twice").toBe(spelled.length);
   const paths = entries.map(({ path }) => path);
-  expect(paths).toEqual([...paths].sort(compareAddresses));
+  expect(paths).toEqual([...paths].sort(order));
 }
 
 function textOf(parts: readonly Part[]): string {

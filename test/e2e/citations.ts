@@ -1,7 +1,7 @@
 /** Which requirements a test file names: in the titles of its tests, or in a `covers` call. Nothing else counts. */
 import { parseAst } from "rolldown/parseAst";
 
-const citation = /\b(?:S3|LEG|MOD)-\d+\b/g;
+const citation = /\b(?:S3|LEG|MOD|SKL)-\d+\b/g;
 const naming = new Set(["describe", "it", "test", "scenario", "covers"]);
 
 export function citedIn(source: string): string[] {

@@ -16,6 +16,7 @@ describe("the requirements", () => {
       ["S3", 14],
       ["LEG", 72],
       ["MOD", 74],
+      ["SKL", 20],
     ]);
   });
 

@@ -1,7 +1,7 @@
 /** A real house behind every transport, and the lines that reach it: one for each transport that a revision has. */
-import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { z } from "zod";
 import type { Policy } from "../../src/access/policy.ts";
@@ -9,14 +9,17 @@ import { stack } from "../../src/layer.ts";
 import { standardLayers, type StandardOptions } from "../../src/layers/standard.ts";
 import { createEdge } from "../../src/protocol/create-edge.ts";
 import type { Prompt } from "../../src/protocol/prompts.ts";
+import { createReadingTools } from "../../src/protocol/tools/reading-tools.ts";
 import type { Tool } from "../../src/protocol/tools.ts";
 import type { Edge } from "../../src/protocol/edge.ts";
+import type { Caller } from "../../src/resources.ts";
 import { createResources, type House } from "../../src/router/create-resources.ts";
 import type { Mount } from "../../src/router/route.ts";
 import { createTools } from "../../src/server/tools.ts";
 import type { Tools } from "../../src/source.ts";
 import file from "../../src/sources/file.ts";
 import { createMemory, type Memory, type MemoryTemplate, type MemoryValue } from "../../src/sources/memory.ts";
+import skills from "../../src/sources/skills.ts";
 import { listen, type ListenOptions } from "../../src/transport/listen.ts";
 import { serveStdio } from "../../src/transport/stdio.ts";
 import { revisions, type Revision } from "../wire/schemas.ts";
@@ -47,8 +50,12 @@ export interface HouseAsk {
   readonly pageSize?: number;
   /** Whether a fresh folder is mounted beside the memory. */
   readonly folder?: boolean;
+  /** Path → text of what is in a folder of skills, which is mounted at skill://. */
+  readonly skills?: Readonly<Record<string, string>>;
   readonly layers?: StandardOptions;
   readonly tools?: readonly Tool[];
+  /** Whether what is here can be searched, listed and read through tools, as the command offers them. */
+  readonly readingTools?: boolean;
   readonly prompts?: readonly Prompt[];
   readonly http?: Partial<ListenOptions>;
 }
@@ -59,6 +66,8 @@ export interface TestHouse extends AsyncDisposable {
   /** Only where it was asked for. */
   readonly folder: string;
   readonly folderBase: string;
+  /** Only where skills were asked for. */
+  readonly skillsFolder: string;
   readonly resources: House;
   readonly edge: Edge;
   /** The endpoint of both eras. */
@@ -84,9 +93,11 @@ export async function openHouse(ask: HouseAsk = {}): Promise<TestHouse> {
   const tools = createTools({ write: (line: unknown) => log.push(String(line)) > 0 });
   const memory = createMemory(rooms, { templates });
   const folder = ask.folder ? await realpath(await mkdtemp(join(tmpdir(), "pressmark-e2e-"))) : "";
+  const skillsFolder = ask.skills ? await realpath(await mkdtemp(join(tmpdir(), "pressmark-e2e-"))) : "";
   const mounts: Mount[] = [
     { name: "house", base, source: stack(memory.source, { name: "house" }, standardLayers(tools, ask.layers)) },
     ...(ask.folder ? [await mountFolder(folder, tools)] : []),
+    ...(ask.skills ? [await mountSkills(skillsFolder, ask.skills, tools)] : []),
   ];
   const resources = createResources({
     mounts,
@@ -95,11 +106,13 @@ export async function openHouse(ask: HouseAsk = {}): Promise<TestHouse> {
     pageSize,
     cursorKey: Uint8Array.from({ length: 32 }, (_, index) => index),
   });
+  const seenBy = (caller: Caller) => mounts.filter(({ name }) => policy.maySee(caller, name, { path: "" }));
+  const reading = ask.readingTools ? createReadingTools({ resources, server: "pressmark", mounts: seenBy }) : [];
   const edge = createEdge({
     resources,
     server: { name: "pressmark", version: "1.2.3" },
     instructions: "Read what you need.",
-    tools: ask.tools ?? [],
+    tools: [...reading, ...(ask.tools ?? [])],
     prompts: ask.prompts ?? [],
     log: tools.log,
   });
@@ -137,6 +150,7 @@ export async function openHouse(ask: HouseAsk = {}): Promise<TestHouse> {
   return {
     memory,
     folder,
+    skillsFolder,
     folderBase: mounts[1]?.base ?? "",
     resources,
     edge,
@@ -152,9 +166,18 @@ export async function openHouse(ask: HouseAsk = {}): Promise<TestHouse> {
       for (const line of lines) await line.close();
       await listening.close();
       await resources.close();
-      if (folder !== "") await rm(folder, { recursive: true, force: true });
+      for (const each of [folder, skillsFolder]) if (each !== "") await rm(each, { recursive: true, force: true });
     },
   };
+}
+
+async function mountSkills(root: string, texts: Readonly<Record<string, string>>, tools: Tools): Promise<Mount> {
+  for (const [path, text] of Object.entries(texts)) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), text);
+  }
+  const source = await skills.open({ root }, tools);
+  return { name: "skills", base: "skill://", source: stack(source, { name: "skills" }, standardLayers(tools)) };
 }
 
 async function mountFolder(root: string, tools: Tools): Promise<Mount> {

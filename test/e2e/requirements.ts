@@ -2,13 +2,14 @@
 import { early } from "./requirements/early.ts";
 import { legacy } from "./requirements/legacy.ts";
 import { modern } from "./requirements/modern.ts";
+import { skills } from "./requirements/skills.ts";
 
 export type Level = "MUST" | "MUST NOT" | "SHOULD" | "SHOULD NOT" | "MAY";
 export type Party = "server" | "client" | "host" | "both" | "intermediary";
 export type Transport = "stdio" | "http" | "sse";
 
 export interface Requirement {
-  /** S3-n (the early draft), LEG-n (2024-11-05 to 2025-11-25) or MOD-n (2026-07-28). */
+  /** S3-n (the early draft), LEG-n (2024-11-05 to 2025-11-25) MOD-n (2026-07-28) or SKL-n (skills). */
   readonly id: string;
   /** The page it comes from, in the newest revision that has it. */
   readonly link: string;
@@ -37,6 +38,7 @@ export const requirements: readonly Requirement[] = [
   ...rowsOf("S3", early),
   ...rowsOf("LEG", legacy),
   ...rowsOf("MOD", modern),
+  ...rowsOf("SKL", skills),
 ];
 
 /** Whether a server is concerned, now. */
@@ -70,7 +72,9 @@ function rowOf(prefix: string, line: string): Requirement {
   return {
     id: `${prefix}-${number}`,
     // The early draft has no page of its own; the first published revision's is the nearest.
-    link: `https://modelcontextprotocol.io/specification/${when.at(-1) === "2024-10-07" ? "2024-11-05" : when.at(-1)}/${page}`,
+    link: page.startsWith("https://")
+      ? page
+      : `https://modelcontextprotocol.io/specification/${when.at(-1) === "2024-10-07" ? "2024-11-05" : when.at(-1)}/${page}`,
     sentence,
     level,
     party,

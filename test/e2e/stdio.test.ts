@@ -26,7 +26,7 @@ async function start(): Promise<Started> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "pressmark-stdio-")));
   await writeFile(join(folder, "page.md"), "# Ink\u2028and 日本語\n");
   const child = spawn(process.execPath, [command, "stdio", folder], {
-    env: { ...process.env, XDG_STATE_HOME: join(folder, ".state") },
+    env: { ...process.env, XDG_STATE_HOME: join(folder, ".state"), XDG_CACHE_HOME: join(folder, ".state") },
   });
   const exit = once(child, "exit").then(([code, signal]) => [code as number | null, signal as string | null] as const);
   return {

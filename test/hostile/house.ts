@@ -9,6 +9,7 @@ import { createEdge } from "../../src/protocol/create-edge.ts";
 import type { Edge } from "../../src/protocol/edge.ts";
 import type { Prompt } from "../../src/protocol/prompts.ts";
 import { createQuota, type QuotaOptions } from "../../src/protocol/quota.ts";
+import { createReadingTools } from "../../src/protocol/tools/reading-tools.ts";
 import type { Tool } from "../../src/protocol/tools.ts";
 import { createResources } from "../../src/router/create-resources.ts";
 import { createTools } from "../../src/server/tools.ts";
@@ -105,7 +106,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
 
 type Served = Omit<House, typeof Symbol.asyncDispose> & { close(): Promise<void> };
 
-/** As the command puts it together, with a memory, a tool and a prompt beside the folder. */
+/** As the command puts it together, with a memory, one more tool and a prompt beside the folder. */
 export async function serve(folder: string, options: HouseOptions = {}): Promise<Served> {
   const log: string[] = [];
   const tools = createTools({ write: (line: unknown) => log.push(String(line)) > 0 });
@@ -114,11 +115,12 @@ export async function serve(folder: string, options: HouseOptions = {}): Promise
   const fileOptions = { root: folder, maxBytes: 5 * 1024 * 1024 };
   const base = file.base?.(fileOptions) ?? "";
   const layered = (name: string, source: Memory["source"]) => stack(source, { name }, standardLayers(tools));
+  const mounts = [
+    { name: "folder", base, source: layered("folder", await file.open(fileOptions, tools)) },
+    { name: "house", base: memoryBase, source: layered("house", memory.source) },
+  ];
   const resources = createResources({
-    mounts: [
-      { name: "folder", base, source: layered("folder", await file.open(fileOptions, tools)) },
-      { name: "house", base: memoryBase, source: layered("house", memory.source) },
-    ],
+    mounts,
     policy: openPolicy,
     tools,
     pageSize: options.pageSize ?? 1000,
@@ -127,7 +129,7 @@ export async function serve(folder: string, options: HouseOptions = {}): Promise
   const edge = createEdge({
     resources,
     server: { name: "pressmark", version: "1.2.3" },
-    tools: [count],
+    tools: [count, ...createReadingTools({ resources, server: "pressmark", mounts: () => mounts })],
     prompts: [greet],
     log: tools.log,
     ...(options.watchQuota && { watchQuota: createQuota(options.watchQuota) }),

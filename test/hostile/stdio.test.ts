@@ -46,7 +46,7 @@ describe("the command over standard input and output", () => {
 
   function start(): Host {
     const child = spawn(process.execPath, [command, "stdio", folder], {
-      env: { ...process.env, XDG_STATE_HOME: state },
+      env: { ...process.env, XDG_STATE_HOME: state, XDG_CACHE_HOME: state },
     });
     let said = "";
     child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));

@@ -19,11 +19,11 @@ export interface Start {
 }
 
 /** How a host starts the folder over stdio. */
-export function stdioOf({ path, state }: Folder): Start {
+export function stdioOf({ path, state }: Pick<Folder, "path" | "state">): Start {
   return {
     command: process.execPath,
     args: [entry, "stdio", path],
-    env: { ...getDefaultEnvironment(), XDG_STATE_HOME: state },
+    env: { ...getDefaultEnvironment(), XDG_STATE_HOME: state, XDG_CACHE_HOME: state },
   };
 }
 
@@ -40,9 +40,9 @@ export interface Serving extends AsyncDisposable {
 }
 
 /** Port 0 takes any that is free. */
-export async function serve({ path, state }: Folder, port = 0): Promise<Serving> {
+export async function serve({ path, state }: Pick<Folder, "path" | "state">, port = 0): Promise<Serving> {
   const child = spawn(process.execPath, [entry, "serve", path, "--port", String(port)], {
-    env: { ...process.env, XDG_STATE_HOME: state },
+    env: { ...process.env, XDG_STATE_HOME: state, XDG_CACHE_HOME: state },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const url = new URL(await firstMatch(child, /serves at (\S+)/));

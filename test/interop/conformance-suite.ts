@@ -23,6 +23,8 @@ export interface Findings {
   /** What a MUST and a SHOULD miss, each with the id of its check. */
   readonly failures: readonly string[];
   readonly warnings: readonly string[];
+  /** What did not apply to this server, or could not be looked at. */
+  readonly skipped: readonly string[];
 }
 
 /** The scenarios that a server of this revision has to pass. */
@@ -79,5 +81,10 @@ function scenarioOf(folder: string): string {
 function toFindings(made: z.infer<typeof checks>): Findings {
   const told = (wanted: string) =>
     made.filter(({ status }) => status === wanted).map(({ id, errorMessage = "" }) => `${id}: ${errorMessage}`);
-  return { held: told("SUCCESS").length, failures: told("FAILURE"), warnings: told("WARNING") };
+  return {
+    held: told("SUCCESS").length,
+    failures: told("FAILURE"),
+    warnings: told("WARNING"),
+    skipped: told("SKIPPED"),
+  };
 }

@@ -1,4 +1,4 @@
-/** The resources that the conformance suite asks for, and a skill with a folder of its own. */
+/** The resources that the conformance suite asks for. */
 import { createMemory, type Memory } from "../../src/sources/memory.ts";
 import { png } from "./fixture-media.ts";
 
@@ -12,13 +12,6 @@ export function createFixtureMemory(): Memory {
       "embedded-resource": { text: "This is an embedded resource content.", mimeType: "text/plain" },
       "example-resource": { text: "Embedded resource content for testing.", mimeType: "text/plain" },
       "mixed-content-resource": { text: '{"test":"data","value":123}', mimeType: "application/json" },
-      "skills/printing/SKILL.md": {
-        name: "printing",
-        description: "How to print a page",
-        text: "---\nname: printing\ndescription: How to print a page\n---\n\nInk the plate first.\n",
-        mimeType: "text/markdown",
-      },
-      "skills/printing/plates/first.txt": { text: "The first plate.\n", mimeType: "text/plain" },
     },
     {
       templates: [

@@ -7,10 +7,12 @@ import { createEdge } from "../../src/protocol/create-edge.ts";
 import { createResources } from "../../src/router/create-resources.ts";
 import { createTools } from "../../src/server/tools.ts";
 import type { Memory } from "../../src/sources/memory.ts";
+import skills from "../../src/sources/skills.ts";
 import { listen } from "../../src/transport/listen.ts";
 import { createFixturePrompts } from "./fixture-prompts.ts";
 import { createFixtureMemory } from "./fixture-resources.ts";
 import { createFixtureTools } from "./fixture-tools.ts";
+import { createSkillsFolder } from "./skills-folder.ts";
 
 export interface Fixture extends AsyncDisposable {
   readonly url: string;
@@ -24,8 +26,14 @@ export async function startFixture(): Promise<Fixture> {
   const tools = createTools({ write: (line: unknown) => log.push(String(line)) > 0 });
   const memory = createFixtureMemory();
   const mount = { name: "test", base: "test://" };
+  const folder = await createSkillsFolder();
+  const skilled = { name: "skills", base: "skill://" };
+  const source = await skills.open({ root: folder.path }, tools);
   const resources = createResources({
-    mounts: [{ ...mount, source: stack(memory.source, mount, standardLayers(tools)) }],
+    mounts: [
+      { ...mount, source: stack(memory.source, mount, standardLayers(tools)) },
+      { ...skilled, source: stack(source, skilled, standardLayers(tools)) },
+    ],
     policy: openPolicy,
     tools,
     cursorKey: randomBytes(32),
@@ -45,6 +53,7 @@ export async function startFixture(): Promise<Fixture> {
     async [Symbol.asyncDispose]() {
       await listening.close();
       await resources.close();
+      await folder[Symbol.asyncDispose]();
     },
   };
 }

@@ -15,6 +15,8 @@ const refusal = z.object({ error: z.object({ message: z.string() }) });
 export interface Inspector extends AsyncDisposable {
   /** One question, over a connection of its own. */
   ask(target: readonly string[], ...options: readonly string[]): Promise<unknown>;
+  /** What it finds when it checks every skill and every digest: one report for each skill. */
+  verify(target: readonly string[]): Promise<readonly unknown[]>;
   /** One question over a connection that is kept, by the name it was given when it was made. */
   keep(...options: readonly string[]): Promise<unknown>;
 }
@@ -30,6 +32,7 @@ export async function createInspector(state: string): Promise<Inspector> {
     ...process.env,
     HOME: home,
     XDG_STATE_HOME: state,
+    XDG_CACHE_HOME: state,
     MCP_INSPECTOR_SECRET_STORE: "memory",
     MCP_INSPECTOR_DAEMON_DIR: join(home, "kept"),
     MCP_INSPECTOR_DAEMON_TOKEN: randomBytes(32).toString("base64url"),
@@ -54,6 +57,14 @@ export async function createInspector(state: string): Promise<Inspector> {
     async ask(target, ...options) {
       const said = await run("mcp-inspector", ["--cli", ...target, "--format", "json", "--quiet", ...options]);
       return z.object({ result: z.unknown() }).parse(JSON.parse(said)).result;
+    },
+    async verify(target) {
+      const ask = ["--protocol-era", "modern", "--method", "skills/list", "--verify"];
+      const said = await run("mcp-inspector", ["--cli", ...target, "--format", "json", "--quiet", ...ask]);
+      return said
+        .trim()
+        .split("\n")
+        .map((line): unknown => JSON.parse(line));
     },
     async keep(...options) {
       keeping = true;

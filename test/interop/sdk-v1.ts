@@ -12,11 +12,15 @@ import type { Start } from "./command.ts";
 import { createHeard } from "./heard.ts";
 import type { Visitor } from "./visitor.ts";
 
+export interface V1Visitor extends Visitor {
+  readonly client: Client;
+}
+
 export const overStdio = (start: Start): Transport => new StdioClientTransport({ ...start, stderr: "inherit" });
 export const overHttp = (url: URL): Transport => new StreamableHTTPClientTransport(url);
 export const overSse = (url: URL): Transport => new SSEClientTransport(url);
 
-export async function visitV1(transport: Transport): Promise<Visitor> {
+export async function visitV1(transport: Transport): Promise<V1Visitor> {
   const client = new Client({ name: "interop", version: "1.0.0" });
   const heard = createHeard();
   client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => heard.hear(`updated ${params.uri}`));
@@ -30,6 +34,7 @@ export async function visitV1(transport: Transport): Promise<Visitor> {
   await client.connect(transport);
 
   return {
+    client,
     heard,
     revision,
     server: client.getServerVersion()?.name,

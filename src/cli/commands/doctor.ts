@@ -62,9 +62,10 @@ async function open(world: World, findings: Finding[]): Promise<House | undefine
 }
 
 async function checkMounts(house: House, { signal }: World, findings: Finding[]): Promise<void> {
-  const { examineMount, examineWatches } = await import("../../server/examine.ts");
+  const { examineMount, examineProblems, examineWatches } = await import("../../server/examine.ts");
   const call: Call = { caller: { id: "local" }, signal };
-  for (const mount of house.mounts) findings.push(await examineMount(mount, call));
+  for (const mount of house.mounts)
+    findings.push(await examineMount(mount, call), ...(await examineProblems(mount, call)));
   const watches = examineWatches();
   if (watches) findings.push(watches);
 }

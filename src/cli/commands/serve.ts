@@ -1,5 +1,5 @@
 /** `pressmark serve`: folders as MCP resources over HTTP. */
-import { defineCommand, listFlag, many, UsageError, valueFlag } from "../command.ts";
+import { defineCommand, flag, listFlag, many, UsageError, valueFlag } from "../command.ts";
 import { hostSettings } from "../host-settings.ts";
 import { configFlag } from "../config-flag.ts";
 import { plain, print } from "../print.ts";
@@ -27,16 +27,18 @@ export default defineCommand({
       parse: toHost,
     }),
     "allow-host": listFlag("NAME", "another name that clients know this machine by; may be given again"),
+    "no-tools": flag("offer resources alone, and no tools to search, list and read them by"),
   },
   async run(
-    { folder: folders, flags: { config, port, host, "allow-host": allowedHosts } },
+    { folder: folders, flags: { config, port, host, "allow-host": allowedHosts, "no-tools": noTools } },
     { folder, env, version, out, err, signal },
   ) {
     const [{ startServer }, { boundYoungGeneration }] = await Promise.all([
       import("../../server/start-server.ts"),
       import("../../server/young-generation.ts"),
     ]);
-    const options = { folders, config, from: folder, host, port, allowedHosts, version, env, err };
+    const tools = noTools ? false : undefined;
+    const options = { folders, config, from: folder, host, port, allowedHosts, version, tools, env, err };
     const server = await startServer(options).catch((cause: unknown) => {
       throw sayWhichFlag(cause);
     });

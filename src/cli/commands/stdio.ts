@@ -1,5 +1,5 @@
 /** `pressmark stdio`: folders as MCP resources to the host that started the process. */
-import { defineCommand, many } from "../command.ts";
+import { defineCommand, flag, many } from "../command.ts";
 import { configFlag } from "../config-flag.ts";
 
 export default defineCommand({
@@ -10,9 +10,16 @@ export default defineCommand({
   takes: {
     folder: many("a folder to serve; what the config says, or the current one, unless said", "folders"),
   },
-  flags: { config: configFlag },
-  async run({ folder: folders, flags: { config } }, { folder, env, version, input, out, err, signal }) {
+  flags: {
+    config: configFlag,
+    "no-tools": flag("offer resources alone, and no tools to search, list and read them by"),
+  },
+  async run(
+    { folder: folders, flags: { config, "no-tools": noTools } },
+    { folder, env, version, input, out, err, signal },
+  ) {
     const { startStdio } = await import("../../server/start-stdio.ts");
-    await startStdio({ folders, config, from: folder, version, env, input, out, err, signal });
+    const tools = noTools ? false : undefined;
+    await startStdio({ folders, config, from: folder, version, tools, env, input, out, err, signal });
   },
 });

@@ -52,6 +52,7 @@ export async function atDesk(flags: DeskFlags, world: World, use: (desk: Desk) =
     await use({
       resources: reach.resources,
       roots: reach.roots,
+      ...(reach.index && { index: reach.index }),
       call,
       progress,
       paint: createPaint(flags.color ?? "auto", world),

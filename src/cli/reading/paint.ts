@@ -9,15 +9,18 @@ export interface Paint {
   kind(mimeType: string | undefined, text: string): string;
   /** What is not the matter itself: lines of a tree, numbers of lines. */
   faint(text: string): string;
+  /** What was looked for. */
+  match(text: string): string;
 }
 
-const plainly: Paint = { kind: (_, text) => text, faint: (text) => text };
+const plainly: Paint = { kind: (_, text) => text, faint: (text) => text, match: (text) => text };
 
 export function createPaint(wanted: "auto" | "always" | "never", { out, env }: Pick<World, "out" | "env">): Paint {
   if (wanted === "never" || (wanted === "auto" && !isColourful(env, out.isTTY === true))) return plainly;
-  const [directory, media, archive, faint] = [paint("1;34"), paint("35"), paint("31"), paint("2")];
+  const [directory, media, archive, faint, match] = ["1;34", "35", "31", "2", "1;31"].map(paint) as Colours;
   return {
     faint,
+    match,
     kind(mimeType = "", text) {
       if (mimeType === directoryType) return directory(text);
       if (/^(?:image|audio|video|font)\//.test(mimeType)) return media(text);
@@ -27,6 +30,9 @@ export function createPaint(wanted: "auto" | "always" | "never", { out, env }: P
     },
   };
 }
+
+type Colours = [directory: Colour, media: Colour, archive: Colour, faint: Colour, match: Colour];
+type Colour = (text: string) => string;
 
 function paint(code: string): (text: string) => string {
   return (text) => (text === "" ? "" : `\u001b[${code}m${text}\u001b[0m`);

@@ -1,6 +1,7 @@
 /** Where the reading commands get their resources: the one place that knows what house they come from. */
 import type { Writable } from "node:stream";
 import type { Call, Resource, Resources } from "../../resources.ts";
+import type { HouseIndex } from "../../server/house-index.ts";
 import { listFlag, valueFlag, type World } from "../command.ts";
 
 export const reachFlags = {
@@ -30,6 +31,8 @@ export interface Reach {
   readonly roots: readonly Root[];
   /** The URI that a person means by a URI or by a path. What is not there throws "not-found". */
   locate(where: string, call: Call): Promise<string>;
+  /** What is searched in, where that is kept here. */
+  readonly index?: HouseIndex;
   close(): Promise<void>;
 }
 
@@ -45,6 +48,7 @@ export async function openReach(
     resources: house.resources,
     roots: house.mounts.map(({ base }) => ({ base, uri: rootOf(base) })),
     locate: house.locate,
+    index: house.index,
     close: house.close,
   };
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { diskKind } from "./disk.ts";
-import { toIso } from "./entry.ts";
+import { toIso, versionOf } from "./entry.ts";
 
 describe("toIso", () => {
   it("says what a date says, for every moment", () => {
@@ -14,6 +14,25 @@ describe("toIso", () => {
 
   it("says something of a moment that no date can hold", () => {
     for (const ms of [Number.NaN, Infinity, 1e300]) expect(toIso(ms)).toBe("1970-01-01T00:00:00.000Z");
+  });
+});
+
+const number = fc.nat({ max: Number.MAX_SAFE_INTEGER - 1 });
+const time = fc.nat({ max: 4_000_000_000_000_000 }).map((micros) => micros / 1000);
+
+describe("versionOf", () => {
+  it("is the same for the same facts, and another if any of them is a little different", () => {
+    const any = fc.record({ dev: number, ino: number, size: number, mtimeMs: time, ctimeMs: time });
+    fc.assert(
+      fc.property(any, fc.boolean(), (facts, isUnset) => {
+        const one = isUnset ? { ...facts, mtimeMs: facts.ctimeMs } : facts;
+        expect(versionOf({ ...one })).toBe(versionOf(one));
+        for (const name of ["dev", "ino", "size"] as const)
+          expect(versionOf({ ...one, [name]: one[name] + 1 })).not.toBe(versionOf(one));
+        for (const name of ["mtimeMs", "ctimeMs"] as const)
+          expect(versionOf({ ...one, [name]: one[name] + 0.001 })).not.toBe(versionOf(one));
+      }),
+    );
   });
 });
 

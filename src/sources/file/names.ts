@@ -21,30 +21,31 @@ export interface Names {
 }
 
 interface Kept extends FolderNames {
-  readonly stamp: string;
+  /** Which folder, in which state. */
+  readonly stats: Pick<BigIntStats, "dev" | "mtimeNs" | "ctimeNs">;
   readonly rules: FolderRules | undefined;
 }
 
 /** A folder with fewer names is kept only until some others have been read: the next page begins where this one ends. */
-const minLarge = 2000;
+const minLarge = 500;
 const maxSmallKept = 16;
 const maxKeptInAll = 200_000;
 
 const nothing: FolderNames = { names: [], only: new Map() };
 
 export function createNames(disk: Disk, serving: Serving): Names {
-  /** The least recently used first. */
-  const large = new Map<string, Kept>();
-  const small = new Map<string, Kept>();
+  /** By inode, the least recently used first. */
+  const large = new Map<bigint, Kept>();
+  const small = new Map<bigint, Kept>();
   let keptInAll = 0;
 
-  function forget(key: string): void {
+  function forget(key: bigint): void {
     keptInAll -= large.get(key)?.names.length ?? 0;
     large.delete(key);
     small.delete(key);
   }
 
-  function keep(key: string, value: Kept): void {
+  function keep(key: bigint, value: Kept): void {
     forget(key);
     if (value.names.length < minLarge) {
       small.set(key, value);
@@ -63,10 +64,10 @@ export function createNames(disk: Disk, serving: Serving): Names {
   }
 
   function* ifKept({ stats, path }: Place): Steps<FolderNames | undefined> {
-    const key = keyOf(stats);
-    const known = large.get(key) ?? small.get(key);
-    if (known?.stamp !== stampOf(stats) || known.rules !== (yield* serving.rulesIn(path, stats))) return undefined;
-    keep(key, known);
+    const known = large.get(stats.ino) ?? small.get(stats.ino);
+    if (!known || !isSameState(known.stats, stats)) return undefined;
+    if (known.rules !== (yield* serving.rulesIn(path, stats))) return undefined;
+    keep(stats.ino, known);
     return known;
   }
 
@@ -80,19 +81,22 @@ export function createNames(disk: Disk, serving: Serving): Names {
     const pause = createPause();
     const names: string[] = [];
     let only: Map<string, typeof asFile | typeof asFolder> | undefined;
-    for (const [index, name] of all.entries()) {
+    let before = "";
+    let judged = 0;
+    for (const name of all) {
       const verdict = serving.verdict(rules, name);
       // Names that are not UTF-8 are shown alike, and might stand beside one that really is written so.
-      if (verdict !== 0 && name !== names.at(-1)) {
-        names.push(name);
+      if (verdict !== 0 && name !== before) {
+        names.push((before = name));
         if (verdict === asFile || verdict === asFolder) (only ??= new Map()).set(name, verdict);
       }
-      const waiting = index % 64 === 63 ? pause() : undefined;
+      const waiting = (judged += 1) % 64 === 0 ? pause() : undefined;
       if (waiting) yield waiting;
     }
     const found = { names, only: only ?? nothing.only };
-    if (isSettled) keep(keyOf(stats), { ...found, stamp: stampOf(stats), rules });
-    else forget(keyOf(stats));
+    const { dev, ino, mtimeNs, ctimeNs } = stats;
+    if (isSettled) keep(ino, { ...found, stats: { dev, mtimeNs, ctimeNs }, rules });
+    else forget(ino);
     return found;
   }
 
@@ -109,10 +113,6 @@ export function createNames(disk: Disk, serving: Serving): Names {
   };
 }
 
-function keyOf({ dev, ino }: BigIntStats): string {
-  return `${dev}-${ino}`;
-}
-
-function stampOf({ mtimeNs, ctimeNs }: BigIntStats): string {
-  return `${mtimeNs}-${ctimeNs}`;
+function isSameState(before: Kept["stats"], { dev, mtimeNs, ctimeNs }: BigIntStats): boolean {
+  return before.ctimeNs === ctimeNs && before.mtimeNs === mtimeNs && before.dev === dev;
 }

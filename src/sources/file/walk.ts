@@ -1,5 +1,5 @@
 /** All files below a folder in address order, a page at a time: only the folders on the way to the current file are held. */
-import type { BigIntStats, Stats } from "node:fs";
+import type { Stats } from "node:fs";
 import { ResourceError } from "../../errors.ts";
 import { directoryType } from "../../resources.ts";
 import type { Page } from "../../resources.ts";
@@ -10,7 +10,6 @@ import type { Disk } from "./disk.ts";
 import { factsOf, fileEntry, folderEntry } from "./entry.ts";
 import type { Facts } from "./entry.ts";
 import { asFile, asFolder } from "./folder-rules.ts";
-import { iconsOf } from "./icons.ts";
 import type { FolderNames, Names } from "./names.ts";
 import type { Serving } from "./serving.ts";
 import { createPause, settled } from "./steps.ts";
@@ -61,6 +60,8 @@ interface Frame {
   /** What was found of the names from the index `aheadFrom` on. */
   ahead: readonly Look[];
   aheadFrom: number;
+  /** How many names are looked at next. */
+  window: number;
 }
 
 /** What holds for one page. */
@@ -68,13 +69,18 @@ interface PageState {
   /** Whether folders are gone into. */
   readonly deep: boolean;
   /** The folders above the last one that was looked into, as they were afterwards. */
-  above: { readonly parent: string; readonly stamp: readonly BigIntStats[] } | undefined;
+  above: { readonly parent: string; readonly stamp: readonly Stats[] } | undefined;
 }
 
 /** What is behind a name: what is to be said of it, a folder to go into, a link to follow, or nothing that is served. */
 type Look = Entry | "folder" | "link" | "gone" | "unserved";
 
 const maxLimit = 10_000;
+/**
+ * How many names of a folder are looked at at once: few at first, since all but the first of them are for nothing where folders
+ * are gone into that fill the page, and more and more where there are files.
+ */
+const firstLook = 16;
 const lookAhead = 256;
 /** How long the folders above must have been left alone for their paths to be trusted. */
 const quietMs = 50;
@@ -85,19 +91,14 @@ const maxCounted = 200;
 export function createWalk(options: WalkOptions): Walk {
   const { root, confine, disk, names, serving, icons = false, refused, unspeakable } = options;
 
-  function dress(plain: Entry): Entry {
-    return icons ? { ...plain, icons: iconsOf(plain.mimeType) } : plain;
-  }
-
   function isSettled({ ctimeMs }: Facts, now: number): boolean {
     // Whatever changes a file moves its ctime, and no program can set that.
     return now - ctimeMs >= disk.settleMs;
   }
 
   function describe(kind: "file" | "folder", path: string, name: string, facts: Facts, now: number): Entry {
-    return dress(
-      kind === "file" ? fileEntry(path, name, facts, isSettled(facts, now)) : folderEntry(path, name, facts),
-    );
+    if (kind === "folder") return folderEntry(path, name, facts, icons);
+    return fileEntry(path, name, facts, isSettled(facts, now), icons);
   }
 
   function nameOf(path: string): string {
@@ -110,13 +111,14 @@ export function createWalk(options: WalkOptions): Walk {
   }
 
   /** Changes when anything is moved or replaced on the way down to a folder. Undefined if something was, shortly before `began`. */
-  function* stampAbove(path: string, began: number): Steps<readonly BigIntStats[] | undefined> {
-    const stamp: BigIntStats[] = [];
+  function* stampAbove(path: string, began: number): Steps<readonly Stats[] | undefined> {
+    const stamp: Stats[] = [];
     for (let above = path; above !== "";) {
       above = above.slice(0, Math.max(0, above.lastIndexOf("/")));
-      const asked = disk.lstat(confine.locate(above));
+      // What moves now is dated so much later than what was quiet that small numbers tell them apart.
+      const asked = disk.lstatSmall(confine.locate(above));
       const stats = asked instanceof Promise ? yield* settled(asked) : asked;
-      if (!stats || kindOf(stats) !== "folder" || began - Number(stats.ctimeMs) < quietMs) return undefined;
+      if (!stats || kindOf(stats) !== "folder" || began - stats.ctimeMs < quietMs) return undefined;
       stamp.push(stats);
     }
     return stamp;
@@ -221,9 +223,11 @@ export function createWalk(options: WalkOptions): Walk {
         ({ names: frame.names, only: frame.only } = yield* names.of(place));
         frame.next = firstFrom(frame.names, frame.cursor[0]);
       }
-      const some = frame.names.slice(frame.next, frame.next + Math.max(16, Math.min(lookAhead, wanted)));
+      const some = frame.names.slice(frame.next, frame.next + Math.min(frame.window, Math.max(firstLook, wanted)));
       frame.ahead = yield* lookAt(frame, place, some, began, page);
       frame.aheadFrom = frame.next;
+      const isOfFiles = frame.ahead.at(-1) !== "folder";
+      frame.window = isOfFiles ? Math.max(firstLook, Math.min(lookAhead, frame.window * 4)) : firstLook;
       return some.length > 0;
     });
     return found === true;
@@ -304,10 +308,10 @@ export function createWalk(options: WalkOptions): Walk {
   };
 }
 
-function isSameStamp(before: readonly BigIntStats[], now: readonly BigIntStats[] | undefined): boolean {
-  return before.every(({ dev, ino, ctimeNs }, index) => {
+function isSameStamp(before: readonly Stats[], now: readonly Stats[] | undefined): boolean {
+  return before.every(({ dev, ino, ctimeMs }, index) => {
     const other = now?.[index];
-    return other?.ctimeNs === ctimeNs && other.ino === ino && other.dev === dev;
+    return other?.ctimeMs === ctimeMs && other.ino === ino && other.dev === dev;
   });
 }
 
@@ -316,7 +320,8 @@ function join(folder: string, name: string): string {
 }
 
 function createFrame(path: string, depth: number, cursor: readonly string[]): Frame {
-  return { path, depth, cursor, next: 0, ahead: [], aheadFrom: 0 };
+  // A cursor that goes on below a name leads into its folder.
+  return { path, depth, cursor, next: 0, ahead: [], aheadFrom: 0, window: cursor.length > 1 ? 1 : firstLook };
 }
 
 /** The index of the first name that is not before this one. */

@@ -4,6 +4,7 @@ import type { SourceChange } from "../../source.ts";
 import { listen } from "../../testing/listen.ts";
 import { createConfine } from "./confine.ts";
 import { createLocalDisk } from "./disk.ts";
+import type { Disk } from "./disk.ts";
 import { useFolder } from "./test-folder.ts";
 import { createWatchTree } from "./watch-tree.ts";
 import type { WatchTree, WatchTreeOptions } from "./watch-tree.ts";
@@ -11,11 +12,13 @@ import type { WatchTree, WatchTreeOptions } from "./watch-tree.ts";
 const folder = useFolder();
 const { at, write } = folder;
 
+/** As the thread has it: nothing is taken for granted. */
+const disk: Disk = { ...createLocalDisk(), trustMs: 0 };
+
 let tree: WatchTree | undefined;
 afterEach(() => tree?.close());
 
 function stand(options: Partial<WatchTreeOptions>) {
-  const disk = createLocalDisk();
   const polled: number[] = [];
   let wake: (() => void) | undefined;
   let queue: SourceChange[] = [];
@@ -94,6 +97,75 @@ describe("what is replaced", () => {
     await until("appeared", "c/d.txt");
     write("c/e.txt", "");
     await until("appeared", "c/e.txt");
+  });
+});
+
+function writeIgnored(): void {
+  write(".gitignore", "built/\n*.log\n");
+  write("built/a.txt", "");
+}
+
+function isOfIgnored(change: SourceChange): boolean {
+  return "path" in change && /built|log/.test(change.path);
+}
+
+describe("while an ignore file is written anew", () => {
+  it("the rules of before hold, and what else happens is told at once", async () => {
+    writeIgnored();
+    const told = stand({ ...hardlyEver, ruleQuietMs: 1_000_000, maxRuleHoldMs: 1_000_000 });
+    fs.rmSync(at(".gitignore"));
+    write("new/b.log", "");
+    write("c.log", "");
+    for (let index = 0; index < 50; index += 1) {
+      write(`${index}.txt`, "");
+      await told.until("appeared", `${index}.txt`);
+    }
+    expect(told.heard.filter(isOfIgnored)).toEqual([]);
+  });
+
+  it("it counts once it is left alone, and new folders are judged by it", async () => {
+    writeIgnored();
+    const { until } = stand({ ...hardlyEver, ruleQuietMs: 20 });
+    fs.rmSync(at(".gitignore"));
+    await until("appeared", "built/a.txt");
+    write("new/b.log", "");
+    await until("appeared", "new/b.log");
+    write(".gitignore", "*.log\n");
+    await until("gone", "new/b.log");
+  });
+
+  it("it counts in the end, even if it is never left alone", async () => {
+    writeIgnored();
+    const { until } = stand({ ...hardlyEver, ruleQuietMs: 1_000_000, maxRuleHoldMs: 20 });
+    fs.rmSync(at(".gitignore"));
+    await until("appeared", "built/a.txt");
+    write("new/b.log", "");
+    await until("appeared", "new/b.log");
+  });
+
+  it("the rules of before hold in folders that are polled, too", async () => {
+    writeIgnored();
+    const serving = folder.serving(disk);
+    const { promise: isMissed, resolve: missed } = Promise.withResolvers<void>();
+    const told = stand({
+      watch: noMoreWatches,
+      pollMs: 5,
+      ruleQuietMs: 1_000_000,
+      maxRuleHoldMs: 1_000_000,
+      serving: {
+        ...serving,
+        rulesAmong(read, names) {
+          if (read.path === "" && names.length === 0) missed();
+          return serving.rulesAmong(read, names);
+        },
+      },
+    });
+    fs.rmSync(at(".gitignore"));
+    await isMissed;
+    write(".gitignore", "built/\n*.log\n");
+    write("d.txt", "");
+    await told.until("appeared", "d.txt");
+    expect(told.heard.filter(isOfIgnored)).toEqual([]);
   });
 });
 

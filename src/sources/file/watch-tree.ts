@@ -1,15 +1,13 @@
 /** Every folder below a root with the names in it, kept true by one watch per folder; tells what appears, goes and changes. */
-import * as fs from "node:fs";
 import type { SourceChange } from "../../source.ts";
 import type { Confine, Place } from "./confine.ts";
-import { isNothing, isRefusal, kindOf } from "./disk.ts";
-import type { Disk, Kind } from "./disk.ts";
-import { asFile, asFolder } from "./folder-rules.ts";
-import type { FolderRules, Verdict } from "./folder-rules.ts";
+import type { Disk } from "./disk.ts";
+import type { FolderRules } from "./folder-rules.ts";
 import type { Serving } from "./serving.ts";
-import { runNow, settled } from "./steps.ts";
+import { runNow } from "./steps.ts";
 import { identity, kindsIn, noRules, systemMaxQueued, watchFolder } from "./watch-folder.ts";
 import type { Folder, Hear } from "./watch-folder.ts";
+import { createWatchLook } from "./watch-look.ts";
 import {
   addName,
   createWatchedNames,
@@ -21,6 +19,7 @@ import {
   listNames,
   seenOf,
 } from "./watch-names.ts";
+import { createQuiet } from "./watch-quiet.ts";
 
 export interface WatchTree {
   /** Afterwards every folder that is there is watched, or polled where it cannot be watched. */
@@ -46,6 +45,13 @@ export interface WatchTreeOptions {
   readonly maxQueued?: number;
   /** With more to tell at once, "lost" is told instead. */
   readonly maxTold?: number;
+  /**
+   * How long ignore files must be left alone before they count: whoever writes one anew may remove it first, and for that
+   * moment nothing is ignored.
+   */
+  readonly ruleQuietMs?: number;
+  /** The longest that rules are waited for which change again and again. */
+  readonly maxRuleHoldMs?: number;
 }
 
 /** What is compared below a folder: all, what is new in it, or that for which other rules count than before. */
@@ -57,13 +63,16 @@ const maxUnfolded = 200_000;
 
 export function createWatchTree(options: WatchTreeOptions): WatchTree {
   const { confine, disk, serving, tell, polling, pollAll = false, pollMs = 2000, watch = watchFolder } = options;
-  const { maxTold = 20_000 } = options;
+  const { maxTold = 20_000, ruleQuietMs = 100, maxRuleHoldMs = 1000 } = options;
   const maxQueued = options.maxQueued ?? systemMaxQueued();
+  const { visit, kindAt, kindServed, identityAt, signature } = createWatchLook(confine, disk);
   const folders = new Map<string, Folder>();
   /** What was announced and not yet looked at: path → whether it may have been moved, made or removed. */
   const announced = new Map<string, boolean>();
-  /** Folders whose ignore files were announced. */
-  const ruled = new Set<string>();
+  /** Folders for which other rules may count, not yet judged by them: for so long the rules of before hold. */
+  const ruled = createQuiet({ quietMs: ruleQuietMs, maxHoldMs: maxRuleHoldMs, look: judge });
+  /** Folders that are entered once the rules are settled: path → whether it may have been moved, made or removed. */
+  const waiting = new Map<string, boolean>();
   const polled = new Set<Folder>();
   /** Folders whose names are unfolded, or may be. */
   const touched = new Set<Folder>();
@@ -96,7 +105,7 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
   function hear(folder: Folder, event: string, name: string | null): void {
     announcedThisTurn += 1;
     if (name === null) doubt = true;
-    else if (serving.isRule(name)) ruled.add(folder.path);
+    else if (serving.isRule(name)) ruled.hear(folder.path);
     if (name !== null && serving.verdict(folder.rules, name) !== 0) {
       const path = join(folder.path, name);
       if (event === "rename" || !announced.has(path)) announced.set(path, event === "rename");
@@ -119,10 +128,6 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     if (announcedThisTurn >= maxQueued / 2) doubt = true;
     announcedThisTurn = 0;
     if (doubt) reconcile();
-    for (const path of ruled) {
-      ruled.delete(path);
-      judgeAgain(path);
-    }
     const until = performance.now() + sliceMs;
     for (const [path, isMoved] of announced) {
       announced.delete(path);
@@ -137,16 +142,39 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
   function reconcile(): void {
     doubt = false;
     announced.clear();
-    ruled.clear();
+    waiting.clear();
     if (!enter("", true)) leave("");
     changes = [lost];
   }
 
-  /** Other rules may count in a folder: tells of what comes and goes by them. */
-  function judgeAgain(path: string): void {
-    const folder = folders.get(path);
-    if (!folder || ruleBelow(path) === folder.rules) return;
-    enter(path, true, path === "" ? undefined : folders.get(parentOf(path)), "ruled");
+  /** Other rules may count in these folders: tells of what comes and goes by them. */
+  function judge(paths: readonly string[]): void {
+    for (const path of paths) {
+      const folder = folders.get(path);
+      if (folder && ruleBelow(path) !== folder.rules) enter(path, true, parentFolder(path), "ruled");
+    }
+    const entered = [...waiting];
+    waiting.clear();
+    for (const [path, isMoved] of entered) look(path, isMoved);
+    flush();
+  }
+
+  /** Notices other rules that no one has announced yet. */
+  function checkRules({ path, rules }: Folder): void {
+    if (!ruled.has(path) && ruleBelow(path) !== rules) ruled.hear(path);
+  }
+
+  /** Whether other rules may come to count in a folder, because of its own ignore files or of those above. */
+  function isUnsettled(path: string): boolean {
+    if (ruled.size === 0) return false;
+    for (let at = path; ; at = parentOf(at)) {
+      if (ruled.has(at)) return true;
+      if (at === "") return false;
+    }
+  }
+
+  function parentFolder(path: string): Folder | undefined {
+    return path === "" ? undefined : folders.get(parentOf(path));
   }
 
   function ruleBelow(path: string): FolderRules | undefined {
@@ -155,7 +183,7 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
 
   function look(path: string, isMoved: boolean): void {
     if (path === "") {
-      if (isMoved && identityOf("") !== folders.get("")?.identity) reconcile();
+      if (isMoved && identityAt("") !== folders.get("")?.identity) reconcile();
       return;
     }
     const folder = folders.get(parentOf(path));
@@ -164,10 +192,16 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     touched.add(folder);
     const wasKnown = hasName(folder.names, name);
     const wasFolder = folders.has(path);
-    const kind = servedKind(path, serving.verdict(folder.rules, name));
+    const kind = kindAt(path, serving.verdict(folder.rules, name));
     if (kind === "folder") {
+      if (wasFolder && !isMoved) return;
+      checkRules(folder);
+      if (isUnsettled(folder.path)) {
+        waiting.set(path, isMoved);
+        return;
+      }
       if (wasKnown && !wasFolder) say("gone", path);
-      if (!wasFolder || isMoved) enter(path, true, folder);
+      enter(path, true, folder);
       return;
     }
     if (wasFolder) leave(path, folder);
@@ -191,44 +225,6 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     deleteName(folder.names, name);
   }
 
-  /** What is served at a path. A link counts as a file: what lies behind it is announced under its own name. */
-  function servedKind(path: string, verdict: Verdict): "file" | "folder" | undefined {
-    const stats = verdict === 0 ? undefined : lstat(path);
-    return stats && kindServed(kindOf(stats), path, verdict);
-  }
-
-  function lstat(path: string): fs.BigIntStats | undefined {
-    return runNow(settled(disk.lstat(confine.locate(path))));
-  }
-
-  function kindServed(kind: Kind, path: string, verdict: Verdict): "file" | "folder" | undefined {
-    if (kind === "other" || (verdict & (kind === "folder" ? asFolder : asFile)) === 0) return undefined;
-    if (kind === "link") return visit(path, () => true) ? "file" : undefined;
-    return kind;
-  }
-
-  function visit<T>(path: string, use: (place: Place) => T): T | undefined {
-    try {
-      return runNow(confine.visit(path, (place) => settled(use(place))));
-    } catch (cause) {
-      if (isNothing(cause) || isRefusal(cause)) return undefined;
-      throw cause;
-    }
-  }
-
-  function identityOf(path: string): string | undefined {
-    return visit(path, (place) => (place.kind === "folder" && place.direct ? identity(place) : undefined));
-  }
-
-  /** What a change alters; 0 while a change might still leave it as it is. */
-  function signature(path: string): number {
-    const stats = lstat(path);
-    if (!stats || Date.now() - Number(stats.ctimeMs) < disk.settleMs) return 0;
-    const { ino, size, mtimeNs, ctimeNs } = stats;
-    const mixed = ((ino * 31n + size) * 0x9e3779b97f4a7c15n + mtimeNs) * 0xd1342543de82ef95n + ctimeNs;
-    return Number(BigInt.asUintN(64, mixed) >> 11n) || 1;
-  }
-
   /**
    * Begins to watch a folder, or compares it with what was known of it. Watched before it is read: what is made in between is
    * seen by one or the other. False if there is no such folder.
@@ -244,13 +240,16 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
       if (parent && !hasName(parent.names, nameOf(path))) note(parent, nameOf(path));
       const rules = folder.rules;
       const found = read(folder, place);
-      return { folder, found, depth: depth === "new" && !isNew && folder.rules !== rules ? "ruled" : depth } as const;
+      if (depth !== "new" || isNew || folder.rules === rules) return { folder, found };
+      folder.rules = rules;
+      if (!ruled.has(path)) ruled.hear(path);
+      return { folder };
     });
     if (!entered) {
       if (folders.has(path)) leave(path, parent);
       return false;
     }
-    compare(entered.folder, entered.found, isTold, entered.depth);
+    if (entered.found) compare(entered.folder, entered.found, isTold, depth);
     return true;
   }
 
@@ -295,7 +294,7 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
       if (verdict === 0) continue;
       // A name that is no valid UTF-8 is shown like this one, and is not there under it.
       const isSure = (told === "file" || told === "folder") && !name.includes("\ufffd");
-      const kind = isSure ? kindServed(told, "", verdict) : servedKind(join(path, name), verdict);
+      const kind = isSure ? kindServed(told, "", verdict) : kindAt(join(path, name), verdict);
       if (kind) found.set(name, kind);
     }
     return found;
@@ -344,7 +343,7 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
   }
 
   function isOther({ path, rules, identity: before }: Folder, depth: "new" | "ruled"): boolean {
-    return (depth === "ruled" && ruleBelow(path) !== rules) || identityOf(path) !== before;
+    return (depth === "ruled" && ruleBelow(path) !== rules) || identityAt(path) !== before;
   }
 
   /** Ends the watch of a folder and of all below it: with it, all that was in it is gone. */
@@ -370,12 +369,11 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
    */
   function lookAgain(): void {
     const begun = performance.now();
-    if (identityOf("") !== folders.get("")?.identity) reconcile();
-    judgeAgain("");
-    for (const { path, isRepository } of folders.values()) if (isRepository) judgeAgain(path);
+    if (identityAt("") !== folders.get("")?.identity) reconcile();
+    for (const folder of folders.values()) if (folder.path === "" || folder.isRepository) checkRules(folder);
     for (const folder of polled) {
       const { path } = folder;
-      if (folders.get(path) === folder) enter(path, true, path === "" ? undefined : folders.get(parentOf(path)), "new");
+      if (folders.get(path) === folder) enter(path, true, parentFolder(path), "new");
     }
     flush();
     if (announced.size === 0) foldTouched();
@@ -399,7 +397,8 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
       folders.clear();
       polled.clear();
       announced.clear();
-      ruled.clear();
+      waiting.clear();
+      ruled.close();
       touched.clear();
     },
   };

@@ -1,4 +1,4 @@
-/** The house's side of the watching thread: starts it for the first who asks, shares it, and ends it some time after the last. */
+/** The house's side of the watching thread: starts it for the first who asks, shares it, and ends it with the last. */
 import type { Worker } from "node:worker_threads";
 import { ResourceError } from "../../errors.ts";
 import type { SourceChange, Tools } from "../../source.ts";
@@ -31,8 +31,6 @@ export interface Watching {
 
 export interface WatchingOptions extends WorkerData {
   readonly log: Tools["log"];
-  /** How long the thread goes on for the next who asks: to watch many folders takes a while. */
-  readonly lingerMs?: number;
   /** What the thread may hold. Beyond it the thread ends, and those who listen are to ask again. */
   readonly maxHeapMb?: number;
 }
@@ -58,11 +56,10 @@ interface Run {
   readonly listeners: Set<Listener>;
   readonly armed: Promise<void>;
   readonly gone: Promise<void>;
-  linger?: NodeJS.Timeout;
 }
 
 export function createWatching(options: WatchingOptions): Watching {
-  const { log, lingerMs = 10_000, maxHeapMb = 256, ...workerData } = options;
+  const { log, maxHeapMb = 256, ...workerData } = options;
   let current: Run | undefined;
   /** Settled when the last thread that was stopped is no more. */
   let stopped = Promise.resolve();
@@ -96,7 +93,6 @@ export function createWatching(options: WatchingOptions): Watching {
       function fail(cause: unknown): void {
         const failure = new ResourceError("unavailable", "the folder can no longer be watched; try again", { cause });
         if (current === run) current = undefined;
-        clearTimeout(run.linger);
         stopped = gone;
         for (const listener of listeners) end(listener, failure);
         listeners.clear();
@@ -111,22 +107,16 @@ export function createWatching(options: WatchingOptions): Watching {
 
   function join(listener: Listener): Run {
     const run = (current ??= start());
-    clearTimeout(run.linger);
-    run.worker.ref();
     run.listeners.add(listener);
     return run;
   }
 
   function part(run: Run, listener: Listener): void {
-    if (!run.listeners.delete(listener) || run.listeners.size > 0 || current !== run) return;
-    // It does not keep the process from ending.
-    run.worker.unref();
-    run.linger = setTimeout(() => stop(run), lingerMs).unref();
+    if (run.listeners.delete(listener) && run.listeners.size === 0 && current === run) stop(run);
   }
 
   function stop(run: Run): void {
     if (current === run) current = undefined;
-    clearTimeout(run.linger);
     void run.worker.terminate();
     stopped = run.gone;
   }

@@ -1,0 +1,62 @@
+/** Questions, and the documents that answer them. All of it was written for this benchmark or is this repository's own. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+export interface Passage {
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface Asked {
+  readonly text: string;
+  /** The path of the one document that answers. */
+  readonly answer: string;
+}
+
+export interface TestSet {
+  readonly name: string;
+  readonly documents: readonly Passage[];
+  readonly questions: readonly Asked[];
+}
+
+/** Weights were chosen on one half of the questions; the other half had no say. */
+export function halves(questions: readonly Asked[]): { tuning: readonly Asked[]; heldOut: readonly Asked[] } {
+  const answers = [...new Set(questions.map(({ answer }) => answer))].sort();
+  const isTuning = new Set(answers.filter((_, at) => at % 2 === 0));
+  return {
+    tuning: questions.filter(({ answer }) => isTuning.has(answer)),
+    heldOut: questions.filter(({ answer }) => !isTuning.has(answer)),
+  };
+}
+
+/** Passages and below each, behind "?", questions that it answers. */
+export function readSet(name: string): TestSet {
+  const documents: Passage[] = [];
+  const questions: Asked[] = [];
+  for (const line of readFileSync(join(import.meta.dirname, "data", `${name}.txt`), "utf8").split("\n")) {
+    if (line.startsWith("? ")) questions.push({ text: line.slice(2), answer: documents.at(-1)!.path });
+    else if (line !== "") documents.push({ path: String(documents.length).padStart(4, "0"), text: line });
+  }
+  return { name, documents, questions };
+}
+
+/** Files of this repository without their comments; what a comment said of a definition asks for the file that it stands in. */
+export function codeSet(): TestSet {
+  const root = join(import.meta.dirname, "..", "..");
+  const documents: Passage[] = [];
+  const questions: Asked[] = [];
+  for (const file of readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).sort()) {
+    if (!file.endsWith(".ts") || file.endsWith(".test.ts") || file.startsWith("search/")) continue;
+    const text = readFileSync(join(root, "src", file), "utf8");
+    const comment = /\/\*\*([^*]|\*(?!\/))*\*\/\n(?=(?: *(?:export |async |function |readonly )))/g;
+    for (const [said] of text.matchAll(comment)) {
+      const words = said
+        .replace(/^\s*\/\*\*|\*\/|^ *\* ?/gm, " ")
+        .replace(/\s+/g, " ")
+        .trim();
+      if (words.split(" ").length >= 5) questions.push({ text: words, answer: file });
+    }
+    documents.push({ path: file, text: text.replace(/\/\*\*([^*]|\*(?!\/))*\*\/\n?/g, "") });
+  }
+  return { name: "code", documents, questions };
+}

@@ -1,0 +1,182 @@
+/** Search in an index reveals nothing that read refuses: what is found is what would be found if the rest did not exist. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { notFound, toResourceError } from "../errors.ts";
+import { compareAddresses } from "../lib/address-order.ts";
+import { type Call, directoryType, type SearchAnswer } from "../resources.ts";
+import { createResources } from "../router/create-resources.ts";
+import type { SearchIndex } from "../search/search-index.ts";
+import { openStore } from "../search/sqlite-store.ts";
+import type { Store } from "../search/store.ts";
+import type { Entry, Source } from "../source.ts";
+import { createClock } from "../testing/clock.ts";
+import type { Policy } from "./policy.ts";
+
+interface File {
+  readonly text: string;
+  /** Where it really stands. */
+  readonly link?: string | undefined;
+}
+
+interface Plan {
+  readonly files: Readonly<Record<string, File>>;
+  readonly hidden: readonly { readonly path: string; readonly below: boolean }[];
+  /** How much of the mount is in. */
+  readonly ready: number;
+  /** Gone since it was indexed. */
+  readonly gone: readonly string[];
+}
+
+const segment = fc.constantFrom("a", "b", "tea", "x%y", "茶");
+const path = fc.array(segment, { minLength: 1, maxLength: 3 }).map((segments) => segments.join("/"));
+const words = fc.array(fc.constantFrom("tea", "cup", "milk", "お茶"), { maxLength: 4 }).map((texts) => texts.join(" "));
+const plan: fc.Arbitrary<Plan> = fc.record({
+  files: fc.dictionary(path, fc.record({ text: words, link: fc.option(path, { nil: undefined, freq: 4 }) }), {
+    maxKeys: 12,
+    noNullPrototype: true,
+  }),
+  hidden: fc.array(fc.record({ path, below: fc.boolean() }), { maxLength: 8 }),
+  ready: fc.constantFrom(0, 0.5, 1),
+  gone: fc.array(path, { maxLength: 4 }),
+});
+
+let folder: string;
+/** Of all houses, each under a name of its own: to make one for each would take the longest. */
+let store: Store;
+let houses = 0;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "pressmark-reveals-"));
+  store = openStore(join(folder, "index.db"));
+});
+
+afterAll(() => {
+  store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function ancestorsOf(at: string): string[] {
+  const segments = at.split("/");
+  return segments.slice(1).map((_, index) => segments.slice(0, index + 1).join("/"));
+}
+
+const isBelow = (at: string, above: string) => at === above || at.startsWith(`${above}/`);
+
+interface Furniture {
+  readonly files: ReadonlyMap<string, File>;
+  /** They stay where nothing in them may be seen. */
+  readonly directories: ReadonlySet<string>;
+  readonly gone: ReadonlySet<string>;
+  readonly ready: number;
+  readonly policy: Policy;
+}
+
+function open({ files, directories, gone, ready, policy }: Furniture) {
+  const own = `m${(houses += 1)}`;
+  const entries = [...files.keys()].toSorted(compareAddresses).map((at): Entry => {
+    const { text, link } = files.get(at)!;
+    return { path: at, mimeType: "text/plain", version: text, ...(link !== undefined && { reveals: { path: link } }) };
+  });
+  const documents = entries.map((entry) => ({ mount: own, entry, text: files.get(entry.path)!.text }));
+  if (documents.length > 0) store.put(documents);
+  const there = entries.filter((entry) => !gone.has(entry.path));
+  const source: Source = {
+    list: async () => ({ items: there }),
+    async read({ path: at }) {
+      const file = gone.has(at) ? undefined : files.get(at);
+      if (!file) throw notFound(at);
+      return [{ body: { text: file.text }, ...(file.link !== undefined && { reveals: { path: file.link } }) }];
+    },
+    async stat({ path: at, query }) {
+      const found = there.find((entry) => entry.path === at);
+      if (found && !query) return found;
+      if (!query && directories.has(at)) return { path: at, mimeType: directoryType };
+      throw notFound(at);
+    },
+    templates: [{ template: "{+path}", name: "any" }],
+  };
+  const index: SearchIndex = {
+    ready: () => ready,
+    search: async (ask) => store.search({ ...ask, mounts: [own] }).map((hit) => ({ ...hit, mount: "m" })),
+  };
+  const house = createResources({
+    mounts: [{ name: "m", base: "m://", source }],
+    policy,
+    index,
+    tools: createClock().tools,
+    cursorKey: new Uint8Array(32),
+  });
+  return { house, own };
+}
+
+/** In no order: how often a word is to be found, also where the caller may not look, moves what is found up and down. */
+function inNoOrder(answer: SearchAnswer): unknown {
+  const hits = answer.hits.map(({ score: _score, ...hit }) => JSON.stringify(hit)).sort();
+  return { hits, scores: answer.hits.map(({ score }) => score), ready: answer.ready };
+}
+
+async function outcome<T>(asked: Promise<T>, show: (answer: T) => unknown): Promise<unknown> {
+  try {
+    return show(await asked);
+  } catch (cause) {
+    const { kind, message, details } = toResourceError(cause);
+    return { kind, message, details };
+  }
+}
+
+const call: Call = { caller: { id: "me" }, signal: new AbortController().signal };
+const encode = (at: string) => at.split("/").map(encodeURIComponent).join("/");
+
+describe("search in an index", () => {
+  it("finds what may be seen, as much as is asked for, and tells of nothing else", async () => {
+    await fc.assert(
+      fc.asyncProperty(plan, async ({ files, hidden, ready, gone }) => {
+        // What has something below it is a directory.
+        const all = new Map(
+          Object.entries(files).filter(([at]) => !Object.keys(files).some((other) => other.startsWith(`${at}/`))),
+        );
+        const isHidden = (at: string) =>
+          hidden.some((rule) => (rule.below ? isBelow(at, rule.path) : at === rule.path));
+        const isVisible = ([at, { link }]: [string, File]) => !isHidden(at) && (link === undefined || !isHidden(link));
+        const policy: Policy = { maySee: (_, __, at) => !isHidden(at.path) };
+        // Where the index is ready, it knows what is gone.
+        const away = new Set(ready === 1 ? [] : gone);
+        const directories = new Set(["", ...[...all.keys()].flatMap(ancestorsOf)]);
+        const furniture = { directories, gone: away, ready, policy };
+        const real = open({ ...furniture, files: all });
+        const bare = open({ ...furniture, files: new Map([...all].filter(isVisible)) });
+
+        for (const text of ["tea", "お茶", "te", "path:tea", '"milk tea"', "cup -milk"]) {
+          const ask = { text, limit: 100 };
+          const whole = await bare.house.search(ask, call);
+          expect(inNoOrder(await real.house.search(ask, call))).toEqual(inNoOrder(whole));
+          for (const { resource } of whole.hits)
+            expect((await real.house.read(resource.uri, call)).contents).toHaveLength(1);
+          for (const limit of [1, 2, 3]) {
+            const some = await real.house.search({ text, limit }, call);
+            expect(some.hits).toHaveLength(Math.min(limit, whole.hits.length));
+            const uris = whole.hits.map(({ resource }) => resource.uri);
+            for (const { resource } of some.hits) expect(uris).toContain(resource.uri);
+          }
+        }
+        for (const at of new Set(["", "a", "tea", "nowhere", ...Object.keys(files)])) {
+          const within = `m://${encode(at)}`;
+          const [ours, theirs] = [real, bare].map(({ house }) =>
+            outcome(house.search({ text: "tea", limit: 100, within }, call), inNoOrder),
+          );
+          expect(await ours).toEqual(await theirs);
+        }
+        for (const value of ["te", "a/", "茶"]) {
+          const ask = { template: "m://{+path}", variable: "path", value, given: {} };
+          const [ours, theirs] = [await real.house.complete(ask, call), await bare.house.complete(ask, call)];
+          expect(ours.values.toSorted()).toEqual(theirs.values.toSorted());
+        }
+        for (const { own } of [real, bare]) store.removeBelow(own, "");
+      }),
+      { numRuns: 40 },
+    );
+  }, 60_000);
+});

@@ -1,0 +1,85 @@
+/** `pressmark search`: what a house finds. */
+import { quote, ResourceError } from "../../errors.ts";
+import type { Hit } from "../../resources.ts";
+import { defineCommand, flag, many, UsageError, valueFlag, wholeNumber } from "../command.ts";
+import { jsonLine, plain } from "../print.ts";
+import { atDesk, type Desk, deskFlags } from "../reading/desk.ts";
+import { bringUpToDate, percent } from "../reading/indexing.ts";
+import { pathWithin } from "../reading/reach.ts";
+import { snippetLines } from "../reading/snippet.ts";
+
+export default defineCommand({
+  name: "search",
+  summary: "Find resources by what they say",
+  more: `Best first, each with the passage that fits and the line of the match. "A phrase" in quotes must stand there as it is, -word must not; path:, mime:, source:, lang: and after: narrow it down. Brings the index up to date first. A pipe is given one line each: URI, line, text. The exit code is 3 if nothing is found.`,
+  examples: [
+    "pressmark search retry backoff",
+    "pressmark search パスワード 再設定 --limit 3",
+    `pressmark search '"connection refused" path:docs -draft'`,
+    "pressmark search getUserName --within src --json | jq -r .resource.uri",
+  ],
+  takes: { words: many("what to look for") },
+  flags: {
+    limit: valueFlag<number>("NUMBER", "give so many at most", {
+      initial: 10,
+      initially: "10",
+      short: "n",
+      parse: wholeNumber(1),
+    }),
+    within: valueFlag<string | undefined>("WHERE", "only what is in this directory: its URI, or its path", {
+      initial: undefined,
+      offer: "folders",
+      parse: (text) => text,
+    }),
+    "no-wait": flag("answer from what is indexed already"),
+    json: flag("one JSON object a line"),
+    ...deskFlags,
+  },
+  async run({ words, flags }, world) {
+    const text = words.join(" ").trim();
+    if (text === "") throw new UsageError("say what to look for, as in: pressmark search retry backoff");
+    await atDesk(flags, world, async (desk) => {
+      const within = flags.within === undefined ? undefined : await desk.locate(flags.within);
+      if (!flags["no-wait"]) await bringUpToDate(desk);
+      const ask = { text, limit: flags.limit, ...(within !== undefined && { within }) };
+      const { hits, ready } = await desk.resources.search(ask, desk.call);
+      if (ready < 1) desk.warn(`${percent(ready)} of what there is could be searched; there may be more to find`);
+      if (hits.length === 0) throw new ResourceError("not-found", `nothing is found for ${quote(text)}`);
+      const show = desk.isTerminal ? createPassages(desk) : createLines(desk);
+      for (const hit of hits) await desk.print(flags.json ? jsonLine(hit) : show(hit, await lineOf(hit, desk)));
+    });
+  },
+});
+
+type Show = (hit: Hit, line: string) => string;
+
+/** A place and the passage below it, as wide as the terminal is. */
+function createPassages({ paint, roots, width }: Desk): Show {
+  return (hit, line) => {
+    const { resource } = hit;
+    const path = roots.length === 1 ? pathWithin(roots, resource) : undefined;
+    const where = paint.kind(resource.mimeType, plain(path || resource.uri));
+    const title = resource.title === undefined ? "" : `  ${paint.faint(plain(resource.title))}`;
+    const passage = snippetLines(hit, { width: width - 4, most: 4, match: paint.match });
+    return `${where}${paint.faint(line)}${title}\n${passage.map((each) => `    ${each}\n`).join("")}\n`;
+  };
+}
+
+/** One line each, whatever the passage is like. */
+function createLines({ paint }: Desk): Show {
+  return (hit, line) => {
+    const [text = ""] = snippetLines(hit, { width: Infinity, most: 1, match: paint.match });
+    return `${plain(hit.resource.uri)}${line}:${text === "" ? "" : ` ${text}`}\n`;
+  };
+}
+
+/** Where the first match stands, as `:12`; where that cannot be told, where its passage begins. */
+async function lineOf({ resource, lines, offset, snippet, marks }: Hit, { resources, call }: Desk): Promise<string> {
+  if (!lines) return "";
+  const [mark] = marks ?? [];
+  if (offset === undefined || snippet === undefined || !mark) return `:${lines[0]}`;
+  const answer = await resources.read(resource.uri, call).catch(() => undefined);
+  const body = answer?.contents[0]?.body;
+  if (!body || !("text" in body) || !body.text.startsWith(snippet, offset)) return `:${lines[0]}`;
+  return `:${body.text.slice(0, offset + mark[0]).split("\n").length}`;
+}

@@ -1,0 +1,47 @@
+import { symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import git from "../sources/git.ts";
+import { clear, scratchFolder, testRepository } from "../sources/git/test-repository.ts";
+import { mountPermissions } from "./permissions.ts";
+
+afterEach(clear);
+
+function asked(folder: string, root = folder): string[] {
+  const mount = { name: "m", definition: git, options: git.options(z).parse({ root }), limits: {} };
+  return mountPermissions(mount, folder, { mounts: { m: { source: "git", root } } }).map(({ sentence }) => sentence);
+}
+
+describe("a repository", () => {
+  it("that keeps to the config's folder needs no trust", () => {
+    const { folder, commit } = testRepository();
+    commit("first", { "a.txt": "a" });
+    expect(asked(folder)).toEqual([]);
+  });
+
+  it("needs trust for every place that it leads to outside: worktrees, pointers, borrowed objects, links", () => {
+    const other = testRepository();
+    other.commit("first", { "a.txt": "a" });
+    const worktree = join(scratchFolder(), "worktree");
+    other.git("worktree", "add", "--quiet", "--detach", worktree);
+    const pointing = scratchFolder();
+    writeFileSync(join(pointing, ".git"), `gitdir: ${join(other.folder, ".git")}\n`);
+    const linking = scratchFolder();
+    symlinkSync(join(other.folder, ".git"), join(linking, ".git"));
+    for (const folder of [worktree, pointing, linking])
+      expect(asked(folder)).toContain(
+        `serves the git objects of ${JSON.stringify(join(other.folder, ".git"))}, outside its own folder, for mounts.m`,
+      );
+    const borrowing = testRepository();
+    borrowing.write(".git/objects/info/alternates", `${join(other.folder, ".git/objects")}\n`);
+    expect(asked(borrowing.folder)).toEqual([
+      `serves the git objects of ${JSON.stringify(join(other.folder, ".git/objects"))}, outside its own folder, for mounts.m`,
+    ]);
+  });
+
+  it("in a hidden folder needs trust, as its files do", () => {
+    const { folder } = testRepository([], join(scratchFolder(), "project/.hidden"));
+    expect(asked(join(folder, ".."), folder)).toEqual(['serves the hidden folder ".hidden", for mounts.m']);
+  });
+});

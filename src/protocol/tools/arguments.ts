@@ -1,0 +1,78 @@
+/** What a model passed to a tool, turned into something that can be trusted, or refused in words that it can act on. */
+import { invalid, quote } from "../../errors.ts";
+import { nearest } from "../../lib/nearest.ts";
+import { member, type Params } from "../message.ts";
+
+/** What is not known is refused, so that a misspelled argument is not silently without effect. */
+export function checkNames(args: Params, tool: string, known: readonly string[]): void {
+  const unknown = Object.keys(args).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const meant = nearest(unknown, known);
+  const said = meant ? `did you mean "${meant}"?` : `it takes ${known.map((name) => `"${name}"`).join(", ")}`;
+  throw invalid(`${tool} has no argument ${quote(unknown, 40)}; ${said}`);
+}
+
+/** Models write null for what they leave out. */
+function given(args: Params, name: string): unknown {
+  return member(args, name) ?? undefined;
+}
+
+export function textArgument(args: Params, name: string, maxLength: number): string | undefined {
+  const value = given(args, name);
+  if (value === undefined) return undefined;
+  if (typeof value !== "string") throw invalid(`"${name}" is a text`);
+  if (value.length > maxLength) throw invalid(`"${name}" has at most ${maxLength} characters`);
+  if (value.trim() === "") throw invalid(`"${name}" is empty`);
+  return value;
+}
+
+export function neededText(args: Params, name: string, maxLength: number): string {
+  const value = textArgument(args, name, maxLength);
+  if (value === undefined) throw invalid(`"${name}" is missing`);
+  return value;
+}
+
+export function countArgument(
+  args: Params,
+  name: string,
+  { initial, most }: { readonly initial: number; readonly most: number },
+): number {
+  const value = given(args, name);
+  if (value === undefined) return initial;
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 1 || value > most)
+    throw invalid(`"${name}" is a whole number from 1 to ${most}`);
+  return value;
+}
+
+/** `last` is infinite where the range has no end of its own. */
+export interface Range {
+  readonly unit: "lines" | "bytes";
+  readonly first: number;
+  readonly last: number;
+}
+
+export function rangeArgument(args: Params): Range | undefined {
+  const lines = textArgument(args, "lines", 40);
+  const bytes = textArgument(args, "bytes", 40);
+  if (lines !== undefined && bytes !== undefined) throw invalid('ask for "lines" or for "bytes", not for both');
+  if (lines !== undefined) return parseRange("lines", lines);
+  return bytes === undefined ? undefined : parseRange("bytes", bytes);
+}
+
+/** Lines are counted from 1, bytes from 0, and both ends are included. */
+export function parseRange(unit: Range["unit"], text: string): Range {
+  const found = /^\s*(\d{1,15})\s*(-?)\s*(\d{0,15})\s*$/.exec(text);
+  const [, begin = "", dash = "", end = ""] = found ?? [];
+  const first = Number(begin);
+  const last = end !== "" ? Number(end) : dash === "" ? first : Infinity;
+  const isWrong = !found || (dash === "" && end !== "") || first < (unit === "lines" ? 1 : 0) || last < first;
+  if (isWrong) {
+    const example = unit === "lines" ? '"10-40", counted from 1' : '"0-1023", counted from 0';
+    throw invalid(`"${unit}" is a range, as in ${example}; ${quote(text, 40)} is none`);
+  }
+  return { unit, first, last };
+}
+
+export function spellRange({ first, last }: Range): string {
+  return `${first}-${last === Infinity ? "" : last}`;
+}

@@ -1,0 +1,254 @@
+/** The tool `list_resources`: what there is, a directory at a time, or all that a pattern matches. */
+import { invalid } from "../../errors.ts";
+import { createGlob, type Glob, GlobError } from "../../lib/glob.ts";
+import {
+  type Call,
+  directoryType,
+  type Failure,
+  type Page,
+  type PageAsk,
+  type Resource,
+  type Resources,
+} from "../../resources.ts";
+import { checkNames, countArgument, textArgument } from "./arguments.ts";
+import { decodePath, type NamedMount, pathWithin } from "./mounts.ts";
+import type { ReadingTool } from "./reading-tools.ts";
+import { withSuggestions } from "./suggest.ts";
+import { trimSlash } from "./within.ts";
+
+const maxUriLength = 16 * 1024;
+const maxCursorLength = 64 * 1024;
+const maxTextBytes = 48 * 1024;
+/** So many are compared with a pattern, or for so long, before what was found is given, with where to go on. */
+const maxLooked = 20_000;
+const maxLookedMs = 500;
+/** Between pages others get their turn. */
+const maxPage = 250;
+const limits = { initial: 100, most: 500 };
+const names = ["within", "glob", "limit", "cursor"];
+
+export const listResources: ReadingTool = {
+  name: "list_resources",
+  title: "List resources",
+
+  describe: ({ server, mounts, offers }) =>
+    [
+      `List what the server ${server} holds before you say that something is missing, or guess a URI: ${mounts}.`,
+      'With "within" it gives what stands directly in a directory, with "glob" everything whose path fits, and without either all files in order.',
+      ...(offers("search_resources") ? ["To find something by what it says, use search_resources instead."] : []),
+      ...(offers("read_resource") ? ["Pass a URI on to read_resource exactly as it stands here."] : []),
+    ].join(" "),
+
+  inputSchema: {
+    type: "object",
+    properties: {
+      within: { type: "string", description: "the URI of a directory" },
+      glob: {
+        type: "string",
+        description: 'a pattern of paths below "within", or below each mount, as in "**/*.md" or "src/*.ts"',
+      },
+      limit: {
+        type: "integer",
+        minimum: 1,
+        maximum: limits.most,
+        description: `how many at once; ${limits.initial} unless said`,
+      },
+      cursor: { type: "string", description: "where to go on, as the answer before said it, with the same arguments" },
+    },
+    additionalProperties: false,
+  },
+
+  outputSchema: {
+    type: "object",
+    properties: {
+      resources: {
+        type: "array",
+        items: {
+          type: "object",
+          properties: {
+            uri: { type: "string" },
+            name: { type: "string" },
+            title: { type: "string" },
+            mimeType: { type: "string", description: `${directoryType} for a directory` },
+            size: { type: "integer", description: "in bytes" },
+          },
+          required: ["uri", "name"],
+        },
+      },
+      cursor: { type: "string", description: "present if there may be more" },
+      failures: { type: "array", items: { type: "string" }, description: "what could not be listed" },
+    },
+    required: ["resources"],
+  },
+
+  async call(args, { resources, mounts, offers }, call) {
+    checkNames(args, "list_resources", names);
+    const within = trimSlash(textArgument(args, "within", maxUriLength), mounts);
+    const pattern = textArgument(args, "glob", 256);
+    const limit = countArgument(args, "limit", limits);
+    const cursor = textArgument(args, "cursor", maxCursorLength);
+    const glob = pattern === undefined ? undefined : toGlob(pattern);
+    const advice = offers("search_resources") ? "call search_resources to find it" : "call list_resources without it";
+    try {
+      const walk = await walkOf(within, glob, { resources, mounts }, call);
+      return toAnswer(await take(walk, cursor, limit));
+    } catch (cause) {
+      throw within === undefined ? cause : await withSuggestions(cause, within, { resources, mounts, advice }, call);
+    }
+  },
+};
+
+const never = () => false;
+
+interface Walk {
+  page(ask: PageAsk): Promise<Page<Resource>>;
+  fits(resource: Resource): boolean;
+  /** Whether nothing that comes later can fit. */
+  isPast(resource: Resource): boolean;
+}
+
+async function walkOf(
+  within: string | undefined,
+  glob: Glob | undefined,
+  { resources, mounts }: { readonly resources: Resources; readonly mounts: readonly NamedMount[] },
+  call: Call,
+): Promise<Walk> {
+  const everything = (ask: PageAsk) => resources.list(ask, call);
+  if (within === undefined) {
+    const fits = ({ uri, name }: Resource) => !glob || glob.matches(pathWithin(mounts, uri) ?? name);
+    return { page: everything, fits, isPast: never };
+  }
+  if (!glob) return { page: (ask) => resources.children(within, ask, call), fits: () => true, isPast: never };
+  const [child] = (await resources.children(within, { limit: 1 }, call)).items;
+  if (!child) return { page: async () => ({ items: [] }), fits: never, isPast: never };
+  // The house's own spelling of the directory, which may not be the model's.
+  const start = child.uri.slice(0, child.uri.lastIndexOf("/") + 1);
+  let isInside = false;
+  return {
+    page: everything,
+    fits({ uri }) {
+      const path = uri.startsWith(start) ? decodePath(uri.slice(start.length)) : undefined;
+      return path !== undefined && glob.matches(path);
+    },
+    // What is below a directory follows it without a gap.
+    isPast({ uri }) {
+      const isHere = uri.startsWith(start);
+      if (isHere) isInside = true;
+      return isInside && !isHere;
+    },
+  };
+}
+
+interface Taken {
+  readonly items: readonly Resource[];
+  readonly next: string | undefined;
+  readonly failures: readonly Failure[];
+  /** How many were compared with the pattern without an end in sight. */
+  readonly looked: number | undefined;
+}
+
+/**
+ * As many as fit. Where a page holds more of them, it is asked for again as far as they fit, so that the house's own cursor stands
+ * right behind the last one that is given.
+ */
+async function take({ page, fits, isPast }: Walk, from: string | undefined, limit: number): Promise<Taken> {
+  const items: Resource[] = [];
+  const failures = new Map<string, Failure>();
+  let room = maxTextBytes;
+  let cursor = from;
+  let looked = 0;
+  let size = limit;
+  const began = performance.now();
+  // Only comparing takes long: what is given as it comes is few.
+  while (looked < maxLooked && (items.length === looked || performance.now() - began < maxLookedMs)) {
+    const {
+      items: all,
+      next,
+      failures: failed = [],
+    } = await page({ limit: size, ...(cursor !== undefined && { cursor }) });
+    const end = endOf(all);
+    if (end < all.length && end > 0 && end < size) {
+      size = end;
+      continue;
+    }
+    for (const failure of failed) failures.set(failure.mount, failure);
+    // Those from afar may give more than was asked for; then all of them are given.
+    for (const resource of all) {
+      if (!fits(resource)) continue;
+      items.push(resource);
+      room -= weigh(resource);
+    }
+    looked += Math.max(1, all.length);
+    cursor = next;
+    const isOver = next === undefined || all.some(isPast);
+    if (isOver) return { items, next: undefined, failures: [...failures.values()], looked: undefined };
+    if (items.length >= limit || room <= 0) break;
+    size = Math.max(limit, Math.min(maxPage, 2 * all.length));
+  }
+  const isSearching = items.length < limit && room > 0;
+  return { items, next: cursor, failures: [...failures.values()], looked: isSearching ? looked : undefined };
+
+  /** How far the page can be given. */
+  function endOf(all: readonly Resource[]): number {
+    let left = limit - items.length;
+    let space = room;
+    for (const [index, resource] of all.entries()) {
+      if (!fits(resource)) continue;
+      left -= 1;
+      space -= weigh(resource);
+      if (left < 0 || (space < 0 && index > 0)) return index;
+    }
+    return all.length;
+  }
+}
+
+function toAnswer({ items, next, failures, looked }: Taken) {
+  const said = items.map((resource) => sayResource(resource));
+  if (items.length === 0 && looked === undefined) said.push("Nothing here fits.");
+  if (looked !== undefined)
+    said.push(`${items.length} of the ${looked} that were compared fit; there are more to compare.`);
+  for (const { mount, message } of failures) said.push(`${mount} is missing here: ${message}.`);
+  if (next !== undefined)
+    said.push(`There is more: call list_resources again with the same arguments and cursor "${next}".`);
+  return {
+    content: [{ type: "text" as const, text: said.join("\n") }],
+    structuredContent: {
+      resources: items.map(toResult),
+      ...(next !== undefined && { cursor: next }),
+      ...(failures.length > 0 && { failures: failures.map(({ mount, message }) => `${mount}: ${message}`) }),
+    },
+  };
+}
+
+function sayResource({ uri, title, mimeType, size }: Resource): string {
+  const isDirectory = mimeType === directoryType;
+  const facts = [
+    ...(title === undefined ? [] : [title.replaceAll(/\s+/gu, " ")]),
+    ...(isDirectory ? ["directory"] : mimeType === undefined ? [] : [mimeType]),
+    ...(size === undefined || isDirectory ? [] : [`${size} bytes`]),
+  ];
+  return facts.length > 0 ? `${uri} (${facts.join(", ")})` : uri;
+}
+
+function weigh({ uri, name, title = "" }: Resource): number {
+  return Buffer.byteLength(`${uri}${name}${title}`) + 32;
+}
+
+function toResult({ uri, name, title, mimeType, size }: Resource): Record<string, unknown> {
+  return {
+    uri,
+    name,
+    ...(title !== undefined && { title }),
+    ...(mimeType !== undefined && { mimeType }),
+    ...(size !== undefined && { size }),
+  };
+}
+
+function toGlob(pattern: string): Glob {
+  try {
+    return createGlob(pattern.replace(/^(?:\.?\/)+/, ""));
+  } catch (cause) {
+    if (cause instanceof GlobError) throw invalid(`"glob" cannot be used: ${cause.message}`);
+    throw cause;
+  }
+}

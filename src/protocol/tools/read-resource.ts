@@ -1,0 +1,307 @@
+/** The tool `read_resource`: what a resource says, or a part of it that fits into a conversation. */
+import { invalid, ResourceError } from "../../errors.ts";
+import type { Call, Content, ReadAnswer, Resources } from "../../resources.ts";
+import type { Block } from "../blocks.ts";
+import { isRecord } from "../message.ts";
+import type { ToolAnswer } from "../tools.ts";
+import { checkNames, neededText, parseRange, type Range, rangeArgument, spellRange } from "./arguments.ts";
+import { beginning, type Given, takeBytes, takeLines } from "./part.ts";
+import type { ReadingTool } from "./reading-tools.ts";
+import { notUri, withSuggestions } from "./suggest.ts";
+
+/** About sixteen thousand tokens: hosts cut what is much longer, and cut it anywhere. */
+const maxTextBytes = 64 * 1024;
+/** A range of bytes may triple when it is spelled as text, or grow by a third in base64. */
+const maxRangeBytes = 32 * 1024;
+const maxImageBytes = 1024 * 1024;
+const maxUriLength = 16 * 1024;
+/** Less than this is not worth a part of the next content. */
+const leastRoom = 1024;
+const maxNamed = 10;
+const imageTypes = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+const names = ["uri", "lines", "bytes"];
+
+export const readResource: ReadingTool = {
+  name: "read_resource",
+  title: "Read a resource",
+
+  describe: ({ server, mounts, offers }) =>
+    [
+      `Read before you rely on what a file or document of ${mounts} says; do not answer from its name alone.`,
+      `Takes a URI of the server ${server} exactly as ${offers("search_resources") ? "search_resources, " : ""}${offers("list_resources") ? "list_resources or " : ""}its instructions gave it: do not make one up.`,
+      'Long texts come in parts: ask for "lines" where you know them, and go on with the next range that the answer names.',
+      "The URI of a directory gives what is in it.",
+    ].join(" "),
+
+  inputSchema: {
+    type: "object",
+    properties: {
+      uri: { type: "string", description: "the URI of the resource, exactly as it was given to you" },
+      lines: { type: "string", description: 'only these lines, counted from 1, as in "10-40" or "10-"' },
+      bytes: { type: "string", description: 'only these bytes, counted from 0, as in "0-1023"' },
+    },
+    required: ["uri"],
+    additionalProperties: false,
+  },
+
+  async call(args, { resources, mounts, offers }, call) {
+    checkNames(args, "read_resource", names);
+    const uri = neededText(args, "uri", maxUriLength).trim();
+    const range = rangeArgument(args);
+    const advice = offers("list_resources") ? "call list_resources to see what there is" : "check how it is spelled";
+    const around = { resources, mounts, advice };
+    if (!/^[a-z][a-z0-9+.-]*:/i.test(uri)) throw await notUri(uri, around, call);
+    try {
+      return toAnswer(await inLines(await read(uri, range, resources, call), resources, call));
+    } catch (cause) {
+      throw await withSuggestions(cause, uri, around, call);
+    }
+  },
+};
+
+interface Found {
+  readonly contents: readonly Content[];
+  /** As it may be asked for again. */
+  readonly uri: string;
+  readonly range: Range | undefined;
+}
+
+async function read(uri: string, asked: Range | undefined, resources: Resources, call: Call): Promise<Found> {
+  const range = asked?.unit === "bytes" ? narrow(asked) : asked;
+  let found: ReadAnswer;
+  try {
+    found = await readPart(uri, range, resources, call);
+  } catch (cause) {
+    const other = await otherWay(cause, uri, range, resources, call);
+    if (!other) throw refusal(cause);
+    return other;
+  }
+  const [content] = found.contents;
+  // The bytes of a document say nothing to a model; its text does.
+  const isOpaque = range?.unit !== "bytes" && content && "bytes" in content.body && !isImage(content);
+  const text = isOpaque ? await readText(uri, range, resources, call) : undefined;
+  return text ?? { contents: found.contents, uri, range };
+}
+
+/** A line that its source gave in pieces, since it is too long even for that: here the pieces are smaller. */
+async function inLines(found: Found, resources: Resources, call: Call): Promise<Found> {
+  const [content, ...more] = found.contents;
+  const own = content && ownRange(content);
+  if (!own || more.length > 0 || own.unit === "lines" || found.range?.unit === "bytes") return found;
+  const range = narrow(own);
+  return { ...found, contents: (await resources.read(withRange(found.uri, range), call)).contents, range };
+}
+
+/** Through the source's own ranges, where it has some; otherwise the whole, which is cut here. */
+async function readPart(uri: string, range: Range | undefined, resources: Resources, call: Call): Promise<ReadAnswer> {
+  if (!range) return resources.read(uri, call);
+  try {
+    return await resources.read(withRange(uri, range), call);
+  } catch (cause) {
+    if (!(cause instanceof ResourceError) || cause.kind !== "not-found") throw cause;
+    return resources.read(uri, call);
+  }
+}
+
+/** What can be read instead of what was refused. */
+async function otherWay(
+  cause: unknown,
+  uri: string,
+  range: Range | undefined,
+  resources: Resources,
+  call: Call,
+): Promise<Found | undefined> {
+  if (!(cause instanceof ResourceError)) return undefined;
+  if (cause.kind === "invalid" && range?.unit === "lines" && cause.details?.["reason"] !== "beyond-end")
+    return readText(uri, range, resources, call);
+  if (cause.kind !== "too-large" || range) return undefined;
+  const text = await readText(uri, undefined, resources, call);
+  if (text) return text;
+  const hasLines = rangesOf(cause).some((each) => /[?&]lines=/.test(each));
+  const first: Range = { unit: "lines", first: 1, last: 1000 };
+  return hasLines
+    ? { contents: (await resources.read(withRange(uri, first), call)).contents, uri, range: undefined }
+    : undefined;
+}
+
+/** The text of a document, where its source can take it out. */
+async function readText(
+  uri: string,
+  range: Range | undefined,
+  resources: Resources,
+  call: Call,
+): Promise<Found | undefined> {
+  const bare = uri.split("?", 1)[0] ?? uri;
+  const said = await resources.stat(bare, call).catch(() => undefined);
+  const forms = said?.meta?.["pressmark/as"];
+  if (!Array.isArray(forms) || !forms.includes("text")) return undefined;
+  const asText = `${bare}?as=text`;
+  const wanted = range ?? { unit: "lines", first: 1, last: Infinity };
+  return { contents: (await resources.read(withRange(asText, wanted), call)).contents, uri: asText, range };
+}
+
+function narrow({ unit, first, last }: Range): Range {
+  return { unit, first, last: Math.min(last, first + maxRangeBytes - 1) };
+}
+
+/** The URI with this range in its query, in place of any other. */
+function withRange(uri: string, range: Range): string {
+  const mind = uri.indexOf("?");
+  const bare = mind < 0 ? uri : uri.slice(0, mind);
+  const kept =
+    mind < 0
+      ? []
+      : uri
+          .slice(mind + 1)
+          .split("&")
+          .filter((pair) => pair !== "" && !/^(?:lines|bytes)=/.test(pair));
+  return `${bare}?${[...kept, `${range.unit}=${spellRange(range)}`].join("&")}`;
+}
+
+function rangesOf({ details }: ResourceError): readonly string[] {
+  const ranges = details?.["ranges"];
+  return Array.isArray(ranges) ? ranges.map(String) : [];
+}
+
+/** What is too large comes with what to ask for instead. */
+function refusal(cause: unknown): unknown {
+  if (!(cause instanceof ResourceError) || cause.kind !== "too-large") return cause;
+  const size = cause.details?.["size"];
+  const sized = typeof size === "number" ? `it has ${size} bytes, which is` : "it is";
+  const instead = rangesOf(cause).length > 0 ? `; call read_resource again with bytes "0-${maxRangeBytes - 1}"` : "";
+  return new ResourceError("too-large", `${sized} too large to be read at once${instead}`, { cause });
+}
+
+/** A range is one of the first content; of several, those that no longer fit are named. */
+function toAnswer({ contents, uri, range }: Found): ToolAnswer {
+  const blocks: Block[] = [];
+  const left: string[] = [];
+  let room = maxTextBytes;
+  for (const content of range ? contents.slice(0, 1) : contents) {
+    if (blocks.length > 0 && room < leastRoom) {
+      left.push(content.uri);
+      continue;
+    }
+    const again = contents.length === 1 ? uri : content.uri;
+    const { said, block } =
+      "text" in content.body
+        ? cut(content, content.body.text, again, range, room)
+        : showBytes(content, content.body.bytes, range);
+    if (said !== undefined) blocks.push({ type: "text", text: said });
+    if (block) blocks.push(block);
+    room -= block ? weigh(block) : 0;
+  }
+  if (left.length > 0) {
+    const more = left.length > maxNamed ? ` and ${left.length - maxNamed} more` : "";
+    blocks.push({ type: "text", text: `There is more: read ${left.slice(0, maxNamed).join(", ")}${more}` });
+  }
+  return { content: blocks };
+}
+
+/** How much of the room for texts a block takes. One image is enough. */
+function weigh(block: Block): number {
+  if (block.type !== "embedded") return maxTextBytes;
+  const { body } = block.content;
+  return "text" in body ? Buffer.byteLength(body.text) : body.bytes.length;
+}
+
+interface Shown {
+  /** What a model should know beside the content. */
+  readonly said?: string | undefined;
+  readonly block?: Block;
+}
+
+function cut(content: Content, text: string, uri: string, range: Range | undefined, room: number): Shown {
+  const given = part(content, text, range, room);
+  // What the source said of its range is no longer true of a part of it.
+  const { meta: _meta, ...rest } = content;
+  const shown = given.text === text ? content : { ...rest, body: { text: given.text } };
+  return { said: sayPart(given, uri), block: { type: "embedded", content: shown } };
+}
+
+function part(content: Content, text: string, range: Range | undefined, room: number): Given {
+  const own = ownRange(content);
+  if (own?.unit === "bytes")
+    return { text: beginning(text, 3 * maxRangeBytes), range: own, ...(own.next && { next: own.next }) };
+  const countsBytes = (own?.first ?? 1) === 1 && content.meta?.["pressmark/encoding"] === undefined;
+  if (own === undefined && range?.unit === "bytes") {
+    const given = takeBytes(text, range, maxRangeBytes);
+    if (given) return given;
+    throw invalid(`there are only ${Buffer.byteLength(text)} bytes, so there is none at ${range.first}`);
+  }
+  const lines = {
+    text,
+    firstLine: own?.first ?? 1,
+    countsBytes,
+    ...(own?.total !== undefined && { total: own.total }),
+    ...(own?.next && { next: own.next }),
+  };
+  const given = takeLines(lines, range, room);
+  if (given) return given;
+  throw invalid(`there are fewer than ${range?.first ?? 1} lines`);
+}
+
+type OwnRange = Range & { readonly total?: number; readonly next?: Range };
+
+/** What the source says that it gave. */
+function ownRange({ meta }: Content): OwnRange | undefined {
+  const said = meta?.["pressmark/range"];
+  if (!isRecord(said)) return undefined;
+  const unit = Array.isArray(said["lines"]) ? "lines" : "bytes";
+  const [first, last] = Array.isArray(said[unit]) ? (said[unit] as readonly unknown[]) : [];
+  if (typeof first !== "number" || typeof last !== "number") return undefined;
+  const { total, next } = said;
+  return {
+    unit,
+    first,
+    last,
+    ...(typeof total === "number" && { total }),
+    ...(typeof next === "string" && nextOf(next)),
+  };
+}
+
+function nextOf(query: string): { readonly next?: Range } {
+  const found = /(?:^|&)(lines|bytes)=([\d-]+)$/.exec(query);
+  if (!found) return {};
+  return { next: parseRange(found[1] === "lines" ? "lines" : "bytes", found[2] ?? "") };
+}
+
+function sayPart({ range, next, brokenLine }: Omit<Given, "text">, uri: string): string | undefined {
+  if (!range && !next) return undefined;
+  const { unit, total } = range ?? {};
+  const of = total === undefined ? "" : ` of ${total}`;
+  const said = [range ? `This is ${unit} ${spellRange(range)}${of}.` : "This is a part."];
+  if (brokenLine !== undefined) said.push(`Line ${brokenLine} is too long to be given whole, and is cut.`);
+  if (next) said.push(`To go on, call read_resource with uri ${uri} and ${next.unit} "${spellRange(next)}".`);
+  return said.join(" ");
+}
+
+/** What is no text. */
+function showBytes(content: Content, bytes: Uint8Array, range: Range | undefined): Shown {
+  const { mimeType = "application/octet-stream" } = content;
+  const uri = content.uri.split("?", 1)[0] ?? content.uri;
+  if (range?.unit === "lines") throw invalid(`it is no text (${mimeType}), so it has no lines; ask for "bytes"`);
+  const own = ownRange(content);
+  if (range && !own) {
+    const last = Math.min(range.last, bytes.length - 1);
+    if (last < range.first) throw invalid(`there are only ${bytes.length} bytes, so there is none at ${range.first}`);
+    const next = narrow({ unit: "bytes", first: last + 1, last: bytes.length - 1 });
+    const given = { range: { ...range, last, total: bytes.length }, ...(last + 1 < bytes.length && { next }) };
+    const body = { bytes: bytes.subarray(range.first, last + 1) };
+    return { said: sayPart(given, uri), block: { type: "embedded", content: { ...content, body } } };
+  }
+  if (isImage(content) && bytes.length <= maxImageBytes)
+    return { said: `${uri}, ${mimeType}`, block: { type: "image", bytes, mimeType } };
+  if (bytes.length <= maxRangeBytes)
+    return {
+      said: own && sayPart({ range: own, ...(own.next && { next: own.next }) }, uri),
+      block: { type: "embedded", content },
+    };
+  return {
+    said: `${uri} is no text (${mimeType}, ${bytes.length} bytes). To see some of it in base64, call read_resource with bytes "0-1023".`,
+  };
+}
+
+function isImage({ mimeType, meta }: Content): boolean {
+  return imageTypes.has(mimeType ?? "") && meta?.["pressmark/range"] === undefined;
+}

@@ -1,0 +1,189 @@
+/** The tool `search_resources`: from words to the passages that hold them. */
+import { quote, ResourceError } from "../../errors.ts";
+import type { Hit } from "../../resources.ts";
+import { checkNames, countArgument, neededText, textArgument } from "./arguments.ts";
+import { pathWithin } from "./mounts.ts";
+import type { ReadingTool } from "./reading-tools.ts";
+import { withSuggestions } from "./suggest.ts";
+import { trimSlash } from "./within.ts";
+
+const maxQueryLength = 2000;
+const maxUriLength = 16 * 1024;
+const maxSnippetLength = 600;
+const maxTextBytes = 48 * 1024;
+const limits = { initial: 10, most: 50 };
+const names = ["query", "limit", "within"];
+
+export const searchResources: ReadingTool = {
+  name: "search_resources",
+  title: "Search resources",
+
+  describe: ({ server, mounts, offers }) =>
+    [
+      `Search before you answer questions about ${mounts}: what is there may be newer than what you know, or differ from it.`,
+      `Finds the passages of everything that the server ${server} holds, in any language, best first. Each comes with its URI, its lines, and the text with what matched between « and ».`,
+      'Use the words that the text would use, a few of them; "quotes" find a phrase and -word leaves out.',
+      ...(offers("read_resource") ? ["Then read more with read_resource, with the uri and lines of the result."] : []),
+    ].join(" "),
+
+  inputSchema: {
+    type: "object",
+    properties: {
+      query: { type: "string", description: "words to look for, in the language of the texts" },
+      limit: {
+        type: "integer",
+        minimum: 1,
+        maximum: limits.most,
+        description: `how many results; ${limits.initial} unless said`,
+      },
+      within: { type: "string", description: "the URI of a directory: only what lies below it" },
+    },
+    required: ["query"],
+    additionalProperties: false,
+  },
+
+  outputSchema: {
+    type: "object",
+    properties: {
+      ready: { type: "number", description: "how much of what could be searched was, from 0 to 1" },
+      results: {
+        type: "array",
+        items: {
+          type: "object",
+          properties: {
+            uri: { type: "string" },
+            name: { type: "string" },
+            title: { type: "string" },
+            mimeType: { type: "string" },
+            lines: { type: "string", description: "as read_resource takes them" },
+            snippet: { type: "string", description: "with what matched between « and »" },
+          },
+          required: ["uri", "name"],
+        },
+      },
+    },
+    required: ["ready", "results"],
+  },
+
+  async call(args, { resources, mounts, offers }, call) {
+    checkNames(args, "search_resources", names);
+    const query = neededText(args, "query", maxQueryLength);
+    const limit = countArgument(args, "limit", limits);
+    const within = trimSlash(textArgument(args, "within", maxUriLength), mounts);
+    const listing = offers("list_resources")
+      ? "list_resources names what there is"
+      : "resources/list names what there is";
+    const found = await resources
+      .search({ text: query, limit, ...(within !== undefined && { within }) }, call)
+      .catch(async (cause: unknown) => {
+        if (cause instanceof ResourceError && cause.kind === "unsupported")
+          throw new ResourceError("unsupported", `nothing here can be searched; ${listing}`, { cause });
+        throw within === undefined
+          ? cause
+          : await withSuggestions(cause, within, { resources, mounts, advice: listing }, call);
+      });
+
+    const shown = bounded(found.hits.slice(0, limit));
+    const ready = Math.min(1, Math.max(0, found.ready));
+    const lines = shown.map(({ hit, snippet }, index) => {
+      const path = pathWithin(mounts, hit.resource.uri) ?? hit.resource.name;
+      const title = hit.resource.title === undefined ? "" : ` (${hit.resource.title})`;
+      const where = hit.lines ? `, lines ${hit.lines[0]}-${hit.lines[1]}` : "";
+      return `${index + 1}. ${oneLine(path + title)}${where}\n${hit.resource.uri}${snippet ? `\n${oneLine(snippet)}` : ""}`;
+    });
+    return {
+      content: [
+        {
+          type: "text",
+          text: [sayFound(query, shown.length, found.hits.length, ready, listing), ...lines].join("\n\n"),
+        },
+        ...shown.map(({ hit }) => ({ type: "link" as const, resource: hit.resource, isSaid: true })),
+      ],
+      structuredContent: { ready, results: shown.map(toResult) },
+    };
+  },
+};
+
+interface Shown {
+  readonly hit: Hit;
+  /** What matched stands between « and ». */
+  readonly snippet: string | undefined;
+}
+
+/** The best, as many as fit. */
+function bounded(hits: readonly Hit[]): readonly Shown[] {
+  const shown: Shown[] = [];
+  let room = maxTextBytes;
+  for (const hit of hits) {
+    const snippet = hit.snippet === undefined ? undefined : mark(clip(hit.snippet, hit.marks ?? []));
+    const { uri, name, title = "", description = "" } = hit.resource;
+    room -= Buffer.byteLength(`${uri}${name}${title}${description}${snippet ?? ""}`) + 64;
+    if (room < 0 && shown.length > 0) break;
+    shown.push({ hit, snippet });
+  }
+  return shown;
+}
+
+function sayFound(query: string, shown: number, found: number, ready: number, listing: string): string {
+  const percent = Math.floor(ready * 100);
+  const index =
+    ready >= 1 ? "" : ` Only ${percent}% of the index is ready, so there may be more: search again in a moment.`;
+  if (found === 0) {
+    const advice = ready >= 1 ? ` Try other words, or fewer; ${listing}.` : "";
+    return `Nothing found for ${quote(query)}.${index}${advice}`;
+  }
+  const left = found > shown ? ` ${found - shown} more are left out for length: ask with a smaller limit.` : "";
+  return `${shown} ${shown === 1 ? "result" : "results"} for ${quote(query)}.${index}${left}`;
+}
+
+function toResult({ hit: { resource, lines }, snippet }: Shown): Record<string, unknown> {
+  const { uri, name, title, mimeType } = resource;
+  return {
+    uri,
+    name,
+    ...(title !== undefined && { title }),
+    ...(mimeType !== undefined && { mimeType }),
+    ...(lines && { lines: `${lines[0]}-${lines[1]}` }),
+    ...(snippet !== undefined && { snippet }),
+  };
+}
+
+type Marks = NonNullable<Hit["marks"]>;
+
+interface Clipped {
+  readonly text: string;
+  readonly marks: Marks;
+}
+
+/** The piece of a long snippet that begins shortly before the first match. */
+export function clip(text: string, marks: Marks, maxLength = maxSnippetLength): Clipped {
+  if (text.length <= maxLength) return { text, marks };
+  const wanted = Math.max(0, Math.min((marks[0]?.[0] ?? 0) - Math.floor(maxLength / 4), text.length - maxLength));
+  const from = wanted + (isSecondHalf(text, wanted) ? 1 : 0);
+  const end = from + maxLength;
+  const to = end - (isSecondHalf(text, end) ? 1 : 0);
+  const kept = marks
+    .filter(([first, last]) => last > from && first < to)
+    .map(([first, last]) => [Math.max(first, from) - from, Math.min(last, to) - from] as const);
+  return { text: text.slice(from, to), marks: kept };
+}
+
+function isSecondHalf(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code >= 0xdc00 && code <= 0xdfff;
+}
+
+function mark({ text, marks }: Clipped): string {
+  let marked = "";
+  let at = 0;
+  for (const [from, to] of marks) {
+    if (from < at || to <= from || to > text.length) continue;
+    marked += `${text.slice(at, from)}«${text.slice(from, to)}»`;
+    at = to;
+  }
+  return marked + text.slice(at);
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/gu, " ").trim();
+}

@@ -1,0 +1,72 @@
+/** The documents that meet a question's condition, asked of the database. */
+import type { DatabaseSync } from "node:sqlite";
+import { fromKey } from "./address-key.ts";
+import type { Condition } from "./filters.ts";
+
+/** A document that may be shown. */
+export interface Admitted {
+  readonly id: number;
+  readonly mount: string;
+  readonly passages: number;
+  /** How much its priority and its age count. */
+  readonly boost: number;
+}
+
+export interface Admission {
+  /** Those of these ids that are there and meet the condition. */
+  admit(ids: readonly number[]): ReadonlyMap<number, Admitted>;
+  /** All that meet it, when there is one and they are few. */
+  ifFew(): ReadonlySet<number> | undefined;
+  /** Those that meet it, by priority, then the latest first. */
+  latest(limit: number): readonly Admitted[];
+}
+
+/** Fewer are looked up before anything is scored. */
+const fewDocuments = 4096;
+
+const priorityCounts = 0.2;
+const recencyCounts = 0.06;
+const halfLifeMs = 90 * 86_400_000;
+
+export function createAdmission(database: DatabaseSync, { sql, values, keeps }: Condition, now: number): Admission {
+  // Anew for each question: what it answers is the question's own.
+  if (sql.includes("keeps("))
+    database.function("keeps", (key, mimeType) =>
+      keeps(fromKey(key as Uint8Array), (mimeType as string | null) ?? "") ? 1 : 0,
+    );
+  const from = "from documents d join mounts m on m.id = d.mount";
+  const columns = "select d.id, m.name as mount, d.passages, d.modified, d.priority";
+  const where = sql === "" ? "true" : sql;
+  const toAdmitted = (row: Record<string, unknown>): Admitted => ({
+    id: row["id"] as number,
+    mount: row["mount"] as string,
+    passages: row["passages"] as number,
+    boost: boostOf(row["priority"] as number | null, row["modified"] as number | null, now),
+  });
+  return {
+    admit(ids) {
+      const rows = database
+        .prepare(`${columns} ${from} where d.id in (select value from json_each(?)) and ${where}`)
+        .all(JSON.stringify(ids), ...values);
+      return new Map(rows.map((row) => [row["id"] as number, toAdmitted(row)]));
+    },
+    ifFew() {
+      if (sql === "") return undefined;
+      const rows = database.prepare(`select d.id ${from} where ${where} limit ${fewDocuments}`).all(...values);
+      return rows.length < fewDocuments ? new Set(rows.map((row) => row["id"] as number)) : undefined;
+    },
+    latest(limit) {
+      return database
+        .prepare(
+          `${columns} ${from} where ${where} order by d.priority desc nulls last, d.modified desc nulls last, d.id limit ?`,
+        )
+        .all(...values, limit)
+        .map(toAdmitted);
+    },
+  };
+}
+
+function boostOf(priority: number | null, modified: number | null, now: number): number {
+  const age = modified === null ? Infinity : Math.max(0, now - modified);
+  return (1 + priorityCounts * ((priority ?? 0.5) - 0.5)) * (1 + recencyCounts * 2 ** (-age / halfLifeMs));
+}

@@ -1,0 +1,375 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { notFound, ResourceError } from "../errors.ts";
+import { compareAddresses } from "../lib/address-order.ts";
+import type { Entry, Source } from "../source.ts";
+import { createMemory, type Memory } from "../sources/memory.ts";
+import { createClock } from "../testing/clock.ts";
+import { type Crawl, createCrawl, type CrawlOptions } from "./crawl.ts";
+import { openStore } from "./sqlite-store.ts";
+import type { Store } from "./store.ts";
+
+let folder: string;
+let store: Store;
+let stop: AbortController;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "pressmark-crawl-"));
+  store = openStore(join(folder, "index.db"));
+  stop = new AbortController();
+});
+
+afterEach(() => {
+  stop.abort();
+  store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Stand {
+  readonly crawl: Crawl;
+  readonly clock: ReturnType<typeof createClock>;
+  readonly ran: Promise<void>;
+  /** Resolves once the crawl says this of itself. */
+  until(holds: (crawl: Crawl) => boolean): Promise<void>;
+}
+
+function begin(source: Source, more: Partial<CrawlOptions> = {}): Stand {
+  const clock = createClock();
+  let heard: (() => void)[] = [];
+  const crawl = createCrawl({
+    mount: "m",
+    source,
+    store,
+    tools: clock.tools,
+    isWatched: true,
+    maxFileBytes: 10_000,
+    mayGrow: () => true,
+    moved() {
+      const all = heard;
+      heard = [];
+      for (const each of all) each();
+    },
+    ...more,
+  });
+  return {
+    crawl,
+    clock,
+    ran: crawl.run(stop.signal),
+    async until(holds) {
+      while (!holds(crawl)) await new Promise<void>((resolve) => heard.push(resolve));
+    },
+  };
+}
+
+const isComplete = ({ state }: Crawl) => state.phase === "complete" && state.changes === 0;
+
+/** One pass and no more. */
+async function once(source: Source, more: Partial<CrawlOptions> = {}): Promise<void> {
+  await begin(source, { isWatched: false, once: true, ...more }).ran;
+}
+
+function stored(): string[] {
+  return store.stored("m", { limit: 100_000 }).map(({ path }) => path);
+}
+
+function found(text: string): string[] {
+  return store
+    .search({ text, limit: 100 })
+    .map(({ entry }) => entry.path)
+    .sort();
+}
+
+/** Counts what is read. */
+function counting(source: Source): { readonly source: Source; readonly reads: string[] } {
+  const reads: string[] = [];
+  return {
+    reads,
+    source: {
+      ...source,
+      read(at, call) {
+        reads.push(at.path);
+        return source.read(at, call);
+      },
+    },
+  };
+}
+
+describe("a crawl", () => {
+  it("puts in all that is there, and says how far it has come", async () => {
+    const { source } = createMemory({ "a/one.md": "apple tea", "b.md": "green tea", "c.bin": new Uint8Array([0, 1]) });
+    const { crawl, until } = begin(source);
+    expect(crawl.state).toMatchObject({ phase: "counting", ready: 0 });
+    await until(isComplete);
+    expect(found("tea")).toEqual(["a/one.md", "b.md"]);
+    expect(stored()).toEqual(["a/one.md", "b.md", "c.bin"]);
+    expect(crawl.state).toEqual({ phase: "complete", looked: 3, total: 3, changes: 0, unread: 0, ready: 1 });
+  });
+
+  it("reads again only what has another version", async () => {
+    const memory = createMemory({ a: "tea", b: "tea", c: "tea" });
+    await once(memory.source);
+    memory.set("b", "milk");
+    memory.delete("c");
+    const { source, reads } = counting(memory.source);
+    await once(source);
+    expect(reads).toEqual(["b"]);
+    expect(stored()).toEqual(["a", "b"]);
+    expect([found("tea"), found("milk")]).toEqual([["a"], ["b"]]);
+  });
+
+  it("compares what promises no version by its text", async () => {
+    const memory = createMemory({ a: "tea", b: "tea" });
+    const versionless: Source = {
+      ...memory.source,
+      async list(ask, call) {
+        const page = await memory.source.list(ask, call);
+        return { ...page, items: page.items.map(({ version: _version, ...entry }) => entry) };
+      },
+    };
+    await once(versionless);
+    const puts: string[] = [];
+    const { put } = store;
+    store = { ...store, put: (documents) => (puts.push(...documents.map(({ entry }) => entry.path)), put(documents)) };
+    await once(versionless);
+    expect(puts).toEqual([]);
+    memory.set("b", "milk");
+    await once(versionless);
+    expect(puts).toEqual(["b"]);
+    expect(found("milk")).toEqual(["b"]);
+  });
+
+  it("finds what was saved, and no longer what is gone", async () => {
+    const memory = createMemory({ "a/x": "tea", "a/y": "tea", b: "tea" });
+    const { crawl, until } = begin(memory.source);
+    await until(isComplete);
+    memory.set("b", "milk");
+    memory.set("new/z", "milk");
+    crawl.hear([
+      { kind: "changed", path: "b" },
+      { kind: "appeared", path: "new" },
+      { kind: "appeared", path: "new/z" },
+    ]);
+    expect(crawl.state.changes).toBe(3);
+    await until(() => found("milk").length === 2);
+    memory.delete("a/x");
+    memory.delete("a/y");
+    crawl.hear([{ kind: "gone", path: "a" }]);
+    await until(() => !stored().includes("a/y"));
+    expect(stored()).toEqual(["b", "new/z"]);
+  });
+
+  it("looks at everything again when changes were lost, and is not ready until it has", async () => {
+    const memory = createMemory({ a: "tea" });
+    const { crawl, until } = begin(memory.source);
+    await until(isComplete);
+    memory.set("b", "milk");
+    memory.delete("a");
+    crawl.hear([{ kind: "lost" }]);
+    expect(crawl.state.ready).toBeLessThan(1);
+    await until(isComplete);
+    expect(stored()).toEqual(["b"]);
+  });
+
+  it("looks again after a while at what nobody watches", async () => {
+    const memory = createMemory({ a: "tea" });
+    const { until, clock } = begin(memory.source, { isWatched: false, everyMs: 60_000 });
+    await until(isComplete);
+    memory.set("b", "tea");
+    await clock.advance(60_000);
+    await until((crawl) => isComplete(crawl) && crawl.state.total === 2);
+    expect(stored()).toEqual(["a", "b"]);
+  });
+
+  it("ends with the last version of what changes while it is being indexed", async () => {
+    const memory = createMemory({ a: "tea", b: "tea" });
+    let changed = false;
+    const stand = begin({
+      ...memory.source,
+      async read(at, call) {
+        const parts = await memory.source.read(at, call);
+        if (at.path !== "a" || changed) return parts;
+        // Read, not yet put in, and already old.
+        changed = true;
+        memory.set("a", "milk");
+        stand.crawl.hear([{ kind: "changed", path: "a" }]);
+        return parts;
+      },
+    });
+    await stand.until(isComplete);
+    expect([found("milk"), found("tea")]).toEqual([["a"], ["b"]]);
+  });
+
+  it("finds at once what is saved while a long pass is under way, and does not lose it to the pass", async () => {
+    const names = Array.from({ length: 1500 }, (_, at) => `f${1000 + at}`);
+    const memory = createMemory(Object.fromEntries(names.map((name) => [name, "tea"])));
+    await once(memory.source);
+    for (const name of names) memory.set(name, "tea again");
+    const { source, reads } = counting({
+      ...memory.source,
+      list: ({ cursor }, call) => memory.source.list({ limit: 700, ...(cursor !== undefined && { cursor }) }, call),
+    });
+    const stand = begin({
+      ...source,
+      read(at, call) {
+        if (at.path === "f1760") {
+          // Between what this page has listed, of which the index has not been looked at yet.
+          memory.set("f2100-new", "milk");
+          stand.crawl.hear([{ kind: "appeared", path: "f2100-new" }]);
+        }
+        return source.read(at, call);
+      },
+    });
+    await stand.until(isComplete);
+    expect(found("milk")).toEqual(["f2100-new"]);
+    expect(stored()).toHaveLength(1501);
+    expect(reads.indexOf("f2100-new")).toBeLessThan(reads.indexOf("f2000"));
+  });
+
+  it("goes on where it was stopped", async () => {
+    const memory = createMemory(
+      Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`f${1000 + at}`, `tea number ${at}`])),
+    );
+    const stopped = begin(memory.source);
+    await stopped.until(({ state }) => state.looked > 300);
+    stop.abort();
+    await stopped.ran;
+    stop = new AbortController();
+    const before = stored().length;
+    expect(before).toBeGreaterThan(0);
+    expect(before).toBeLessThan(1000);
+    const rest = counting(memory.source);
+    await once(rest.source);
+    expect(rest.reads).toHaveLength(1000 - before);
+    expect(stored()).toHaveLength(1000);
+  });
+
+  it("passes over what cannot be read, says so once, and tries it again", async () => {
+    const memory = createMemory({ a: "tea", b: "tea", c: "tea", d: "tea" });
+    let isDown = true;
+    const source: Source = {
+      ...memory.source,
+      read: (at, call) =>
+        isDown && at.path !== "d"
+          ? Promise.reject(new ResourceError("unavailable", "the backend is down"))
+          : memory.source.read(at, call),
+    };
+    const { crawl, until, clock } = begin(source);
+    await until(isComplete);
+    expect(found("tea")).toEqual(["d"]);
+    expect(crawl.state).toMatchObject({ unread: 3, lastError: "the backend is down" });
+    expect(clock.logged).toHaveLength(1);
+    isDown = false;
+    await clock.advance(300_000);
+    await until(() => isComplete(crawl) && crawl.state.unread === 0);
+    expect(found("tea")).toEqual(["a", "b", "c", "d"]);
+    expect(crawl.state.lastError).toBeUndefined();
+  });
+
+  it("fails and tries again, later and later, where a mount cannot be listed", async () => {
+    const memory = createMemory({ a: "tea" });
+    let isDown = true;
+    const source: Source = {
+      ...memory.source,
+      list: (ask, call) =>
+        isDown ? Promise.reject(new ResourceError("unavailable", "away")) : memory.source.list(ask, call),
+    };
+    const { crawl, until, clock } = begin(source);
+    await until(({ state }) => state.phase === "failing");
+    expect(crawl.state).toMatchObject({ ready: 0, lastError: "away" });
+    isDown = false;
+    await clock.advance(1000);
+    await until(isComplete);
+    expect(found("tea")).toEqual(["a"]);
+  });
+
+  it("puts nothing in where the index may not grow, and takes out what is gone", async () => {
+    const memory = createMemory({ a: "tea", b: "tea" });
+    await once(memory.source);
+    memory.delete("a");
+    memory.set("c", "tea");
+    await once(memory.source, { mayGrow: () => false });
+    expect(stored()).toEqual(["b"]);
+  });
+
+  it("keeps several addresses at one path apart", async () => {
+    const entries: Entry[] = [
+      { path: "t", query: { row: "1" }, version: "1" },
+      { path: "t", query: { row: "2" }, version: "1" },
+      { path: "u", version: "1" },
+    ];
+    const texts = new Map([
+      ["t 1", "tea"],
+      ["t 2", "milk"],
+      ["u ", "tea"],
+    ]);
+    const source: Source = {
+      list: async ({ cursor }) => {
+        const at = Number(cursor ?? 0);
+        return { items: entries.slice(at, at + 1), ...(at + 1 < entries.length && { next: String(at + 1) }) };
+      },
+      async read({ path, query }) {
+        const text = texts.get(`${path} ${query?.["row"] ?? ""}`);
+        if (text === undefined) throw notFound(path);
+        return [{ body: { text } }];
+      },
+    };
+    await once(source);
+    expect(found("tea")).toEqual(["t", "u"]);
+    expect(store.stored("m", { limit: 9 })).toHaveLength(3);
+    entries.splice(1, 1);
+    await once(source);
+    expect(store.stored("m", { limit: 9 })).toHaveLength(2);
+    expect(found("milk")).toEqual([]);
+  });
+
+  const segment = fc.constantFrom("a", "b", "a-b", "é", "日本", "\u{1f389}", "\uff5e", "x y");
+  const path = fc.array(segment, { minLength: 1, maxLength: 3 }).map((segments) => segments.join("/"));
+  const step = fc.record({ path, text: fc.constantFrom("tea", "milk", undefined), told: fc.boolean() });
+
+  it("is true to its source in the end, whatever happens on the way", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.array(step, { maxLength: 6 }), { minLength: 1, maxLength: 5 }), async (rounds) => {
+        store.removeBelow("m", "");
+        store.setNote("total:m", "");
+        const memory = createMemory();
+        const paged: Source = {
+          ...memory.source,
+          list: ({ cursor }, call) => memory.source.list({ limit: 2, ...(cursor !== undefined && { cursor }) }, call),
+        };
+        const told = begin(paged);
+        for (const round of rounds) {
+          for (const { path: at, text, told: isTold } of round) act(memory, at, text, isTold, told.crawl);
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        if (rounds.flat().some((each) => !each.told)) told.crawl.hear([{ kind: "lost" }]);
+        await told.until(isComplete);
+        const listed = (await memory.source.list({ limit: 1000 }, { caller: { id: "t" }, signal: stop.signal })).items;
+        expect(stored()).toEqual(listed.map((entry) => entry.path));
+        expect(stored()).toEqual(stored().toSorted(compareAddresses));
+        expect(store.stored("m", { limit: 1000 }).map(({ version }) => version)).toEqual(
+          listed.map(({ version }) => version),
+        );
+        stop.abort();
+        stop = new AbortController();
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+function act(memory: Memory, path: string, text: string | undefined, isTold: boolean, crawl: Crawl): void {
+  const had = memory.has(path);
+  try {
+    if (text === undefined) memory.delete(path);
+    else memory.set(path, text);
+  } catch {
+    // A directory stands there, or a file above it.
+    return;
+  }
+  if (!isTold) return;
+  if (memory.has(path)) crawl.hear([{ kind: had ? "changed" : "appeared", path }]);
+  else if (had) crawl.hear([{ kind: "gone", path }]);
+}

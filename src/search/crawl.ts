@@ -1,0 +1,355 @@
+/** Keeps what is in an index true to one mount: a pass over all of it, then every change as it happens. */
+import { createHash } from "node:crypto";
+import { ResourceError, toResourceError } from "../errors.ts";
+import { compareAddresses } from "../lib/address-order.ts";
+import { type Call, directoryType } from "../resources.ts";
+import type { Entry, Source, SourceChange, Tools } from "../source.ts";
+import type { Document, Store, Stored } from "./store.ts";
+import { createStoredRun } from "./stored-run.ts";
+import { textOf, type TextLimits } from "./text-of.ts";
+
+export interface CrawlOptions extends TextLimits {
+  readonly mount: string;
+  readonly source: Pick<Source, "list" | "read" | "stat">;
+  readonly store: Store;
+  readonly tools: Tools;
+  /** Whether changes are told through `hear`. Where not, everything is looked at again every `everyMs`. */
+  readonly isWatched: boolean;
+  /** Whether only one pass is wanted. */
+  readonly once?: boolean;
+  readonly everyMs?: number;
+  /** Whether the index may still grow. Where not, nothing is put in. */
+  mayGrow(): boolean;
+  /** Called whenever `state` is another. */
+  moved(): void;
+}
+
+export interface CrawlState {
+  readonly phase: "waiting" | "counting" | "indexing" | "complete" | "failing";
+  /** How much of the mount has been looked at in this pass, and how much there is as far as it is known. */
+  readonly looked: number;
+  readonly total: number;
+  /** How many changes are still to be looked at. */
+  readonly changes: number;
+  /** How many could not be read in the last pass. They are tried again. */
+  readonly unread: number;
+  /** How much of the mount is in, from 0 to 1; 1 only when a pass is complete and no other has begun. */
+  readonly ready: number;
+  readonly lastError?: string;
+}
+
+export interface Crawl {
+  readonly state: CrawlState;
+  hear(changes: readonly SourceChange[]): void;
+  /** Works until the signal ends; with `once`, until a pass is complete or has failed. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** So much is read before it is put in: changes are looked at in between, and a kill loses no more. */
+const batchDocuments = 256;
+const batchChars = 1024 * 1024;
+const readsAtOnce = 4;
+const pageSize = 1000;
+const maxChanges = 50_000;
+const firstRetryMs = 1000;
+
+interface Work {
+  readonly entry: Entry;
+  readonly stored: Stored | undefined;
+}
+
+export function createCrawl(options: CrawlOptions): Crawl {
+  const { mount, source, store, tools, isWatched, once = false, everyMs = 300_000, mayGrow, moved } = options;
+  const changes = new Map<string, "gone" | "there">();
+  /** Paths that were looked at because they changed while a pass was under way: they are newer than what the pass knows. */
+  const touched = new Set<string>();
+  const saidErrors = new Set<string>();
+  let phase: CrawlState["phase"] = "waiting";
+  let looked = 0;
+  let total = 0;
+  let unread = 0;
+  let lastError: string | undefined;
+  /** How many changes are being looked at. */
+  let inHand = 0;
+  let isPassWanted = true;
+  let hasCompleted = false;
+  let wake: (() => void) | undefined;
+
+  function move(next: CrawlState["phase"] = phase): void {
+    phase = next;
+    moved();
+  }
+
+  function say(cause: unknown, path?: string): void {
+    const { kind, message } = toResourceError(cause);
+    lastError = message;
+    // The same fault of many resources is one.
+    if (saidErrors.has(kind)) return;
+    saidErrors.add(kind);
+    tools.log("warn", "could not be read for the search index, and is tried again later", { mount, path, cause });
+  }
+
+  async function toDocument({ entry, stored }: Work, call: Call): Promise<Document | "gone" | "as before" | undefined> {
+    try {
+      const found = await textOf(source, entry, options, call);
+      if (found === undefined) return "gone";
+      const { text, reveals } = found;
+      const version = entry.version ?? `text:${hashOf(entry, text)}`;
+      if (stored?.version === version) return "as before";
+      return { mount, text, entry: { ...entry, version, ...(reveals && !entry.reveals && { reveals }) } };
+    } catch (cause) {
+      if (call.signal.aborted) throw cause;
+      unread += 1;
+      say(cause, entry.path);
+      return undefined;
+    }
+  }
+
+  /** Reads and puts in, a batch at a time. */
+  async function settle(
+    work: readonly Work[],
+    call: Call,
+    between?: (settled: number) => Promise<void>,
+  ): Promise<void> {
+    let next = 0;
+    while (next < work.length) {
+      const documents: Document[] = [];
+      const gone: Entry[] = [];
+      let chars = 0;
+      const start = next;
+      const reader = async (): Promise<void> => {
+        while (next < work.length && next - start < batchDocuments && chars < batchChars) {
+          call.signal.throwIfAborted();
+          const item = work[next++] as Work;
+          const document = await toDocument(item, call);
+          if (document === "gone") gone.push(item.entry);
+          else if (typeof document === "object") {
+            documents.push(document);
+            chars += document.text.length + 256;
+          }
+        }
+      };
+      await Promise.all(Array.from({ length: readsAtOnce }, reader));
+      if (gone.length > 0) store.remove(mount, gone);
+      if (documents.length > 0 && mayGrow()) store.put(documents);
+      await between?.(next - start);
+    }
+  }
+
+  /** How much there is, so that it can be said how far the first pass has come. */
+  async function count(call: Call): Promise<void> {
+    const noted = Number(store.note(`total:${mount}`));
+    total = Number.isSafeInteger(noted) && noted > 0 ? noted : 0;
+    if (total > 0) return;
+    move("counting");
+    let cursor: string | undefined;
+    do {
+      const page = await source.list({ limit: pageSize, ...(cursor !== undefined && { cursor }) }, call);
+      total += page.items.length;
+      cursor = page.next;
+      move();
+      await turn(call.signal);
+    } while (cursor !== undefined);
+  }
+
+  /** What is listed and what is stored stand in the same order, so that one walk along both finds what is new, changed and gone. */
+  async function pass(call: Call): Promise<void> {
+    isPassWanted = false;
+    touched.clear();
+    looked = 0;
+    unread = 0;
+    await count(call);
+    move("indexing");
+    const known = createStoredRun(store, mount);
+    let seen = 0;
+    let work: Work[] = [];
+    let gone: Stored[] = [];
+    let group: Entry[] = [];
+
+    const isFresh = ({ path }: { readonly path: string }) => !touched.has(path);
+    async function flush(): Promise<void> {
+      const [todo, left] = [work.filter(({ entry }) => isFresh(entry)), gone.filter(isFresh)];
+      looked += work.length - todo.length;
+      [work, gone] = [[], []];
+      if (left.length > 0) store.remove(mount, left);
+      await settle(todo, call, async (settled) => {
+        looked += settled;
+        move();
+        await drain(call);
+      });
+    }
+    function closeGroup(): void {
+      const [first] = group;
+      if (first === undefined) return;
+      gone.push(...known.takeBefore(first.path));
+      const stored = known.takeAt(first.path);
+      for (const entry of group) {
+        const at = stored.findIndex((other) => isSameQuery(other, entry));
+        const before = at < 0 ? undefined : stored.splice(at, 1)[0];
+        if (before?.version !== undefined && before.version === entry.version) looked += 1;
+        else work.push({ entry, stored: before });
+      }
+      gone.push(...stored);
+      group = [];
+    }
+
+    let cursor: string | undefined;
+    do {
+      const page = await source.list({ limit: pageSize, ...(cursor !== undefined && { cursor }) }, call);
+      for (const entry of page.items) {
+        const [first] = group;
+        if (first !== undefined && first.path !== entry.path) {
+          if (compareAddresses(first.path, entry.path) > 0)
+            throw new ResourceError(
+              "unexpected",
+              "the source lists its entries in another order than that of addresses",
+            );
+          closeGroup();
+        }
+        group.push(entry);
+        if (work.length >= batchDocuments || gone.length >= pageSize) await flush();
+      }
+      seen += page.items.length;
+      total = Math.max(total, seen);
+      cursor = page.next;
+      move();
+      await turn(call.signal);
+      await drain(call);
+    } while (cursor !== undefined);
+    closeGroup();
+    for (let rest = known.takeRest(); rest.length > 0; rest = known.takeRest()) {
+      gone.push(...rest);
+      await flush();
+    }
+    await flush();
+    total = seen;
+    looked = seen;
+    store.setNote(`total:${mount}`, String(seen));
+    hasCompleted = true;
+    if (unread === 0) lastError = undefined;
+    move(isPassWanted ? "indexing" : "complete");
+  }
+
+  /** Looks at everything that has changed meanwhile. */
+  async function drain(call: Call): Promise<void> {
+    while (changes.size > 0) {
+      call.signal.throwIfAborted();
+      const taken = [...changes].slice(0, batchDocuments);
+      for (const [path] of taken) {
+        changes.delete(path);
+        touched.add(path);
+      }
+      inHand = taken.length;
+      // First what is gone: what came back in its place is looked at behind it.
+      for (const [path, kind] of taken) if (kind === "gone") store.removeBelow(mount, path);
+      const work = (await Promise.all(taken.map(([path, kind]) => (kind === "gone" ? [] : lookAt(path, call))))).flat();
+      await settle(work, call);
+      inHand = 0;
+      move();
+    }
+    if (touched.size > maxChanges) {
+      touched.clear();
+      isPassWanted = true;
+    }
+  }
+
+  /** What is to be read of a path that changed. What is no longer there is taken out. */
+  async function lookAt(path: string, call: Call): Promise<Work[]> {
+    const addresses = [{ path }, ...store.stored(mount, { after: { path }, limit: 100 })];
+    const work: Work[] = [];
+    for (const address of addresses) {
+      if (address.path !== path) break;
+      try {
+        const entry = await source.stat!(address, call);
+        if (entry.mimeType !== directoryType) work.push({ entry, stored: undefined });
+      } catch (cause) {
+        if (call.signal.aborted) throw cause;
+        const { kind } = toResourceError(cause);
+        if (kind === "not-found" || kind === "denied") store.remove(mount, [address]);
+        else say(cause, path);
+      }
+    }
+    return work;
+  }
+
+  /** Until there is something to do. */
+  async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+    if (isPassWanted || changes.size > 0 || signal.aborted) return;
+    const waking = new AbortController();
+    wake = () => waking.abort();
+    signal.addEventListener("abort", wake);
+    if (ms === Infinity) await new Promise((resolve) => waking.signal.addEventListener("abort", resolve));
+    else await tools.wait(ms, waking.signal).catch(() => undefined);
+    signal.removeEventListener("abort", wake);
+    wake = undefined;
+  }
+
+  return {
+    get state() {
+      const share = total === 0 ? 0 : Math.min(looked / total, 0.99);
+      return {
+        phase,
+        looked,
+        total,
+        changes: changes.size + inHand,
+        unread,
+        ready: phase === "complete" ? 1 : hasCompleted ? 0.99 : share,
+        ...(lastError !== undefined && { lastError }),
+      };
+    },
+
+    hear(heard) {
+      for (const change of heard) {
+        if (change.kind === "lost" || !source.stat || changes.size >= maxChanges) {
+          changes.clear();
+          isPassWanted = true;
+        } else changes.set(change.path, change.kind === "gone" ? "gone" : "there");
+      }
+      if (isPassWanted && phase === "complete") move("indexing");
+      wake?.();
+    },
+
+    async run(signal) {
+      const call: Call = { caller: { id: "pressmark" }, signal };
+      let retryMs = firstRetryMs;
+      while (!signal.aborted) {
+        try {
+          if (isPassWanted) await pass(call);
+          else await drain(call);
+          retryMs = firstRetryMs;
+          if (once && !isPassWanted) return;
+          await sleep(isWatched && unread === 0 ? Infinity : everyMs, signal);
+          if (changes.size === 0 && !signal.aborted) isPassWanted = true;
+        } catch (cause) {
+          if (signal.aborted) return;
+          say(cause);
+          isPassWanted = true;
+          move("failing");
+          if (once) return;
+          await tools.wait(retryMs, signal).catch(() => undefined);
+          retryMs = Math.min(retryMs * 2, everyMs);
+        }
+      }
+    },
+  };
+}
+
+function isSameQuery(
+  { query: left = {} }: Pick<Stored, "query">,
+  { query: right = {} }: Pick<Entry, "query">,
+): boolean {
+  const names = Object.keys(left);
+  return names.length === Object.keys(right).length && names.every((name) => left[name] === right[name]);
+}
+
+/** Where no version is promised: what is shown of it, and the text itself. */
+function hashOf({ title, description, mimeType, annotations }: Entry, text: string): string {
+  const said = JSON.stringify([title, description, mimeType, annotations]);
+  return createHash("sha256").update(`${said}\0`).update(text).digest("base64url").slice(0, 22);
+}
+
+/** Others get their turn. */
+async function turn(signal: AbortSignal): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  signal.throwIfAborted();
+}

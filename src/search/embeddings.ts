@@ -1,0 +1,155 @@
+/** Texts as vectors, from any endpoint that speaks the dialect of OpenAI's `/embeddings`. */
+import { ResourceError } from "../errors.ts";
+import type { Tools } from "../source.ts";
+
+export interface EmbeddingOptions {
+  /** Up to and without `/embeddings`, as in `http://127.0.0.1:11434/v1`. */
+  readonly url: string;
+  readonly model: string;
+  readonly apiKey?: string | undefined;
+}
+
+export interface Embeddings {
+  /** A vector for each text, in their order. What fails is a ResourceError that holds neither the key nor a text. */
+  embed(texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]>;
+}
+
+export interface EmbeddingLimits {
+  /** For one request. */
+  readonly timeoutMs?: number;
+  /** How often a passing fault is tried again, later and later. */
+  readonly retries?: number;
+  readonly fetch?: typeof fetch;
+}
+
+/** So much is sent at once. */
+const maxTexts = 64;
+const maxChars = 64 * 1024;
+/** A passage is rarely longer, and models cut or refuse what is. */
+const maxTextChars = 6000;
+const maxAnswerBytes = 64 * 1024 * 1024;
+const firstDelayMs = 500;
+const longestDelayMs = 30_000;
+
+export function createEmbeddings(
+  { url, model, apiKey }: EmbeddingOptions,
+  tools: Pick<Tools, "wait">,
+  { timeoutMs = 30_000, retries = 4, fetch: ask = fetch }: EmbeddingLimits = {},
+): Embeddings {
+  const endpoint = `${url.replace(/\/+$/, "")}/embeddings`;
+
+  async function once(input: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> {
+    const either = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    let response: Response;
+    let text: string;
+    try {
+      response = await ask(endpoint, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          accept: "application/json",
+          ...(apiKey && { authorization: `Bearer ${apiKey}` }),
+        },
+        body: JSON.stringify({ model, input, encoding_format: "float" }),
+        // A key must not follow to where it was not sent.
+        redirect: "error",
+        signal: either,
+      });
+      text = await bodyOf(response);
+    } catch (cause) {
+      if (signal.aborted) throw new ResourceError("cancelled", "the question was withdrawn");
+      if (cause instanceof ResourceError) throw cause;
+      throw new ResourceError("unavailable", "the embeddings endpoint cannot be reached; check search.embeddings.url");
+    }
+    if (!response.ok) throw refusal(response);
+    return vectorsIn(text, input.length);
+  }
+
+  async function patiently(input: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return await once(input, signal);
+      } catch (cause) {
+        if (!(cause instanceof ResourceError) || !cause.passing || tries >= retries) throw cause;
+        const asked = Number(cause.details?.["retryAfterMs"]);
+        const delayMs = Math.min(asked || firstDelayMs * 2 ** tries, longestDelayMs) * (0.75 + Math.random() / 4);
+        await tools.wait(delayMs, signal);
+      }
+    }
+  }
+
+  return {
+    async embed(texts, signal) {
+      const vectors: Float32Array[] = [];
+      for (const batch of batches(texts)) vectors.push(...(await patiently(batch, signal)));
+      return vectors;
+    },
+  };
+}
+
+function* batches(texts: readonly string[]): Generator<readonly string[]> {
+  let batch: string[] = [];
+  let chars = 0;
+  for (const text of texts) {
+    // An empty text is refused by most; a cut must not leave half of a character.
+    const sent = text.trim() === "" ? "-" : text.slice(0, maxTextChars).toWellFormed();
+    if (batch.length >= maxTexts || (batch.length > 0 && chars + sent.length > maxChars)) {
+      yield batch;
+      [batch, chars] = [[], 0];
+    }
+    batch.push(sent);
+    chars += sent.length;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+async function bodyOf(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.byteLength;
+    if (size > maxAnswerBytes) throw unintelligible();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function refusal({ status, headers }: Response): ResourceError {
+  const what = `the embeddings endpoint answers with status ${status}`;
+  if (status === 401 || status === 403)
+    return new ResourceError("denied", `${what}; check search.embeddings.apiKey`, { passing: false });
+  if (status === 429 || status >= 500) {
+    const retryAfterMs = Number(headers.get("retry-after")) * 1000;
+    return new ResourceError("unavailable", `${what}; it is tried again`, {
+      passing: true,
+      ...(retryAfterMs > 0 && { details: { retryAfterMs } }),
+    });
+  }
+  return new ResourceError("invalid", `${what}; check search.embeddings.url and search.embeddings.model`);
+}
+
+function unintelligible(): ResourceError {
+  return new ResourceError("unexpected", "the embeddings endpoint gives something else than vectors");
+}
+
+function vectorsIn(text: string, count: number): readonly Float32Array[] {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    throw unintelligible();
+  }
+  const data = (parsed as { readonly data?: unknown } | null)?.data;
+  if (!Array.isArray(data) || data.length !== count) throw unintelligible();
+  const vectors = new Map<number, Float32Array>();
+  for (const [at, each] of (data as readonly { readonly embedding?: unknown; readonly index?: unknown }[]).entries()) {
+    const numbers = each?.embedding;
+    if (!Array.isArray(numbers) || numbers.length === 0 || !numbers.every(Number.isFinite)) throw unintelligible();
+    vectors.set(typeof each.index === "number" ? each.index : at, Float32Array.from(numbers as readonly number[]));
+  }
+  return Array.from({ length: count }, (_, at) => {
+    const vector = vectors.get(at);
+    if (vector?.length !== vectors.get(0)?.length || !vector) throw unintelligible();
+    return vector;
+  });
+}

@@ -1,0 +1,88 @@
+/** Which documents a question may find at all, as a condition of SQL whose values are always handed over beside it. */
+import { createGlob, GlobError, isGlob } from "../lib/glob.ts";
+import { invalid, quote } from "../errors.ts";
+import { keysBelow, toKey } from "./address-key.ts";
+import { fold } from "./fold.ts";
+import type { Filter, Question } from "./query.ts";
+import type { StoreAsk } from "./store.ts";
+
+export interface Condition {
+  /** "" when every document may be found. */
+  readonly sql: string;
+  readonly values: readonly (string | number | Uint8Array)[];
+  /** What `keeps(key, mime)` in the SQL answers. */
+  keeps(path: string, mimeType: string): boolean;
+}
+
+/** Of documents, named `d`, and their mounts, named `m`. */
+export function conditionOf(
+  { filters, after }: Pick<Question, "filters" | "after">,
+  { mounts, within }: Pick<StoreAsk, "mounts" | "within">,
+): Condition {
+  const parts: string[] = [];
+  const values: (string | number | Uint8Array)[] = [];
+  const say = (sql: string, ...said: (string | number | Uint8Array)[]): void => {
+    parts.push(sql);
+    values.push(...said);
+  };
+  const ofKind = (name: Filter["name"]): Filter[] => filters.filter((filter) => filter.name === name);
+  if (mounts) say("m.name in (select value from json_each(?))", JSON.stringify(mounts));
+  if (within !== undefined && within !== "")
+    say("(d.key = ? or (d.key >= ? and d.key < ?))", toKey(within), ...keysBelow(within));
+  if (after !== undefined) say("d.modified >= ?", after);
+  for (const [name, column] of [
+    ["source", "m.name"],
+    ["lang", "d.lang"],
+  ] as const)
+    for (const isNot of [false, true]) {
+      const named = ofKind(name).filter((filter) => filter.isNot === isNot);
+      if (named.length > 0)
+        say(
+          `${column} ${isNot ? "not in" : "in"} (select value from json_each(?))`,
+          JSON.stringify(named.map(({ value }) => (name === "lang" ? value.toLowerCase() : value))),
+        );
+    }
+  const paths = ofKind("path").map(({ value, isNot }) => ({ isNot, matches: pathTest(value) }));
+  const types = ofKind("mime").map(({ value, isNot }) => ({ isNot, matches: typeTest(value) }));
+  if (paths.length + types.length > 0) say("keeps(d.key, d.mime)");
+  return {
+    sql: parts.join(" and "),
+    values,
+    keeps: (path, mimeType) => passes(paths, path) && passes(types, mimeType),
+  };
+}
+
+/** One of those that are wanted must match, if there are any, and none of the others. */
+function passes(tests: readonly { isNot: boolean; matches(value: string): boolean }[], value: string): boolean {
+  const wanted = tests.filter(({ isNot }) => !isNot);
+  return (
+    (wanted.length === 0 || wanted.some(({ matches }) => matches(value))) &&
+    !tests.some(({ isNot, matches }) => isNot && matches(value))
+  );
+}
+
+/** A pattern must match the whole path or its end; anything else may stand anywhere in it. */
+function pathTest(value: string): (path: string) => boolean {
+  const wanted = spell(value.replace(/^\//, ""));
+  if (!isGlob(value)) return (path) => spell(path).includes(wanted);
+  try {
+    const globs = [createGlob(wanted), createGlob(`**/${wanted}`)];
+    return (path) => globs.some((glob) => glob.matches(spell(path)));
+  } catch (cause) {
+    if (cause instanceof GlobError) throw invalid(`${quote(`path:${value}`)} is no pattern: ${cause.message}`);
+    throw cause;
+  }
+}
+
+function spell(text: string): string {
+  return fold(text).text.toLowerCase();
+}
+
+/** "text/markdown", "text/*", or a word of the type: "pdf". */
+function typeTest(value: string): (mimeType: string) => boolean {
+  const wanted = value.toLowerCase().replace(/\/?\*$/, "");
+  return (mimeType) => {
+    const type = mimeType.split(";", 1)[0]!.trim().toLowerCase();
+    return type === wanted || (wanted.includes("/") ? false : type.split(/[/+.-]/).includes(wanted));
+  };
+}

@@ -1,0 +1,198 @@
+/** Text as it is compared: one spelling for what people write in several, and the way back to where each piece stood. */
+
+/** What a code unit is to the tokenizer. */
+export const gap = 1;
+export const lower = 2;
+export const upper = 3;
+export const digit = 4;
+/** Ties the parts of an identifier. */
+export const tie = 5;
+/** A letter of a script that has spaces between words. */
+export const letter = 6;
+/** Joins the letter before it. */
+export const mark = 7;
+/** A letter of a script that has no spaces between words, as Japanese, Chinese and Thai. */
+export const dense = 8;
+/** Hangul: has spaces, and words that grow at their ends. */
+export const hangul = 9;
+/** A letter that has a small form. */
+export const capital = 10;
+
+const unstable = 0x40;
+const katakana = 0x20;
+const classMask = 0x1f;
+
+export interface Folded {
+  /** Normalised; kana are hiragana; letters keep their case and lose their accents. */
+  readonly text: string;
+  /** Where a code unit of the folded text comes from in the original. */
+  from(at: number): number;
+  /** Where that which this code unit comes from ends in the original. */
+  to(at: number): number;
+}
+
+/** NFKC (whatever the form it came in), katakana as hiragana, Latin and Greek letters without accents. */
+export function fold(text: string): Folded {
+  let kinds = 0;
+  for (let at = 0; at < text.length; at += 1) kinds |= flagsOf(text.charCodeAt(at));
+  if ((kinds & unstable) !== 0) return foldClusters(text);
+  return {
+    text: (kinds & katakana) === 0 ? text : foldKana(text),
+    from: (at) => at,
+    to: (at) => at + 1,
+  };
+}
+
+/** The class of a code unit of folded text; of a pair of surrogates, that of the first. */
+export function classAt(text: string, at: number): number {
+  const unit = text.charCodeAt(at);
+  const flags = classes[unit] || classify(unit);
+  return (flags & classMask) === surrogate ? classOfPair(text.codePointAt(at)!) : flags & classMask;
+}
+
+const surrogate = 11;
+/** Filled as code units are met: most texts need few of them. */
+const classes = new Uint8Array(0x10000);
+const pairs = new Map<number, number>();
+
+function flagsOf(unit: number): number {
+  return classes[unit] || classify(unit);
+}
+
+function classify(unit: number): number {
+  return (classes[unit] = unit >= 0xd800 && unit <= 0xdfff ? surrogate | unstable : judge(String.fromCharCode(unit)));
+}
+
+function classOfPair(point: number): number {
+  let known = pairs.get(point);
+  if (known === undefined) {
+    known = point < 0x10000 ? gap : judge(String.fromCodePoint(point)) & classMask;
+    if (pairs.size < 4096) pairs.set(point, known);
+  }
+  return known;
+}
+
+function judge(character: string): number {
+  const flags = foldCluster(character) === character ? 0 : unstable;
+  if (/[a-z]/u.test(character)) return lower;
+  if (/[A-Z]/u.test(character)) return upper;
+  if (/[0-9]/u.test(character)) return digit;
+  if (/[_-]/u.test(character)) return tie;
+  if (joinsBefore.test(character)) return mark | unstable;
+  if (/[ァ-ヶヽヾ]/u.test(character)) return dense | katakana;
+  if (/\p{Script=Hangul}/u.test(character)) return hangul | flags;
+  if (denseScript.test(character)) return dense | flags;
+  if (/\p{Lu}/u.test(character)) return capital | flags;
+  if (/[\p{L}\p{N}]/u.test(character)) return letter | flags;
+  return gap | flags;
+}
+
+const denseScript =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Script=Yi}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]/u;
+/** Combining marks, sound marks of half-width kana, and the vowels and ends of Hangul syllables that were taken apart. */
+const joinsBefore = /[\p{M}\uff9e\uff9f\u1160-\u11ff\ud7b0-\ud7ff]/u;
+
+function foldKana(text: string): string {
+  const units = new Uint16Array(text.length);
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    units[at] = (flagsOf(unit) & katakana) === 0 ? unit : unit - 0x60;
+  }
+  return ofUnits(units);
+}
+
+function ofUnits(units: Uint16Array): string {
+  return Buffer.from(units.buffer, units.byteOffset, units.byteLength).toString("utf16le");
+}
+
+/** A character and what joins it are normalised together, so that no spelling is cut in two. */
+function foldClusters(text: string): Folded {
+  let units = new Uint16Array(text.length + 16);
+  let starts = new Uint32Array(units.length);
+  let ends = new Uint32Array(units.length);
+  let length = 0;
+  for (let at = 0; at < text.length;) {
+    const from = at;
+    const unit = text.charCodeAt(at);
+    at += (flagsOf(unit) & classMask) === surrogate ? (text.codePointAt(at)! > 0xffff ? 2 : 1) : 1;
+    while (at < text.length && joins(text, at)) at += text.codePointAt(at)! > 0xffff ? 2 : 1;
+    const isPlain = at === from + 1 && (flagsOf(unit) & unstable) === 0;
+    const piece = isPlain ? undefined : foldKnown(text.slice(from, at));
+    const added = piece === undefined ? 1 : piece.length;
+    if (length + added > units.length) {
+      units = grown(units, length + added, Uint16Array);
+      starts = grown(starts, length + added, Uint32Array);
+      ends = grown(ends, length + added, Uint32Array);
+    }
+    for (let index = 0; index < added; index += 1) {
+      units[length] = piece === undefined ? unfoldedKana(unit) : piece.charCodeAt(index);
+      starts[length] = from;
+      ends[length] = at;
+      length += 1;
+    }
+  }
+  return {
+    text: ofUnits(units.subarray(0, length)),
+    from: (at) => starts[at]!,
+    to: (at) => ends[at]!,
+  };
+}
+
+function unfoldedKana(unit: number): number {
+  return (flagsOf(unit) & katakana) === 0 ? unit : unit - 0x60;
+}
+
+function joins(text: string, at: number): boolean {
+  const flags = flagsOf(text.charCodeAt(at)) & classMask;
+  return flags === mark || (flags === surrogate && classOfPair(text.codePointAt(at)!) === mark);
+}
+
+function grown<T extends Uint16Array | Uint32Array>(from: T, atLeast: number, Kind: new (length: number) => T): T {
+  const next = new Kind(Math.max(atLeast, from.length * 2));
+  next.set(from);
+  return next;
+}
+
+const known = new Map<string, string>();
+
+function foldKnown(cluster: string): string {
+  let folded = known.get(cluster);
+  if (folded === undefined) {
+    folded = foldCluster(cluster);
+    if (known.size < 16_384 && cluster.length <= 8) known.set(cluster, folded);
+  }
+  return folded;
+}
+
+function foldCluster(cluster: string): string {
+  const composed = cluster.normalize("NFKC");
+  const plain = /[\p{Script=Latin}\p{Script=Greek}]/u.test(composed)
+    ? composed
+        .normalize("NFD")
+        .replace(/\p{Mn}/gu, "")
+        .replace(/[ßẞæÆœŒøØłŁđĐðÐþÞıς]/gu, (special) => specials[special]!)
+    : composed;
+  return plain.replace(/[ァ-ヶヽヾ]/gu, (kana) => String.fromCharCode(kana.charCodeAt(0) - 0x60));
+}
+
+/** Letters that no normalisation takes apart, as they are typed without a keyboard for them. */
+const specials: Readonly<Record<string, string>> = {
+  ß: "ss",
+  ẞ: "SS",
+  æ: "ae",
+  Æ: "AE",
+  œ: "oe",
+  Œ: "OE",
+  ø: "o",
+  Ø: "O",
+  ł: "l",
+  Ł: "L",
+  đ: "d",
+  Đ: "D",
+  ð: "d",
+  Ð: "D",
+  þ: "th",
+  Þ: "TH",
+  ı: "i",
+  ς: "σ",
+};

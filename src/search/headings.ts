@@ -1,0 +1,156 @@
+/** Where something new begins: a heading of a document, a definition in code. */
+import type { Format } from "./format.ts";
+
+export type Began =
+  /** With those above it, or the name of what is defined and of what it is in. */
+  | { readonly heading: string }
+  /** Belongs to what is below it, if that begins something. */
+  | { readonly isRemark: true };
+
+/** Asked line by line, in order; [from, to) is the line without what is white at its end, `next` the beginning of the one behind it. */
+export type HeadingReader = (text: string, from: number, to: number, next: string) => Began | undefined;
+
+/** No heading and no first line of a definition is longer. */
+const maxLineLength = 300;
+
+export function headingReader(format: Format): HeadingReader {
+  switch (format) {
+    case "markdown":
+      return readMarkdown();
+    case "asciidoc":
+      return readAsciidoc();
+    case "rst":
+      return readRst();
+    case "braces":
+    case "indents":
+    case "statements":
+      return readCode(format);
+    case "plain":
+      return () => undefined;
+  }
+}
+
+/** The headings above a place, by their levels. */
+function outline(): (level: number, title: string) => { heading: string } {
+  const open: { level: number; title: string }[] = [];
+  return (level, title) => {
+    while (open.length > 0 && open.at(-1)!.level >= level) open.pop();
+    open.push({ level, title: title.slice(0, 120) });
+    return { heading: open.map((one) => one.title).join(" > ") };
+  };
+}
+
+function readMarkdown(): HeadingReader {
+  const under = outline();
+  let fence = "";
+  let inFrontMatter = false;
+  let isFirst = true;
+  return (text, from, to, next) => {
+    if (to - from > maxLineLength) return undefined;
+    const line = text.slice(from, to);
+    if (isFirst) {
+      isFirst = false;
+      if (line === "---") inFrontMatter = true;
+      if (inFrontMatter) return undefined;
+    }
+    if (inFrontMatter) {
+      if (line === "---" || line === "...") inFrontMatter = false;
+      return undefined;
+    }
+    const marks = /^ {0,3}(```+|~~~+)/.exec(line)?.[1];
+    if (fence !== "") {
+      if (marks?.startsWith(fence) && line.trim() === marks) fence = "";
+      return undefined;
+    }
+    if (marks) {
+      fence = marks;
+      return undefined;
+    }
+    const heading = /^ {0,3}(#{1,6})[ \t]+(.*)$/.exec(line);
+    if (heading) return under(heading[1]!.length, heading[2]!.replace(/[ \t]+#+$/, ""));
+    const underline = /^ {0,3}(=+|-{2,})[ \t]*\r?$/.exec(next)?.[1];
+    if (underline && /^ {0,3}[^\s>|*+#-]/.test(line)) return under(underline.startsWith("=") ? 1 : 2, line.trim());
+    return undefined;
+  };
+}
+
+function readAsciidoc(): HeadingReader {
+  const under = outline();
+  let fence = "";
+  return (text, from, to) => {
+    if (to - from > maxLineLength) return undefined;
+    const line = text.slice(from, to);
+    if (fence !== "") {
+      if (line === fence) fence = "";
+      return undefined;
+    }
+    if (/^(?:-{4,}|\.{4,}|\+{4,}|\/{4,})$/.test(line)) {
+      fence = line;
+      return undefined;
+    }
+    const heading = /^(={1,6}|#{1,6})[ \t]+(.+)$/.exec(line);
+    return heading ? under(heading[1]!.length, heading[2]!) : undefined;
+  };
+}
+
+function readRst(): HeadingReader {
+  const under = outline();
+  const levels: string[] = [];
+  return (text, from, to, next) => {
+    if (to - from > maxLineLength) return undefined;
+    const line = text.slice(from, to);
+    const sign = /^([=\-`:'"~^_*+#<>.])\1{2,}[ \t]*\r?$/.exec(next)?.[1];
+    // A line of signs above the title belongs to the underline below it.
+    if (!sign || /^([=\-`:'"~^_*+#<>.])\1{2,}$/.test(line) || /^\s/.test(line)) return undefined;
+    if (!levels.includes(sign)) levels.push(sign);
+    return under(levels.indexOf(sign) + 1, line.trim());
+  };
+}
+
+/** Only near the margin: what is further in belongs to something. */
+function readCode(format: "braces" | "indents" | "statements"): HeadingReader {
+  const under = outline();
+  return (text, from, to) => {
+    if (to - from > maxLineLength) return undefined;
+    const line = text.slice(from, to);
+    const indent = /^[ \t]*/.exec(line)![0].replaceAll("\t", "    ").length;
+    if (indent > 4) return undefined;
+    const code = line.trimStart();
+    if (remark.test(code)) return { isRemark: true };
+    const names = definitions[format].exec(code);
+    const name = names?.slice(1).find(Boolean) ?? (format === "braces" ? methodIn(code) : undefined);
+    if (name === undefined || (indent > 0 && variable.test(code))) return undefined;
+    return under(indent, name);
+  };
+}
+
+/** Comments, decorators and attributes: they stand above what they are about. */
+const remark = /^(?:\/\*|\*|\/\/|#(?!include|define|if|endif)|@|--|;;|\[\w)/;
+const variable = /^(?:const|let|var)\b/;
+
+/** `name(…) {`, with whatever types and modifiers before the name. */
+function methodIn(code: string): string | undefined {
+  const last = code.at(-1);
+  if (last !== "{" && last !== ")" && last !== ",") return undefined;
+  const before = /^[\w$~<>[\],*&:? ]{1,120}\(/.exec(code)?.[0];
+  const name = before && /([\w$~]{1,80})\s?\($/.exec(before)?.[1];
+  return !name || statements.has(/^\w+/.exec(code)?.[0] ?? "") || last !== "{" ? undefined : name;
+}
+
+const statements = new Set(
+  "if else for foreach while switch catch return throw new await with using do match when".split(" "),
+);
+
+const modifiers =
+  "(?:(?:export|default|public|private|protected|internal|static|abstract|final|async|override|virtual|inline|extern|unsafe|" +
+  "pub(?:\\([a-z]+\\))?|sealed|partial|open|data|suspend|const|declare|readonly)\\s+)*";
+
+const definitions = {
+  braces: new RegExp(
+    `^${modifiers}(?:(?:function\\*?|class|interface|type|enum|struct|trait|impl|fn|func|fun|def|namespace|module|object|record|` +
+      `protocol|extension|union|message|service|contract|let|var)\\s+([\\w$]+)|(?<=const\\s)([\\w$]+)|func\\s*\\([^)]*\\)\\s*(\\w+))`,
+  ),
+  indents: /^(?:async\s+|local\s+)?(?:def|class|module|function|sub|defmodule|defp|proc|func|macro)\s+([\w.:?!]+)/,
+  statements:
+    /^(?:(?:create|alter)\s+(?:\w+\s+){1,6}["`[]?([\w.]+)|function\s+([\w:-]+)|([\w:-]+)\s*\(\)\s*\{?$|(?:resource|module|variable|data|type|input|interface|enum)\s+"?([\w.-]+)|\((?:defun|defn|define|defmacro)\s+([^\s()]+)|([\w.-]+):(?:\s|$))/i,
+} as const;

@@ -1,0 +1,56 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { takeLease } from "./lease.ts";
+
+let folder: string;
+let file: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "pressmark-lease-"));
+  file = join(folder, "lock.db");
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("a lease", () => {
+  it("is had by one at a time, also within a process", () => {
+    const first = takeLease(file);
+    expect(first).toBeDefined();
+    expect(takeLease(file)).toBeUndefined();
+    first?.release();
+    const second = takeLease(file);
+    expect(second).toBeDefined();
+    second?.release();
+  });
+
+  it("is free as soon as the process that has it is killed", async () => {
+    const script = join(folder, "take.mjs");
+    const module = pathToFileURL(join(import.meta.dirname, "lease.ts")).href;
+    writeFileSync(
+      script,
+      `import { takeLease } from ${JSON.stringify(module)};
+       process.send(takeLease(${JSON.stringify(file)}) ? "taken" : "busy");
+       setInterval(() => {}, 1000);`,
+    );
+    const child = fork(script, { execArgv: [], stdio: "ignore" });
+    try {
+      expect(await once(child, "message")).toEqual(["taken", undefined]);
+      expect(takeLease(file)).toBeUndefined();
+    } finally {
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    }
+    const lease = takeLease(file);
+    expect(lease).toBeDefined();
+    lease?.release();
+  });
+
+  it("that cannot be asked for says so", () => {
+    expect(() => takeLease(join(folder, "nowhere", "lock.db"))).toThrow();
+  });
+});

@@ -1,0 +1,120 @@
+/** What the index knows of the terms of a question. */
+import { editDistance } from "../lib/nearest.ts";
+import { body, createPayload, eachPosting, fields, heading, listsOf, title, type List } from "./postings.ts";
+import type { Wanted } from "./query.ts";
+import type { Segment, Segments } from "./segments.ts";
+
+/** A term that stands somewhere. */
+export interface Found {
+  readonly wanted: Wanted;
+  /** The terms that it was found as: itself, those that begin so, or the one that was probably meant. */
+  isTerm(term: string): boolean;
+  readonly isGuess: boolean;
+  /** How much it says that it stands somewhere: the rarer, the more. */
+  readonly idf: number;
+  /** By segment. */
+  readonly lists: readonly (readonly List[])[];
+}
+
+export interface Lookup {
+  readonly segments: readonly Segment[];
+  readonly passages: number;
+  /** Undefined when it stands nowhere. */
+  find(wanted: Wanted): Found | undefined;
+}
+
+/** A beginning of one letter means too much to be looked up whole; terms are taken until they stand in so many places. */
+const maxPrefixPlaces = 200_000;
+
+export function openLookup(index: Segments): Lookup {
+  const segments = index.load();
+  const passages = segments.reduce((sum, { lengths }) => sum + lengths.length, 0);
+
+  function judge(wanted: Wanted, lists: readonly (readonly List[])[], isTerm: Found["isTerm"], isGuess = false) {
+    const counts = fields.map((_, field) =>
+      lists.reduce((sum, ofSegment) => sum + (ofSegment.find((list) => list.field === field)?.count ?? 0), 0),
+    );
+    const most = Math.max(...counts);
+    if (most === 0) return undefined;
+    return { wanted, isTerm, isGuess, lists, idf: Math.log(1 + (passages - most + 0.5) / (most + 0.5)) };
+  }
+
+  const exact = (term: string): (readonly List[])[] => segments.map((segment) => index.find(segment, term));
+
+  return {
+    segments,
+    passages,
+    find(wanted) {
+      const { term, beginning, kind } = wanted;
+      if (beginning !== undefined) {
+        const lists = segments.map((segment) => beginningWith(index, segment, beginning));
+        const begun = judge(wanted, lists, (other) => other.startsWith(beginning));
+        if (begun) return begun;
+      }
+      const found = judge(wanted, exact(term), (other) => other === term);
+      if (found || kind === "pair" || kind === "single") return found;
+      const meant = (beginning && shorterTerm(beginning, exact)) ?? nearestTerm(index, segments, term);
+      return meant === undefined ? undefined : judge(wanted, exact(meant), (other) => other === meant, true);
+    },
+  };
+}
+
+/** All terms that begin so, as if they were one. */
+function beginningWith(index: Segments, segment: Segment, beginning: string): readonly List[] {
+  const all: List[] = [];
+  let places = 0;
+  index.eachTerm(segment, beginning, (_, lists) => {
+    for (const list of lists()) {
+      all.push(list);
+      places += list.count;
+    }
+    return places < maxPrefixPlaces;
+  });
+  if (all.length === 0) return [];
+  const payload = createPayload();
+  for (let field = 0; field < fields.length; field += 1) {
+    const times = new Uint16Array(field <= heading ? segment.lengths.length : segment.documents.length);
+    for (const list of all)
+      if (list.field === field)
+        eachPosting(list, (ordinal, more) => {
+          times[ordinal] = Math.min(0xffff, times[ordinal]! + more);
+        });
+    times.forEach((count, ordinal) => {
+      if (count > 0) payload.add(field, ordinal, count);
+    });
+  }
+  return listsOf(payload.take().slice(), 0);
+}
+
+/** What an unfinished word may end up as once it has lost its ending: "configura" is on the way to "configur". */
+function shorterTerm(beginning: string, exact: (term: string) => readonly (readonly List[])[]): string | undefined {
+  for (let length = beginning.length - 1; length >= Math.max(3, beginning.length - 4); length -= 1)
+    if (exact(beginning.slice(0, length)).some((lists) => lists.length > 0)) return beginning.slice(0, length);
+  return undefined;
+}
+
+/** A word of the index that differs by a slip of the finger, and begins with the same letter; of several the most frequent. */
+function nearestTerm(index: Segments, segments: readonly Segment[], term: string): string | undefined {
+  if (term.length < 4 || term.length > 24 || !/^\p{L}+$/u.test(term)) return undefined;
+  const most = term.length < 8 ? 1 : 2;
+  let best: string | undefined;
+  let least = most + 1;
+  let bestCount = 0;
+  for (const segment of segments)
+    index.eachTerm(segment, term.slice(0, 1), (other, lists) => {
+      if (Math.abs(other.length - term.length) > Math.min(most, least)) return true;
+      const distance = editDistance(term, other);
+      if (distance > least || distance > most) return true;
+      const count = lists().reduce(
+        (sum, list) => sum + (list.field === body || list.field === title ? list.count : 0),
+        0,
+      );
+      if (distance < least || count > bestCount) {
+        best = other;
+        least = distance;
+        bestCount = count;
+      }
+      return true;
+    });
+  return best;
+}

@@ -1,0 +1,101 @@
+/** Opens the file of an index, or makes it anew where that is the way to have one. */
+import { rmSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import { ResourceError } from "../errors.ts";
+import { segmentTables } from "./segments.ts";
+import { textTables } from "./texts.ts";
+import { tokenizerVersion } from "./tokens.ts";
+import { vectorTables } from "./vectors.ts";
+
+/** The first number changes whenever a file is kept in another way. */
+const madeBy = `1/${tokenizerVersion}`;
+
+const tables = `
+  create table counters (name text primary key, value integer not null) strict, without rowid;
+  insert into counters values ('passage', 1), ('block', 1), ('segment', 1);
+  create table notes (name text primary key, value text not null) strict, without rowid;
+  create table mounts (id integer primary key, name text not null unique) strict;
+  create table documents (
+    id integer primary key, mount integer not null, key blob not null, query text not null, version text, mime text,
+    lang text not null, modified integer, priority real, passages integer not null, embedded integer not null
+  ) strict;
+  create unique index documents_by_address on documents (mount, key, query);
+  create index documents_unembedded on documents (id) where embedded = 0;
+  ${segmentTables}
+  ${textTables}
+  ${vectorTables}
+  create table made_by (version text not null) strict;
+`;
+
+const busyMs = 10_000;
+const mapBytes = 256 * 1024 ** 2;
+
+/** Never writes. Throws "unavailable" when there is no index that this program has made. */
+export function openToRead(file: string): DatabaseSync {
+  const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(file, { readOnly: true });
+    database.exec(`pragma busy_timeout = ${busyMs}; pragma mmap_size = ${mapBytes}`);
+    if (readMaker(database) === madeBy) return database;
+  } catch (cause) {
+    database?.close();
+    throw new ResourceError("unavailable", "the search index cannot be read yet", { cause });
+  }
+  database.close();
+  throw new ResourceError("unavailable", "the search index was made by another version, and will be made anew");
+}
+
+/** What is damaged, or was made by another version, is thrown away: all of it can be read again where it came from. */
+export function openToWrite(file: string): DatabaseSync {
+  const kept = openWhole(file);
+  if (kept) return kept;
+  for (const ending of ["", "-wal", "-shm", "-journal"]) rmSync(file + ending, { force: true });
+  const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
+  const database = new DatabaseSync(file);
+  prepare(database);
+  database.exec("begin immediate");
+  database.exec(tables);
+  database.prepare("insert into made_by values (?)").run(madeBy);
+  database.exec("commit");
+  return database;
+}
+
+/** Undefined when there is nothing, or nothing that is whole and ours. */
+function openWhole(file: string): DatabaseSync | undefined {
+  const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(file);
+    prepare(database);
+    if (readMaker(database) === madeBy && database.prepare("pragma quick_check(1)").get()?.["quick_check"] === "ok")
+      return database;
+  } catch (cause) {
+    if (!isDamage(cause)) {
+      database?.close();
+      throw cause;
+    }
+  }
+  database?.close();
+  return undefined;
+}
+
+function prepare(database: DatabaseSync): void {
+  // The size of pages and the kind of vacuum are for a file that is still empty.
+  database.exec(`
+    pragma busy_timeout = ${busyMs}; pragma page_size = 8192; pragma auto_vacuum = incremental;
+    pragma journal_mode = wal; pragma synchronous = normal; pragma journal_size_limit = 67108864;
+    pragma mmap_size = ${mapBytes}; pragma cache_size = -16384;
+  `);
+}
+
+function readMaker(database: DatabaseSync): string | undefined {
+  const isThere = database.prepare("select 1 from sqlite_schema where name = 'made_by'").get();
+  return isThere && (database.prepare("select version from made_by").get()?.["version"] as string | undefined);
+}
+
+/** SQLITE_CORRUPT, SQLITE_NOTADB, or tables that are not as they should be. */
+function isDamage(cause: unknown): boolean {
+  const code = (cause as { errcode?: number }).errcode;
+  return code !== undefined && [1, 11, 26].includes(code & 0xff);
+}

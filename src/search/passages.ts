@@ -1,0 +1,206 @@
+/** Cuts a text where its author did: at headings, definitions and paragraphs. */
+import { headingReader } from "./headings.ts";
+import type { Format } from "./format.ts";
+
+export interface Passage {
+  /** [from, to) in the text. */
+  readonly from: number;
+  readonly to: number;
+  /** Counted from 1, both ends included. */
+  readonly lines: readonly [first: number, last: number];
+  /** The headings it stands under, or what it defines; "" where there are none. */
+  readonly heading: string;
+}
+
+/** Counted in letters; a character of a script without spaces says as much as two and a half. */
+const maxWeight = 1500;
+/** What is heavier ends at the next paragraph. */
+const goodWeight = 800;
+/** What is lighter is not cut off from what follows, even at a heading. */
+const minWeight = 90;
+
+/** In order and disjoint; between them is only white space. At least one, though it may be empty. */
+export function passagesOf(text: string, format: Format): Passage[] {
+  const passages: Passage[] = [];
+  const readHeading = headingReader(format);
+  let heading = "";
+  let open: Open | undefined;
+  /** Where the remarks begin that stand directly above the line. */
+  let remarks: Cut | undefined;
+
+  const close = (): void => {
+    if (open) passages.push({ from: open.from, to: open.to, lines: [open.line, open.lastLine], heading: open.heading });
+    open = undefined;
+  };
+  /** Ends the open passage at a place before its end, and goes on with the rest. */
+  const closeAt = (cut: Cut): void => {
+    const rest = open!;
+    passages.push({ from: rest.from, to: cut.to, lines: [rest.line, cut.lastLine], heading: rest.heading });
+    open = {
+      ...rest,
+      from: cut.from,
+      line: cut.line,
+      weight: rest.weight - cut.weight,
+      breakAt: undefined,
+      isRest: false,
+    };
+  };
+
+  let line = 0;
+  for (let start = 0; start < text.length;) {
+    line += 1;
+    const newline = text.indexOf("\n", start);
+    const next = newline === -1 ? text.length : newline + 1;
+    const from = skipSpace(text, start, next);
+    const to = trimEnd(text, from, next);
+    if (to === from) {
+      if (open && open.weight >= goodWeight) close();
+      if (open) open.hasBreak = true;
+      remarks = undefined;
+      start = next;
+      continue;
+    }
+    const cut: Cut | undefined = open && { to: open.to, lastLine: open.lastLine, from, line, weight: open.weight };
+    if (open?.hasBreak) {
+      open.breakAt = cut;
+      open.hasBreak = false;
+    }
+    const began = readHeading(text, start, to, newline === -1 ? "" : peekLine(text, next));
+    if (began && "heading" in began) {
+      heading = began.heading;
+      const at = remarks ?? cut;
+      if (open && at && at.weight >= minWeight) {
+        if (remarks) closeAt(remarks);
+        else close();
+      }
+      if (open) open.heading = heading;
+      remarks = undefined;
+    } else if (!began) remarks = undefined;
+    else remarks ??= cut;
+
+    const weight = weigh(text, from, to);
+    const isRest: boolean = open !== undefined && open.weight + weight > maxWeight && weight <= maxWeight;
+    if (open && open.weight + weight > maxWeight) {
+      if (open.breakAt && open.breakAt.weight > maxWeight / 4) closeAt(open.breakAt);
+      if (open.weight + weight > maxWeight) close();
+      remarks = undefined;
+    }
+    if (weight > maxWeight) {
+      close();
+      for (const [pieceFrom, pieceTo] of piecesOf(text, from, to))
+        passages.push({ from: pieceFrom, to: pieceTo, lines: [line, line], heading });
+    } else if (open) {
+      open.to = to;
+      open.lastLine = line;
+      open.weight += weight + 1;
+    } else open = { from, to, line, lastLine: line, heading, weight, hasBreak: false, breakAt: undefined, isRest };
+    start = next;
+  }
+  close();
+  return passages.length === 0 ? [{ from: 0, to: 0, lines: [1, 1], heading: "" }] : passages;
+}
+
+/** A place to cut at: where what is before it ends, and where what is behind it begins. */
+interface Cut {
+  readonly to: number;
+  readonly lastLine: number;
+  readonly from: number;
+  readonly line: number;
+  /** Of what is before it. */
+  readonly weight: number;
+}
+
+interface Open {
+  readonly from: number;
+  readonly line: number;
+  to: number;
+  lastLine: number;
+  heading: string;
+  weight: number;
+  /** Whether a paragraph has just ended. */
+  hasBreak: boolean;
+  /** Where the last paragraph begins. */
+  breakAt: Cut | undefined;
+  /** Whether it goes on with what had become too long. */
+  readonly isRest: boolean;
+}
+
+/** A line that is too long for one passage, cut behind a sentence, else behind a word, else between two characters. */
+function* piecesOf(text: string, from: number, to: number): Generator<readonly [from: number, to: number]> {
+  let start = from;
+  let weight = 0;
+  let sentence = 0;
+  let word = 0;
+  for (let at = from; at < to; at += 1) {
+    const unit = text.charCodeAt(at);
+    weight += weightOf(unit);
+    if (weight > maxWeight) {
+      const least = start + (at - start) / 2;
+      const cut = sentence > least ? sentence : word > least ? word : wholeCharacter(text, at, start);
+      const end = trimEnd(text, start, cut);
+      if (end > start) yield [start, end];
+      start = skipSpace(text, cut, to);
+      at = start - 1;
+      weight = 0;
+      sentence = 0;
+      word = 0;
+    } else if (
+      unit === 0x20 ||
+      unit === 0x09 ||
+      unit === 0x3001 ||
+      unit === 0xff0c ||
+      unit === 0x2c ||
+      unit === 0x3b ||
+      unit === 0x7d
+    ) {
+      word = at + 1;
+      if (isSentenceEnd(text.charCodeAt(at - 1))) sentence = at + 1;
+    } else if (unit === 0x3002 || unit === 0xff0e || unit === 0xff01 || unit === 0xff1f) sentence = word = at + 1;
+  }
+  if (to > start) yield [start, to];
+}
+
+function isSentenceEnd(unit: number): boolean {
+  return unit === 0x2e || unit === 0x21 || unit === 0x3f;
+}
+
+/** A place near this one that does not cut a pair of surrogates, a letter from its accents, or a joined emoji. */
+function wholeCharacter(text: string, at: number, start: number): number {
+  let cut = at;
+  while (cut > start + 1 && at - cut < 32 && joinsBefore.test(text.slice(cut - 1, cut + 1))) cut -= 1;
+  return cut;
+}
+
+/** Two code units that belong together. */
+const joinsBefore = /^(?:[\ud800-\udbff][\udc00-\udfff]|.[\p{M}\u200d\uff9e\uff9f]|\u200d.|\r\n)/su;
+
+function weigh(text: string, from: number, to: number): number {
+  let weight = 0;
+  for (let at = from; at < to; at += 1) weight += weightOf(text.charCodeAt(at));
+  return weight;
+}
+
+function weightOf(unit: number): number {
+  return unit < 0x1100 ? 1 : 2.5;
+}
+
+function peekLine(text: string, start: number): string {
+  const end = text.indexOf("\n", start);
+  return text.slice(start, Math.min(end === -1 ? text.length : end, start + 256));
+}
+
+function isSpace(unit: number): boolean {
+  return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d) || unit === 0x3000 || unit === 0xa0 || unit === 0xfeff;
+}
+
+function skipSpace(text: string, from: number, to: number): number {
+  let at = from;
+  while (at < to && isSpace(text.charCodeAt(at))) at += 1;
+  return at;
+}
+
+function trimEnd(text: string, from: number, to: number): number {
+  let at = to;
+  while (at > from && isSpace(text.charCodeAt(at - 1))) at -= 1;
+  return at;
+}

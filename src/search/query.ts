@@ -1,0 +1,192 @@
+/** A question as a person types it, read once: what to look for, what must be there, what must not, and where. */
+import { invalid, quote } from "../errors.ts";
+import { fold } from "./fold.ts";
+import { tokensOf, type Token } from "./tokens.ts";
+
+/** A term to look for. */
+export interface Wanted {
+  readonly term: string;
+  /** Every term that begins so is meant too. */
+  readonly beginning?: string;
+  readonly kind: Token["kind"];
+  /** Where it stands in the question, as tokens count. */
+  readonly position: number;
+  /** As typed, folded and in small letters. */
+  readonly surface: string;
+}
+
+/** Terms that must follow one another as they do here. */
+export type Phrase = readonly Wanted[];
+
+export interface Filter {
+  readonly name: "path" | "mime" | "source" | "lang";
+  readonly value: string;
+  readonly isNot: boolean;
+}
+
+export interface Question {
+  /** In the order of the question, those of its phrases included. */
+  readonly wanted: readonly Wanted[];
+  readonly phrases: readonly Phrase[];
+  readonly nots: readonly Phrase[];
+  readonly filters: readonly Filter[];
+  /** Only what was changed at this time or later, in milliseconds. */
+  readonly after?: number;
+}
+
+/** More is no question. */
+const maxLength = 10_000;
+/** What stands further behind in a long question says little more. */
+const maxWanted = 256;
+const maxClauses = 64;
+
+export function readQuestion(text: string, { typing = false, now = Date.now() } = {}): Question {
+  if (text.length > maxLength)
+    throw invalid(`a question has at most ${maxLength} characters: this one has ${text.length}`);
+  const wanted: Wanted[] = [];
+  const phrases: Phrase[] = [];
+  const nots: Phrase[] = [];
+  const filters: Filter[] = [];
+  let after: number | undefined;
+  let position = 0;
+  const clauses = clausesOf(text);
+  if (clauses.length > maxClauses && clauses.some(({ kind }) => kind !== "words"))
+    throw invalid(`a question has at most ${maxClauses} phrases, exclusions and filters`);
+
+  const take = (piece: string, isUnfinished: boolean): Wanted[] => {
+    const found = wantedOf(piece, position, isUnfinished);
+    position = (found.at(-1)?.position ?? position) + gapBetweenClauses;
+    return found;
+  };
+  clauses.forEach(({ kind, value, isNot, isOpen }, index) => {
+    const isLast = index === clauses.length - 1;
+    if (kind === "after") after = Math.max(after ?? -Infinity, readTime(value, now));
+    else if (kind === "words" && !isNot) wanted.push(...take(value, typing && isLast && endsInWord(text)));
+    else if (kind === "words" || kind === "phrase") {
+      const phrase = take(value, typing && isLast && isOpen && endsInWord(text)).filter(isStep);
+      if (phrase.length === 0) return;
+      (isNot ? nots : phrases).push(phrase);
+      if (!isNot) wanted.push(...phrase);
+    } else filters.push({ name: kind, value, isNot });
+  });
+  if (wanted.length === 0 && filters.length === 0 && after === undefined)
+    throw invalid(
+      nots.length > 0
+        ? "a question needs a word to look for beside those it excludes"
+        : "there is nothing to search for: name a word",
+    );
+  return { wanted: wanted.slice(0, maxWanted), phrases, nots, filters, ...(after !== undefined && { after }) };
+}
+
+/** Clauses stand apart: nothing of one follows directly on the other. */
+const gapBetweenClauses = 10;
+
+/** What is looked for when this is asked. */
+function wantedOf(text: string, first: number, isUnfinished: boolean): Wanted[] {
+  const tokens = tokensOf(text);
+  const last = tokens.at(-1);
+  return tokens
+    .filter((token, at) => token.kind !== "single" || !endsPair(tokens[at - 1], token))
+    .map((token) => {
+      const surface = surfaceOf(text, token);
+      const isBeginning = token.kind === "single" || (token === last && isUnfinished && token.kind !== "pair");
+      return {
+        term: token.term,
+        ...(isBeginning && { beginning: surface }),
+        kind: token.kind,
+        position: first + token.position,
+        surface,
+      };
+    });
+}
+
+/** The last character of a run is in the pair before it already. */
+function endsPair(before: Token | undefined, single: Token): boolean {
+  return before?.kind === "pair" && before.position === single.position - 1;
+}
+
+/** The whole of an identifier stands where its first part does, and would count twice. */
+function isStep(one: Wanted, index: number, all: readonly Wanted[]): boolean {
+  return one.kind !== "whole" || all[index + 1]?.position !== one.position;
+}
+
+function surfaceOf(text: string, { from, to }: Token): string {
+  return fold(text.slice(from, to)).text.toLowerCase();
+}
+
+function endsInWord(text: string): boolean {
+  return /[\p{L}\p{N}\p{M}]$/u.test(text);
+}
+
+interface Clause {
+  readonly kind: "words" | "phrase" | "after" | Filter["name"];
+  readonly value: string;
+  readonly isNot: boolean;
+  /** Whether a quotation mark is still missing. */
+  readonly isOpen: boolean;
+}
+
+const quotes: Readonly<Record<string, string>> = { '"': '"', "“": "”", "„": "“", "＂": "＂" };
+
+function clausesOf(text: string): Clause[] {
+  const clauses: Clause[] = [];
+  let plain = "";
+  const endPlain = (): void => {
+    if (plain.trim() !== "") clauses.push({ kind: "words", value: plain.trim(), isNot: false, isOpen: true });
+    plain = "";
+  };
+  for (let at = 0; at < text.length;) {
+    const isStart = at === 0 || /[\s\u3000]/u.test(text[at - 1]!);
+    let from = at;
+    const isNot = isStart && /[-－]/u.test(text[at]!) && /[^\s\u3000-]/u.test(text[at + 1] ?? " ");
+    if (isNot) from += 1;
+    const field = isStart
+      ? /^(path|mime|source|lang|after):/iu.exec(text.slice(from, from + 8))?.[1]?.toLowerCase()
+      : undefined;
+    if (field) from += field.length + 1;
+    const closing = quotes[text[from] ?? ""];
+    if (closing === undefined && !field && !isNot) {
+      plain += text[at];
+      at += 1;
+      continue;
+    }
+    let end = closing === undefined ? nextSpace(text, from) : text.indexOf(closing, from + 1);
+    const isOpen = closing === undefined || end === -1;
+    if (end === -1) end = text.length;
+    const value = text.slice(closing === undefined ? from : from + 1, end);
+    endPlain();
+    const kind = (field as Clause["kind"] | undefined) ?? (closing === undefined ? "words" : "phrase");
+    if (value.trim() !== "") {
+      if (kind === "after" && isNot) throw invalid('"after:" cannot be turned round with "-"');
+      clauses.push({ kind, value, isNot, isOpen });
+    } else if (field) throw invalid(`${quote(`${field}:`)} needs a value right behind the colon`);
+    at = end + (closing !== undefined && end < text.length ? 1 : 0);
+  }
+  endPlain();
+  return clauses;
+}
+
+function nextSpace(text: string, from: number): number {
+  for (let at = from; at < text.length; at += 1) if (/[\s\u3000]/u.test(text[at]!)) return at;
+  return text.length;
+}
+
+const unitMs: Readonly<Record<string, number>> = {
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 7 * 86_400_000,
+  m: 30 * 86_400_000,
+  y: 365 * 86_400_000,
+};
+
+function readTime(value: string, now: number): number {
+  const folded = value.normalize("NFKC").toLowerCase();
+  const ago = /^(\d{1,4})([hdwmy])$/.exec(folded);
+  if (ago) return now - Number(ago[1]) * unitMs[ago[2]!]!;
+  const time = /^\d{4}(?:-\d\d(?:-\d\d(?:t[\d:.]+(?:z|[+-]\d\d:\d\d)?)?)?)?$/.test(folded)
+    ? Date.parse(folded.toUpperCase())
+    : Number.NaN;
+  if (Number.isNaN(time))
+    throw invalid(`${quote(`after:${value}`)} is no date: write after:2026-01-31, or after:7d for the last seven days`);
+  return time;
+}

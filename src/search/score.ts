@@ -1,0 +1,165 @@
+/** BM25 over fields: how well each document answers, and which of its passages does best. */
+import type { Found, Lookup } from "./lookup.ts";
+import { body, eachPosting, heading, title, type List } from "./postings.ts";
+import { longLength, type Segment } from "./segments.ts";
+import { weights } from "./weights.ts";
+
+export interface Scored {
+  readonly segment: Segment;
+  /** Ordinals in the segment. */
+  readonly document: number;
+  readonly passage: number;
+  readonly score: number;
+}
+
+export interface Scores {
+  /** The best documents, best first. */
+  top(count: number): readonly Scored[];
+}
+
+/** `worth` says how much a term counts; `isOut` is asked of documents by their ordinal in a segment. */
+export function score(
+  { segments, passages }: Lookup,
+  found: readonly Found[],
+  worth: (found: Found) => number,
+  isOut: (segment: number, document: number) => boolean,
+): Scores {
+  const { k1, b } = weights;
+  const tokens = segments.reduce((sum, segment) => sum + segment.tokens, 0);
+  const mean = Math.max(1, tokens / Math.max(1, passages));
+  const norms = Float32Array.from({ length: 256 }, (_, short) => k1 * (1 - b + (b * longLength(short)) / mean));
+  const parts = segments.map((segment, at) => {
+    const ofPassage = new Float32Array(segment.lengths.length);
+    const ofDocument = new Float32Array(segment.documents.length);
+    for (const one of found) {
+      const weight = worth(one) * (k1 + 1);
+      for (const list of one.lists[at]!) {
+        if (list.field === body) addToPassages(list, weight, ofPassage, ofDocument, norms, segment);
+        else if (list.field === heading) addFlat(list, weight * weights.heading, ofPassage);
+        else addFlat(list, weight * (list.field === title ? weights.title : weights.path), ofDocument);
+      }
+    }
+    return { segment, ...bestPassages(segment, ofPassage, ofDocument, (document) => isOut(at, document)) };
+  });
+  return {
+    top(count) {
+      const heap: { part: number; document: number; score: number }[] = [];
+      parts.forEach(({ totals }, part) => {
+        for (let document = 0; document < totals.length; document += 1) {
+          const total = totals[document]!;
+          if (total <= 0 || (heap.length === count && total <= heap[0]!.score)) continue;
+          offer(heap, count, { part, document, score: total });
+        }
+      });
+      return heap
+        .sort((left, right) => right.score - left.score || left.part - right.part || left.document - right.document)
+        .map(({ part, document, score: total }) => ({
+          segment: parts[part]!.segment,
+          document,
+          passage: parts[part]!.best[document]!,
+          score: total,
+        }));
+    },
+  };
+}
+
+/**
+ * Adds what one term says of each passage where it stands, and to each document what it says there at best. The hot loop of every
+ * question: numbers are read in place.
+ */
+function addToPassages(
+  { bytes, from, count }: List,
+  weight: number,
+  ofPassage: Float32Array,
+  ofDocument: Float32Array,
+  norms: Float32Array,
+  { lengths, owners }: Segment,
+): void {
+  const share = weights.document;
+  let at = from;
+  let ordinal = -1;
+  let document = -1;
+  let most = 0;
+  for (let index = 0; index < count; index += 1) {
+    let byte = bytes[at++]!;
+    let value = byte & 0x7f;
+    for (let shift = 7; byte > 0x7f; shift += 7) {
+      byte = bytes[at++]!;
+      value |= (byte & 0x7f) << shift;
+    }
+    ordinal += (value >>> 1) + 1;
+    let times = 1;
+    if ((value & 1) === 1) {
+      byte = bytes[at++]!;
+      times = byte & 0x7f;
+      for (let shift = 7; byte > 0x7f; shift += 7) {
+        byte = bytes[at++]!;
+        times |= (byte & 0x7f) << shift;
+      }
+      times += 2;
+    }
+    const said = (weight * times) / (times + norms[lengths[ordinal]!]!);
+    ofPassage[ordinal]! += said;
+    const owner = owners[ordinal]!;
+    if (owner !== document) {
+      if (document >= 0) ofDocument[document]! += share * most;
+      document = owner;
+      most = said;
+    } else if (said > most) most = said;
+  }
+  if (document >= 0) ofDocument[document]! += share * most;
+}
+
+/** The same where lengths say nothing. */
+function addFlat(list: List, weight: number, into: Float32Array): void {
+  eachPosting(list, (ordinal, times) => {
+    into[ordinal]! += (weight * times) / (times + weights.k1);
+  });
+}
+
+function bestPassages(
+  { starts }: Segment,
+  ofPassage: Float32Array,
+  ofDocument: Float32Array,
+  isOut: (document: number) => boolean,
+): { totals: Float32Array; best: Uint32Array } {
+  const totals = ofDocument;
+  const best = new Uint32Array(ofDocument.length);
+  for (let document = 0; document < totals.length; document += 1) {
+    let most = 0;
+    let at = starts[document]!;
+    for (let passage = at; passage < starts[document + 1]!; passage += 1)
+      if (ofPassage[passage]! > most) {
+        most = ofPassage[passage]!;
+        at = passage;
+      }
+    best[document] = at;
+    totals[document]! += most;
+    if (totals[document]! > 0 && isOut(document)) totals[document] = 0;
+  }
+  return { totals, best };
+}
+
+/** Keeps the largest in a heap whose root is the least of them. */
+function offer<T extends { readonly score: number }>(heap: T[], room: number, one: T): void {
+  if (heap.length < room) {
+    let at = heap.length;
+    heap.push(one);
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (heap[parent]!.score <= heap[at]!.score) break;
+      [heap[parent], heap[at]] = [heap[at]!, heap[parent]!];
+      at = parent;
+    }
+    return;
+  }
+  heap[0] = one;
+  for (let at = 0; ;) {
+    const left = at * 2 + 1;
+    if (left >= heap.length) return;
+    const child = left + 1 < heap.length && heap[left + 1]!.score < heap[left]!.score ? left + 1 : left;
+    if (heap[at]!.score <= heap[child]!.score) return;
+    [heap[at], heap[child]] = [heap[child]!, heap[at]!];
+    at = child;
+  }
+}

@@ -1,0 +1,297 @@
+/** The inverted index as a row of segments: each is written once, read, and in the end merged with its neighbours. */
+import type { DatabaseSync } from "node:sqlite";
+import { createBlockWriter, seek } from "./blocks.ts";
+import { createWriter, readNumber, readTerm, type Reader } from "./bytes.ts";
+import { mergeTerms, type Stream, type TakeTerm } from "./merge-terms.ts";
+import { listsOf, type List } from "./postings.ts";
+
+export const segmentTables = `
+  create table segments (
+    id integer primary key, first integer not null, last integer not null, passages integer not null,
+    dead integer not null, bytes integer not null, first_block integer not null, head blob not null, terms blob not null
+  ) strict;
+  create table blocks (id integer primary key, data blob not null) strict;
+`;
+
+/** A document's id is that of its first passage; the others follow. */
+export interface Kept {
+  readonly id: number;
+  readonly passages: number;
+}
+
+export interface Segment {
+  readonly id: number;
+  /** Ids of its first and last passage. No two segments overlap. */
+  readonly first: number;
+  readonly last: number;
+  readonly documents: Uint32Array;
+  /** The ordinal of each document's first passage, and at the end the number of passages. */
+  readonly starts: Uint32Array;
+  /** The ordinal of each passage's document. */
+  readonly owners: Uint32Array;
+  /** Of each passage, as `shortLength` says it. */
+  readonly lengths: Uint8Array;
+  /** Of all its passages together, in tokens. */
+  readonly tokens: number;
+  /** The first term of each block. */
+  readonly terms: readonly string[];
+  readonly firstBlock: number;
+}
+
+export interface Segments {
+  /** In the order of passages. Those that were known before are the same objects. */
+  load(): readonly Segment[];
+  /** Each term once, in order; of each passage its length, as `shortLength` says it. */
+  write(documents: readonly Kept[], lengths: readonly number[], each: EachTerm): void;
+  /** Passages that are gone stay in the lists until the segment is merged. */
+  bury(document: Kept): void;
+  /** Forgets what was read in a transaction that was taken back. */
+  forget(): void;
+  /** Merges where there are many small segments, or many dead passages in one. */
+  tidy(): void;
+  find(segment: Segment, term: string): readonly List[];
+  /** Terms that begin so, in order, until `take` gives false. */
+  eachTerm(segment: Segment, beginning: string, take: (term: string, lists: () => List[]) => boolean): void;
+}
+
+type EachTerm = (take: TakeTerm) => void;
+
+/** So many neighbours of a size are merged into one. */
+const fanOut = 8;
+/** What is larger is left alone: merging it would take long, and win little. */
+const maxMergedBytes = 64 * 1024 ** 2;
+const cacheBytes = 16 * 1024 ** 2;
+
+export function openSegments(database: DatabaseSync): Segments {
+  const { deflateRawSync, inflateRawSync } = process.getBuiltinModule("node:zlib");
+  const list = database.prepare("select id, first, last, passages, dead, bytes from segments order by first");
+  const one = database.prepare("select first, last, first_block, head, terms from segments where id = ?");
+  const block = database.prepare("select data from blocks where id = ?");
+  const known = new Map<number, Segment>();
+  const cache = new Map<number, Uint8Array>();
+  let cached = 0;
+
+  function load(): Segment[] {
+    const rows = list.all();
+    const alive = new Set(rows.map(({ id }) => id as number));
+    for (const id of known.keys()) if (!alive.has(id)) known.delete(id);
+    return rows.map(({ id }) => get(id as number));
+  }
+
+  function get(id: number): Segment {
+    let segment = known.get(id);
+    if (!segment) {
+      const row = one.get(id)!;
+      const { documents, starts, owners, lengths } = readHead(inflateRawSync(row["head"] as Uint8Array));
+      segment = {
+        id,
+        first: row["first"] as number,
+        last: row["last"] as number,
+        documents,
+        starts,
+        owners,
+        lengths,
+        tokens: lengths.reduce((sum, length) => sum + longLength(length), 0),
+        terms: JSON.parse(inflateRawSync(row["terms"] as Uint8Array).toString()) as string[],
+        firstBlock: row["first_block"] as number,
+      };
+      known.set(id, segment);
+    }
+    return segment;
+  }
+
+  function getBlock(id: number): Uint8Array {
+    let data = cache.get(id);
+    if (data) {
+      cache.delete(id);
+      cache.set(id, data);
+      return data;
+    }
+    data = block.get(id)!["data"] as Uint8Array;
+    cache.set(id, data);
+    cached += data.length;
+    for (const [oldest, { length }] of cache) {
+      if (cached <= cacheBytes) break;
+      cache.delete(oldest);
+      cached -= length;
+    }
+    return data;
+  }
+
+  function write(documents: readonly Kept[], lengths: readonly number[], each: EachTerm): void {
+    if (documents.length === 0) return;
+    // Not one behind the last: a number that was in use may still be known elsewhere.
+    const ids = database.prepare("update counters set value = value + ? where name = ? returning value");
+    const insert = database.prepare("insert into blocks (id, data) values (?, ?)");
+    const firstBlock = ids.get(0, "block")!["value"] as number;
+    const firsts: string[] = [];
+    let bytes = 0;
+    const writer = createBlockWriter((first, data) => {
+      insert.run(firstBlock + firsts.length, data);
+      firsts.push(first);
+      bytes += data.length;
+    });
+    each((term, termLength, payload) => writer.add(term, termLength, payload));
+    writer.finish();
+    ids.get(firsts.length, "block");
+    const last = documents.at(-1)!;
+    database
+      .prepare(
+        "insert into segments (id, first, last, passages, dead, bytes, first_block, head, terms) values (?, ?, ?, ?, 0, ?, ?, ?, ?)",
+      )
+      .run(
+        ids.get(1, "segment")!["value"] as number,
+        documents[0]!.id,
+        last.id + last.passages - 1,
+        lengths.length,
+        bytes,
+        firstBlock,
+        deflateRawSync(writeHead(documents, lengths), { level: 1 }),
+        deflateRawSync(JSON.stringify(firsts), { level: 1 }),
+      );
+  }
+
+  function merge(ids: readonly number[]): void {
+    const segments = ids.map(get);
+    const range = database.prepare("select id from documents where id between ? and ?");
+    const documents: Kept[] = [];
+    const lengths: number[] = [];
+    const streams = segments.map((segment): Stream => {
+      const alive = new Set(range.all(segment.first, segment.last).map(({ id }) => id as number));
+      const toDocument = new Int32Array(segment.documents.length).fill(-1);
+      const toPassage = new Int32Array(segment.lengths.length).fill(-1);
+      segment.documents.forEach((id, ordinal) => {
+        if (!alive.has(id)) return;
+        const start = segment.starts[ordinal]!;
+        const end = segment.starts[ordinal + 1]!;
+        toDocument[ordinal] = documents.length;
+        documents.push({ id, passages: end - start });
+        for (let passage = start; passage < end; passage += 1) {
+          toPassage[passage] = lengths.length;
+          lengths.push(segment.lengths[passage]!);
+        }
+      });
+      let next = 0;
+      // Not through the cache: what is read once need not push out what is asked for again.
+      const nextBlock = (): Uint8Array | undefined =>
+        next < segment.terms.length ? (block.get(segment.firstBlock + next++)!["data"] as Uint8Array) : undefined;
+      return { nextBlock, toPassage, toDocument };
+    });
+    write(documents, lengths, (take) => mergeTerms(streams, take));
+    const drop = database.prepare("delete from segments where id = ?");
+    const dropBlocks = database.prepare("delete from blocks where id >= ? and id < ?");
+    for (const { id, firstBlock, terms } of segments) {
+      dropBlocks.run(firstBlock, firstBlock + terms.length);
+      drop.run(id);
+    }
+  }
+
+  return {
+    load,
+    write,
+    forget() {
+      known.clear();
+      cache.clear();
+      cached = 0;
+    },
+    bury({ id, passages }) {
+      database.prepare("update segments set dead = dead + ? where first <= ? and last >= ?").run(passages, id, id);
+    },
+    tidy() {
+      for (let ids = untidy(list.all() as unknown as Size[]); ids; ids = untidy(list.all() as unknown as Size[]))
+        merge(ids);
+    },
+    find(segment, term) {
+      const at = blockOf(segment.terms, term);
+      if (at < 0) return [];
+      const cursor = seek(getBlock(segment.firstBlock + at), term);
+      return cursor && readTerm(cursor.term, 0, cursor.termLength) === term
+        ? listsOf(cursor.block, cursor.payloadFrom)
+        : [];
+    },
+    eachTerm(segment, beginning, take) {
+      for (let at = Math.max(0, blockOf(segment.terms, beginning)); at < segment.terms.length; at += 1) {
+        if (segment.terms[at]! > beginning && !segment.terms[at]!.startsWith(beginning)) return;
+        const data = getBlock(segment.firstBlock + at);
+        const cursor = seek(data, beginning);
+        if (!cursor) continue;
+        do {
+          const term = readTerm(cursor.term, 0, cursor.termLength);
+          if (!term.startsWith(beginning)) return;
+          if (!take(term, () => listsOf(data, cursor.payloadFrom))) return;
+        } while (cursor.next());
+      }
+    },
+  };
+}
+
+interface Size {
+  readonly id: number;
+  readonly passages: number;
+  readonly dead: number;
+  readonly bytes: number;
+}
+
+/** The neighbours that should become one. */
+function untidy(sizes: readonly Size[]): readonly number[] | undefined {
+  const rotten = sizes.find(({ dead, passages }) => dead === passages || dead > Math.max(32, passages / 3));
+  if (rotten) return [rotten.id];
+  for (let most = blockRoom; most <= maxMergedBytes; most *= fanOut) {
+    let from = sizes.length;
+    while (from > 0 && sizes[from - 1]!.bytes <= most) from -= 1;
+    if (sizes.length - from >= fanOut) return sizes.slice(from).map(({ id }) => id);
+  }
+  return undefined;
+}
+
+const blockRoom = 16 * 1024;
+
+/** The last block that begins with this term or an earlier one; -1 when all begin behind it. */
+function blockOf(terms: readonly string[], term: string): number {
+  let low = -1;
+  let high = terms.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (terms[middle]! <= term) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** A length in one byte, near enough to weigh with. Only a passage without any tokens has 0. */
+export function shortLength(tokens: number): number {
+  return Math.min(255, Math.round(Math.log2(1 + tokens) * 16));
+}
+
+export function longLength(short: number): number {
+  return 2 ** (short / 16) - 1;
+}
+
+function writeHead(documents: readonly Kept[], lengths: readonly number[]): Uint8Array {
+  const head = createWriter();
+  head.number(documents.length);
+  let last = 0;
+  for (const { id, passages } of documents) {
+    head.number(id - last);
+    head.number(passages);
+    last = id;
+  }
+  for (const length of lengths) head.byte(length);
+  return head.copy();
+}
+
+function readHead(bytes: Uint8Array): Pick<Segment, "documents" | "starts" | "owners" | "lengths"> {
+  const head: Reader = { bytes, at: 0 };
+  const count = readNumber(head);
+  const documents = new Uint32Array(count);
+  const starts = new Uint32Array(count + 1);
+  let last = 0;
+  for (let at = 0; at < count; at += 1) {
+    last += readNumber(head);
+    documents[at] = last;
+    starts[at + 1] = starts[at]! + readNumber(head);
+  }
+  const owners = new Uint32Array(starts[count]!);
+  for (let at = 0; at < count; at += 1) owners.fill(at, starts[at], starts[at + 1]);
+  return { documents, starts, owners, lengths: bytes.slice(head.at, head.at + owners.length) };
+}

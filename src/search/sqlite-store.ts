@@ -1,0 +1,159 @@
+/** Keeps an index in one SQLite file. */
+import { fromKey, keysBelow, readQuery, spellQuery, toKey } from "./address-key.ts";
+import { findPassages, type Index } from "./find-passages.ts";
+import { dropDocument, putDocuments } from "./index-documents.ts";
+import { openToRead, openToWrite } from "./open-database.ts";
+import { openSegments, type Kept } from "./segments.ts";
+import type { Document, OpenStore, Unembedded } from "./store.ts";
+import { openTexts } from "./texts.ts";
+import { openVectors } from "./vectors.ts";
+
+/** Free pages are given back when a quarter of the file is free, and it is not a small one. */
+const freePages = 1024;
+
+export const openStore: OpenStore = (file, { readOnly = false } = {}) => {
+  const database = readOnly ? openToRead(file) : openToWrite(file);
+  const index: Index = {
+    database,
+    segments: openSegments(database),
+    texts: openTexts(database),
+    vectors: openVectors(database),
+  };
+
+  function change(run: () => void): void {
+    database.exec("begin immediate");
+    try {
+      run();
+      index.segments.tidy();
+      database.exec("commit");
+    } catch (error) {
+      // What was read in between may never have been.
+      index.segments.forget();
+      index.texts.forget();
+      if (database.isTransaction) database.exec("rollback");
+      throw error;
+    }
+    const free = pragma("freelist_count");
+    if (free > freePages && free * 4 > pragma("page_count")) database.exec("pragma incremental_vacuum");
+  }
+
+  function pragma(name: string): number {
+    return database.prepare(`pragma ${name}`).get()![name] as number;
+  }
+
+  /** All that is asked sees one state, whatever another writes meanwhile. */
+  function look<T>(run: () => T): T {
+    database.exec("begin");
+    try {
+      return run();
+    } finally {
+      if (database.isTransaction) database.exec("commit");
+    }
+  }
+
+  const note = database.prepare("select value from notes where name = ?");
+
+  return {
+    put(documents) {
+      if (documents.length === 0) return;
+      const last = new Map<string, Document>();
+      for (const document of documents) {
+        const { path, query } = document.entry;
+        last.set(JSON.stringify([document.mount, path, spellQuery(query)]), document);
+      }
+      change(() => putDocuments(index, last.values()));
+    },
+    remove(mount, addresses) {
+      if (addresses.length === 0) return;
+      const find = database.prepare(`
+        select d.id, d.passages from documents d join mounts m on m.id = d.mount where m.name = ? and d.key = ? and d.query = ?`);
+      change(() => {
+        for (const { path, query } of addresses) {
+          const document = find.get(mount, toKey(path), spellQuery(query)) as Kept | undefined;
+          if (document) dropDocument(index, document);
+        }
+      });
+    },
+    removeBelow(mount, path) {
+      const find = database.prepare(`
+        select d.id, d.passages from documents d join mounts m on m.id = d.mount
+        where m.name = ? and (d.key = ? or (d.key >= ? and d.key < ?))`);
+      change(() => {
+        for (const document of find.all(mount, toKey(path), ...keysBelow(path)) as unknown as Kept[])
+          dropDocument(index, document);
+      });
+    },
+    stored(mount, { after, limit }) {
+      const rows = database
+        .prepare(`
+          select d.key, d.query, d.version from documents d join mounts m on m.id = d.mount
+          where m.name = ? and (d.key, d.query) > (?, ?) order by d.key, d.query limit ?`)
+        // The mount itself has an empty key and an empty query: nothing is before it but this.
+        .all(mount, after ? toKey(after.path) : "", after ? spellQuery(after.query) : "", limit);
+      return rows.map((row) => {
+        const query = readQuery(row["query"] as string);
+        const version = row["version"] as string | null;
+        return {
+          path: fromKey(row["key"] as Uint8Array),
+          ...(query && { query }),
+          ...(version !== null && { version }),
+        };
+      });
+    },
+    counts() {
+      return database
+        .prepare(`
+          select m.name as mount, count(*) as documents, sum(d.passages) as passages
+          from documents d join mounts m on m.id = d.mount group by m.name order by m.name`)
+        .all()
+        .map(({ mount, documents, passages }) => ({
+          mount: mount as string,
+          documents: documents as number,
+          passages: passages as number,
+        }));
+    },
+    search: (ask) => look(() => findPassages(index, ask)),
+    unembedded: (limit) => look(() => unembeddedOf(index, limit)),
+    embed(vectors) {
+      const owner = database.prepare("select id, passages from documents where id <= ? order by id desc limit 1");
+      const settle = database.prepare("update documents set embedded = 1 where id = ?");
+      const touched = new Map<number, Kept>();
+      change(() => {
+        for (const { id, vector } of vectors) {
+          const document = owner.get(id) as Kept | undefined;
+          if (!document || id >= document.id + document.passages) continue;
+          index.vectors.put(id, vector);
+          touched.set(document.id, document);
+        }
+        for (const { id, passages } of touched.values())
+          if (index.vectors.count(id, id + passages - 1) === passages) settle.run(id);
+      });
+    },
+    note: (name) => note.get(name)?.["value"] as string | undefined,
+    setNote(name, value) {
+      database
+        .prepare("insert into notes values (?, ?) on conflict do update set value = excluded.value")
+        .run(name, value);
+    },
+    close() {
+      database.close();
+    },
+  };
+};
+
+/** A passage is embedded with what it stands under: that is often half of what it means. */
+function unembeddedOf({ database, texts, vectors }: Index, limit: number): Unembedded[] {
+  const passages: Unembedded[] = [];
+  const open = database.prepare("select id, passages from documents where embedded = 0 order by id");
+  for (const row of open.iterate()) {
+    const { id, passages: count } = row as unknown as Kept;
+    const { title, name } = texts.entry(id);
+    for (let at = id; at < id + count; at += 1) {
+      if (passages.length >= limit) return passages;
+      if (vectors.has(at)) continue;
+      const { heading, text } = texts.passage(at)!;
+      passages.push({ id: at, text: [title ?? name, heading, text].filter(Boolean).join("\n") });
+    }
+  }
+  return passages;
+}

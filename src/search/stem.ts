@@ -1,0 +1,148 @@
+/** English words without their endings, after M. F. Porter, "An algorithm for suffix stripping" (1980). */
+
+const cache = new Map<string, string>();
+
+/** For lower-case words of a to z; others stay as they are. */
+export function stem(word: string): string {
+  if (word.length < 4 || word.length > 32) return word;
+  let known = cache.get(word);
+  if (known === undefined) {
+    known = /^[a-z]+$/.test(word) ? strip(word) : word;
+    if (cache.size >= 65_536) cache.clear();
+    cache.set(word, known);
+  }
+  return known;
+}
+
+function strip(word: string): string {
+  let at = dropPlural(word);
+  at = dropPast(at);
+  if (at.endsWith("y") && hasVowel(at.slice(0, -1))) at = `${at.slice(0, -1)}i`;
+  at = swap(at, seconds, 0);
+  at = swap(at, thirds, 0);
+  at = swap(at, fourths, 1);
+  return dropEnd(at);
+}
+
+function dropPlural(word: string): string {
+  if (word.endsWith("sses") || word.endsWith("ies")) return word.slice(0, -2);
+  return word.endsWith("s") && !word.endsWith("ss") ? word.slice(0, -1) : word;
+}
+
+function dropPast(word: string): string {
+  if (word.endsWith("eed")) return measure(word.slice(0, -3)) > 0 ? word.slice(0, -1) : word;
+  const ending = word.endsWith("ed") ? 2 : word.endsWith("ing") ? 3 : 0;
+  const base = word.slice(0, word.length - ending);
+  if (ending === 0 || !hasVowel(base)) return word;
+  if (/(?:at|bl|iz)$/.test(base)) return `${base}e`;
+  if (/([^aeiou])\1$/.test(base) && !/[lsz]$/.test(base)) return base.slice(0, -1);
+  return measure(base) === 1 && endsShort(base) ? `${base}e` : base;
+}
+
+function dropEnd(word: string): string {
+  let at = word;
+  if (at.endsWith("e")) {
+    const base = at.slice(0, -1);
+    const m = measure(base);
+    if (m > 1 || (m === 1 && !endsShort(base))) at = base;
+  }
+  return at.endsWith("ll") && measure(at) > 1 ? at.slice(0, -1) : at;
+}
+
+/** The first ending that fits is the one that counts, whether or not enough of the word is left. */
+function swap(word: string, endings: readonly (readonly [string, string])[], least: number): string {
+  for (const [ending, instead] of endings) {
+    if (!word.endsWith(ending)) continue;
+    const base = word.slice(0, -ending.length);
+    if (measure(base) <= least) return word;
+    return ending === "ion" && !/[st]$/.test(base) ? word : base + instead;
+  }
+  return word;
+}
+
+/** How often a vowel is followed by a consonant. */
+function measure(word: string): number {
+  let count = 0;
+  let wasVowel = false;
+  for (let at = 0; at < word.length; at += 1) {
+    const vowel = isVowel(word, at);
+    if (wasVowel && !vowel) count += 1;
+    wasVowel = vowel;
+  }
+  return count;
+}
+
+function isVowel(word: string, at: number): boolean {
+  const letter = word[at]!;
+  if (letter === "y") return at > 0 && !isVowel(word, at - 1);
+  return letter === "a" || letter === "e" || letter === "i" || letter === "o" || letter === "u";
+}
+
+function hasVowel(word: string): boolean {
+  for (let at = 0; at < word.length; at += 1) if (isVowel(word, at)) return true;
+  return false;
+}
+
+/** Consonant, vowel, consonant that is not w, x or y. */
+function endsShort(word: string): boolean {
+  const last = word.length - 1;
+  return (
+    last >= 2 && !isVowel(word, last) && isVowel(word, last - 1) && !isVowel(word, last - 2) && !/[wxy]$/.test(word)
+  );
+}
+
+const seconds = [
+  ["ational", "ate"],
+  ["tional", "tion"],
+  ["enci", "ence"],
+  ["anci", "ance"],
+  ["izer", "ize"],
+  ["bli", "ble"],
+  ["alli", "al"],
+  ["entli", "ent"],
+  ["eli", "e"],
+  ["ousli", "ous"],
+  ["ization", "ize"],
+  ["ation", "ate"],
+  ["ator", "ate"],
+  ["alism", "al"],
+  ["iveness", "ive"],
+  ["fulness", "ful"],
+  ["ousness", "ous"],
+  ["aliti", "al"],
+  ["iviti", "ive"],
+  ["biliti", "ble"],
+  ["logi", "log"],
+] as const;
+
+const thirds = [
+  ["icate", "ic"],
+  ["ative", ""],
+  ["alize", "al"],
+  ["iciti", "ic"],
+  ["ical", "ic"],
+  ["ful", ""],
+  ["ness", ""],
+] as const;
+
+const fourths = [
+  ["al", ""],
+  ["ance", ""],
+  ["ence", ""],
+  ["er", ""],
+  ["ic", ""],
+  ["able", ""],
+  ["ible", ""],
+  ["ant", ""],
+  ["ement", ""],
+  ["ment", ""],
+  ["ent", ""],
+  ["ion", ""],
+  ["ou", ""],
+  ["ism", ""],
+  ["ate", ""],
+  ["iti", ""],
+  ["ous", ""],
+  ["ive", ""],
+  ["ize", ""],
+] as const;

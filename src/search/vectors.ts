@@ -1,0 +1,131 @@
+/** What passages mean, as vectors of one byte a dimension, compared one by one. */
+import type { DatabaseSync } from "node:sqlite";
+
+export const vectorTables = `
+  create table vectors (
+    number integer primary key autoincrement, passage integer not null unique, data blob not null
+  ) strict;
+`;
+
+export interface Vectors {
+  /** One that points nowhere is kept as such, and is near to nothing. */
+  put(passage: number, vector: Float32Array): void;
+  has(passage: number): boolean;
+  /** How many of these passages have one, from the first id to the last. */
+  count(first: number, last: number): number;
+  /** Of these passages, from the first id to the last. */
+  remove(first: number, last: number): void;
+  /** The ids of the passages that are nearest in meaning, nearest first. Some may be gone. */
+  nearest(vector: Float32Array, count: number): readonly number[];
+}
+
+/** Vectors are held in pieces of so many. */
+const pieceSize = 4096;
+
+interface Piece {
+  readonly passages: Float64Array;
+  readonly values: Int8Array;
+  readonly scales: Float32Array;
+  count: number;
+}
+
+export function openVectors(database: DatabaseSync): Vectors {
+  const insert = database.prepare("insert or replace into vectors (passage, data) values (?, ?)");
+  const one = database.prepare("select 1 from vectors where passage = ?");
+  const drop = database.prepare("delete from vectors where passage between ? and ?");
+  const since = database.prepare("select number, passage, data from vectors where number > ? order by number");
+  const size = database.prepare("select count(*) as count from vectors");
+  const between = database.prepare("select count(*) as count from vectors where passage between ? and ?");
+  let pieces: Piece[] = [];
+  let dimensions = 0;
+  let held = 0;
+  let last = 0;
+
+  /** Rows are only ever added behind the last, and taken away; when half of what is held is gone, it is read anew. */
+  function refresh(wanted: number): void {
+    if (wanted !== dimensions || (size.get()!["count"] as number) * 2 < held) {
+      pieces = [];
+      held = 0;
+      last = 0;
+      dimensions = wanted;
+    }
+    for (const row of since.iterate(last)) {
+      last = row["number"] as number;
+      const data = row["data"] as Uint8Array;
+      if (data.length !== dimensions + 4) continue;
+      let piece = pieces.at(-1);
+      if (!piece || piece.count === pieceSize) {
+        piece = {
+          passages: new Float64Array(pieceSize),
+          values: new Int8Array(pieceSize * dimensions),
+          scales: new Float32Array(pieceSize),
+          count: 0,
+        };
+        pieces.push(piece);
+      }
+      piece.passages[piece.count] = row["passage"] as number;
+      piece.scales[piece.count] = new DataView(data.buffer, data.byteOffset).getFloat32(0);
+      piece.values.set(new Int8Array(data.buffer, data.byteOffset + 4, dimensions), piece.count * dimensions);
+      piece.count += 1;
+      held += 1;
+    }
+  }
+
+  return {
+    put(passage, vector) {
+      insert.run(passage, toBytes(vector) ?? new Uint8Array());
+    },
+    count: (first, end) => between.get(first, end)!["count"] as number,
+    has: (passage) => one.get(passage) !== undefined,
+    remove(first, end) {
+      drop.run(first, end);
+    },
+    nearest(vector, count) {
+      const asked = toBytes(vector);
+      if (!asked) return [];
+      refresh(vector.length);
+      const question = new Int8Array(asked.buffer, asked.byteOffset + 4, vector.length);
+      const best: { passage: number; likeness: number }[] = [];
+      for (const { passages, values, scales, count: inPiece } of pieces)
+        for (let at = 0; at < inPiece; at += 1) {
+          let sum = 0;
+          const from = at * dimensions;
+          for (let dimension = 0; dimension < dimensions; dimension += 1)
+            sum += question[dimension]! * values[from + dimension]!;
+          const likeness = sum * scales[at]!;
+          if (best.length < count || likeness > best.at(-1)!.likeness)
+            insertOrdered(best, count, passages[at]!, likeness);
+        }
+      return best.map(({ passage }) => passage);
+    },
+  };
+}
+
+function insertOrdered(
+  best: { passage: number; likeness: number }[],
+  room: number,
+  passage: number,
+  likeness: number,
+): void {
+  let at = best.length;
+  while (at > 0 && best[at - 1]!.likeness < likeness) at -= 1;
+  best.splice(at, 0, { passage, likeness });
+  if (best.length > room) best.pop();
+}
+
+/** Its length made 1, then a scale of four bytes and a byte for each dimension. Undefined for what is no direction. */
+function toBytes(vector: Float32Array): Uint8Array | undefined {
+  let squares = 0;
+  let most = 0;
+  for (const value of vector) {
+    squares += value * value;
+    most = Math.max(most, Math.abs(value));
+  }
+  if (!(squares > 0 && squares < Infinity)) return undefined;
+  const bytes = new Uint8Array(vector.length + 4);
+  new DataView(bytes.buffer).setFloat32(0, most / Math.sqrt(squares) / 127);
+  vector.forEach((value, at) => {
+    bytes[at + 4] = Math.round((value / most) * 127);
+  });
+  return bytes;
+}

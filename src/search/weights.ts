@@ -1,0 +1,41 @@
+/** How much counts how much. Chosen on one half of the questions in bench/search; the other half measures them. */
+
+export interface Weights {
+  /** BM25: how soon more of the same says nothing new, and how much a long passage must do better. */
+  readonly k1: number;
+  readonly b: number;
+  /** A term there, beside one in the body. */
+  readonly heading: number;
+  readonly title: number;
+  readonly path: number;
+  /** What the whole document says of the terms, beside its best passage. */
+  readonly document: number;
+  /** Two kana, which are mostly endings and particles; a kana beside another character, which is mostly where two words meet. */
+  readonly kana: number;
+  readonly halfKana: number;
+  /** "how", "the", "of". */
+  readonly functionWord: number;
+  /** The same for two characters: "ます", "から". */
+  readonly functionPair: number;
+  /** A part of an identifier; a word that was probably meant. */
+  readonly part: number;
+  readonly guess: number;
+  /** For terms that follow one another as in the question. */
+  readonly order: number;
+}
+
+export const weights: Weights = {
+  k1: 1,
+  b: 0.8,
+  heading: 0.6,
+  title: 1,
+  path: 0.7,
+  document: 0.2,
+  kana: 0.6,
+  halfKana: 0.55,
+  functionWord: 0.05,
+  functionPair: 0.1,
+  part: 0.8,
+  guess: 0.6,
+  order: 0.1,
+};

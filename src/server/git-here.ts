@@ -1,0 +1,33 @@
+/** The repositories of folders that are served without a config: a mount for each checkout that keeps to its folder. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { stack } from "../layer.ts";
+import { standardLayers } from "../layers/standard.ts";
+import type { Mount } from "../router/route.ts";
+import type { Tools } from "../source.ts";
+import { sources } from "../sources/index.ts";
+
+/** Nothing is loaded where no folder is a checkout, and no program runs before the first question. */
+export async function openGitHere(
+  folders: readonly { readonly name: string; readonly path: string }[],
+  tools: Tools,
+  taken: ReadonlySet<string>,
+): Promise<Mount[]> {
+  const mounts: Mount[] = [];
+  const names = new Set(taken);
+  for (const { name: folder, path } of folders) {
+    if (!existsSync(join(path, ".git"))) continue;
+    const { findRepository, placesBeyond } = await import("../sources/git/repository.ts");
+    const repository = findRepository(path);
+    // A worktree, a submodule and borrowed objects lead elsewhere, which a config has to ask for.
+    if (!repository || repository.isBare || placesBeyond(repository, path).length > 0) continue;
+    const { default: git } = await sources.git();
+    const plain = folders.length === 1 ? "git" : `${folder}-git`;
+    let name = plain;
+    for (let count = 2; names.has(name); count += 1) name = `${plain}-${count}`;
+    names.add(name);
+    const source = stack(await git.open({ root: path }, tools), { name }, standardLayers(tools));
+    mounts.push({ name, base: `${git.scheme}://${encodeURIComponent(folder)}/`, source });
+  }
+  return mounts;
+}

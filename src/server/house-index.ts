@@ -1,0 +1,134 @@
+/** The index of a house, begun only when serving has: a thread, a database and a look at everything take their time. */
+import type { SearchSettings } from "../config/schema.ts";
+import type { SearchIndex } from "../search/search-index.ts";
+import type { Tools } from "../source.ts";
+import { indexPlace, type Project } from "./search/index-place.ts";
+import type { KeptIndex, SearchedMount } from "./search/kept-index.ts";
+
+export interface HouseIndexOptions {
+  readonly cacheFolder: string;
+  readonly project: Project;
+  readonly tools: Tools;
+  /** Whether it goes on following changes, or is brought up to date once. */
+  readonly live: boolean;
+}
+
+export interface HouseIndex extends SearchIndex {
+  /** From here on these mounts are indexed, in the way the settings say. */
+  serve(mounts: readonly SearchedMount[], settings: SearchSettings): void;
+  /** The folder that it stands in. */
+  readonly place: string;
+  /** Takes away all of it; it is made anew when it is opened again. Throws "busy" while another process keeps it. */
+  remove(): Promise<void>;
+  /** Undefined where the config says that there is to be none. */
+  open(): Promise<KeptIndex | undefined>;
+  /** The index as far as it is open. */
+  readonly kept: KeptIndex | undefined;
+  /** Hears whenever there is something new to say of it. */
+  follow(hear: () => void, signal: AbortSignal): void;
+  /** Afterwards nothing runs and nothing is held. */
+  close(): Promise<void>;
+}
+
+/** So long after the house was opened the index is begun, unless someone searches before. */
+const beginMs = 1000;
+const defaults = { maxFileBytes: 2 * 1024 ** 2, maxBytes: 4 * 1024 ** 3 };
+
+export function createHouseIndex({ cacheFolder, project, tools, live }: HouseIndexOptions): HouseIndex {
+  const closing = new AbortController();
+  const listeners = new Set<() => void>();
+  let mounts: readonly SearchedMount[] = [];
+  let settings: SearchSettings = {};
+  let kept: KeptIndex | undefined;
+  let opening: Promise<KeptIndex | undefined> | undefined;
+  let ending: Promise<void> = Promise.resolve();
+  const timer = live ? setTimeout(() => void open(), beginMs) : undefined;
+  timer?.unref();
+
+  const place = () => indexPlace(cacheFolder, project);
+
+  function open(): Promise<KeptIndex | undefined> {
+    if (closing.signal.aborted || settings.enabled === false) return Promise.resolve(undefined);
+    return (opening ??= ending.then(begin).catch((cause: unknown) => {
+      tools.log("error", "there is no search index, because it cannot be kept here", { cause });
+      return undefined;
+    }));
+  }
+
+  async function begin(): Promise<KeptIndex | undefined> {
+    const [{ createKeptIndex }, { markUsed, sweep }] = await Promise.all([
+      import("./search/kept-index.ts"),
+      import("./search/index-shelf.ts"),
+    ]);
+    if (closing.signal.aborted) return undefined;
+    const folder = place();
+    markUsed(folder, project);
+    if (live) sweep(cacheFolder, tools.now());
+    const { maxFileBytes = defaults.maxFileBytes, maxBytes = defaults.maxBytes, embeddings } = settings;
+    kept = createKeptIndex({ folder, tools, maxFileBytes, maxBytes, embeddings, once: !live });
+    kept.follow(() => {
+      for (const hear of listeners) hear();
+    }, closing.signal);
+    kept.serve(mounts);
+    return kept;
+  }
+
+  /** Who opens it again waits until it is closed. */
+  function end(): Promise<void> {
+    const opened = opening;
+    opening = undefined;
+    return (ending = ending.then(async () => {
+      await opened;
+      const before = kept;
+      kept = undefined;
+      await before?.close();
+    }));
+  }
+
+  return {
+    open,
+    get place() {
+      return place();
+    },
+
+    async remove() {
+      const { removeIndex } = await import("./search/index-shelf.ts");
+      await end();
+      removeIndex(place());
+    },
+
+    get kept() {
+      return kept;
+    },
+
+    serve(nextMounts, next) {
+      const isOther = JSON.stringify(next) !== JSON.stringify(settings);
+      mounts = nextMounts;
+      settings = next;
+      if (!isOther) kept?.serve(mounts);
+      // What it is to be like is settled when it is begun.
+      else if (opening) void end().then(open);
+    },
+
+    ready(mount) {
+      if (settings.enabled === false || !mounts.some(({ name }) => name === mount)) return undefined;
+      return kept?.ready(mount) ?? 0;
+    },
+
+    async search(ask, signal) {
+      return (await (await open())?.search(ask, signal)) ?? [];
+    },
+
+    follow(hear, signal) {
+      if (signal.aborted) return;
+      listeners.add(hear);
+      signal.addEventListener("abort", () => listeners.delete(hear), { once: true });
+    },
+
+    async close() {
+      closing.abort();
+      clearTimeout(timer);
+      await end();
+    },
+  };
+}

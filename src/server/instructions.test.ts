@@ -1,0 +1,220 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { openPolicy, type Policy } from "../access/policy.ts";
+import type { Caller } from "../resources.ts";
+import { createResources } from "../router/create-resources.ts";
+import { createMemory, type MemoryValue } from "../sources/memory.ts";
+import { createClock } from "../testing/clock.ts";
+import { compose, createInstructions, maxLength } from "./instructions.ts";
+
+type Rooms = Readonly<Record<string, MemoryValue>>;
+
+const me: Caller = { id: "me" };
+const allTools = ["search_resources", "list_resources", "read_resource"] as const;
+
+function openHouse(places: Readonly<Record<string, Rooms>>, policy: Policy = openPolicy) {
+  const clock = createClock();
+  const mounts = Object.entries(places).map(([name, rooms]) => ({
+    name,
+    base: `memory://${encodeURIComponent(name)}/`,
+    memory: createMemory(rooms),
+  }));
+  const served = mounts.map(({ name, base, memory }) => ({ name, base, source: memory.source }));
+  const resources = createResources({ mounts: served, policy, tools: clock.tools, cursorKey: new Uint8Array(32) });
+  const house = { resources, mounts: served, policy, tools: clock.tools };
+  return { house, clock, memories: mounts.map(({ memory }) => memory) };
+}
+
+function open(places: Readonly<Record<string, Rooms>>, policy?: Policy) {
+  const opened = openHouse(places, policy);
+  return { ...opened, said: createInstructions({ house: opened.house, server: "pressmark", tools: allTools }) };
+}
+
+describe("instructions", () => {
+  it("say at once what is here and when to search, and what to read first as soon as it is known", async () => {
+    const { said } = open({ project: { "README.md": "x", "src/a.ts": "x", "AGENTS.md": "x", "docs/index.md": "x" } });
+    const first = said.of(me);
+    expect(first).toContain('The server pressmark lets you read "project" (memory://project).');
+    expect(first).toContain("Search it with search_resources before you answer");
+    expect(first).not.toContain("Read first");
+    await said.look(me);
+    expect(said.of(me)).toContain(
+      'Read first: "AGENTS.md" (memory://project/AGENTS.md), "README.md" (memory://project/README.md), "docs/index.md" (memory://project/docs/index.md).',
+    );
+  });
+
+  it("name the most usual at once after a glance, and all of it after a look", async () => {
+    const { said } = open({
+      project: { "README.md": "x", "docs/index.md": "x", "plan.txt": { text: "x", annotations: { priority: 1 } } },
+    });
+    await said.glance(me);
+    const glanced = said.of(me);
+    expect(glanced).toContain('Read first: "README.md" (memory://project/README.md), "docs/index.md"');
+    expect(glanced).not.toContain("plan.txt");
+    await said.look(me);
+    expect(said.of(me)).toContain('Read first: "plan.txt"');
+    await said.glance(me);
+    expect(said.of(me)).toContain('Read first: "plan.txt"');
+  });
+
+  it("put what its source calls important first, and leave out what is not for models", async () => {
+    const { said } = open({
+      project: {
+        "README.md": "x",
+        "plan.txt": { text: "x", annotations: { priority: 1 } },
+        "CLAUDE.md": { text: "x", annotations: { audience: ["user"] } },
+        "AGENTS.md": { text: "x", annotations: { priority: 0.1 } },
+      },
+    });
+    await said.look(me);
+    expect(/Read first: (.*?)\. Pass/.exec(said.of(me))?.[1]).toBe(
+      '"plan.txt" (memory://project/plan.txt), "README.md" (memory://project/README.md), "AGENTS.md" (memory://project/AGENTS.md)',
+    );
+  });
+
+  it("name no tools where there are none", () => {
+    const { house } = openHouse({ project: {} });
+    const said = createInstructions({ house, server: "pressmark", tools: [] }).of(me);
+    expect(said).not.toMatch(/search_resources|list_resources|read_resource/);
+    expect(said).toContain("resources/list");
+  });
+
+  it("are others as soon as the mounts are, and when what was found has grown old", async () => {
+    const { house, clock, memories, said } = open({ project: { "README.md": "x" }, notes: { "a.txt": "x" } });
+    await said.look(me);
+    expect(said.of(me)).toContain("Read first");
+    memories[0]!.set("AGENTS.md", "x");
+    await clock.advance(61_000);
+    expect(said.of(me)).not.toContain("AGENTS.md");
+    await said.look(me);
+    expect(said.of(me)).toContain("AGENTS.md");
+
+    const fewer = { ...house, mounts: house.mounts.slice(1) };
+    const moving = createInstructions({
+      house: {
+        ...house,
+        get mounts() {
+          return current.mounts;
+        },
+      },
+      server: "pressmark",
+      tools: allTools,
+    });
+    let current: { readonly mounts: typeof house.mounts } = house;
+    await moving.look(me);
+    expect(moving.of(me)).toContain("README.md");
+    current = fewer;
+    expect(moving.of(me)).not.toMatch(/README|project/);
+    expect(moving.of(me)).toContain('"notes"');
+  });
+
+  it("do not repeat what was found so long ago that it may not be there any more", async () => {
+    const { clock, said } = open({ project: { "README.md": "x" } });
+    await said.look(me);
+    await clock.advance(301_000);
+    expect(said.of(me)).not.toContain("Read first");
+  });
+
+  it("find what to read first where a source has no directories, and do without a mount that fails", async () => {
+    const { house } = openHouse({ project: { "README.md": "x" } });
+    const flat: typeof house.resources = {
+      ...house.resources,
+      children: (uri) => Promise.reject(new Error(`no children of ${uri}`)),
+    };
+    const said = createInstructions({ house: { ...house, resources: flat }, server: "pressmark", tools: allTools });
+    await said.look(me);
+    expect(said.of(me)).toContain("memory://project/README.md");
+    const broken = { ...flat, list: () => Promise.reject(new Error("down")) };
+    const without = createInstructions({
+      house: { ...house, resources: broken },
+      server: "pressmark",
+      tools: allTools,
+    });
+    await without.look(me);
+    expect(without.of(me)).not.toContain("Read first");
+  });
+
+  it("have at most 1,500 characters, and hold names and URIs whole", () => {
+    const name = fc
+      .array(fc.constantFrom("資料", "🖋️", "e\u0301", "a b", "\n", "\u202e", '"'), { minLength: 1, maxLength: 150 })
+      .map((pieces) => pieces.join(""));
+    const uri = fc
+      .array(fc.constantFrom("%E6%97%A5", "a", "/", "b?c=", "%F0%9F%96%8B"), { maxLength: 250 })
+      .map((pieces) => `docs://${pieces.join("")}`);
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ name, base: uri.map((base) => `${base}/`) }), { maxLength: 30 }),
+        fc.array(fc.record({ name, uri }), { maxLength: 3 }),
+        fc.subarray([...allTools]),
+        (mounts, landmarks, tools) => {
+          const said = compose({ server: "pressmark", mounts, landmarks, tools });
+          expect(said.length).toBeLessThanOrEqual(maxLength);
+          expect(said.isWellFormed()).toBe(true);
+          expect(said).not.toMatch(/[\n\r\u202e]/);
+          const listed = /Read first: (.*)\. Pass URIs on/.exec(said)?.[1] ?? "";
+          const whole = landmarks.filter((each) => listed.includes(`(${each.uri})`));
+          // Nothing stands there but what is whole.
+          expect(whole.reduce((rest, each) => rest.replace(`(${each.uri})`, ""), listed)).not.toContain("://");
+        },
+      ),
+    );
+  });
+
+  it("keep Japanese names as they are", () => {
+    const mounts = [{ name: "設計資料と議事録", base: "docs://%E8%A8%AD/" }];
+    const landmarks = [{ name: "はじめに.md", uri: "docs://%E8%A8%AD/%E3%81%AF.md" }];
+    const said = compose({ server: "pressmark", mounts, landmarks, tools: allTools });
+    expect(said).toContain('"設計資料と議事録" (docs://%E8%A8%AD)');
+    expect(said).toContain('"はじめに.md" (docs://%E8%A8%AD/%E3%81%AF.md)');
+  });
+});
+
+const toRooms = (mount: string, given: readonly string[]): Rooms =>
+  Object.fromEntries(given.map((path) => [path, { text: mount, annotations: { priority: path.length / 20 } }]));
+
+describe("instructions reveal nothing", () => {
+  const paths = ["README.md", "AGENTS.md", "CLAUDE.md", "docs/README.md", "docs/guide.md", "docs", "plan.txt"];
+  const files = paths.filter((path) => path !== "docs");
+  const places = fc.record({ one: fc.subarray(files), two: fc.subarray(files), three: fc.subarray(files) });
+  const hidden = fc.record({
+    mounts: fc.subarray(["one", "two", "three"], { maxLength: 2 }),
+    paths: fc.array(fc.record({ mount: fc.constantFrom("one", "two", "three"), path: fc.constantFrom(...paths) })),
+  });
+
+  it("of what the caller may not see: they are those of a house in which it is not", async () => {
+    await fc.assert(
+      fc.asyncProperty(places, hidden, async (all, hides) => {
+        const isHidden = (mount: string, path: string) =>
+          hides.mounts.includes(mount) ||
+          hides.paths.some((each) => each.mount === mount && (each.path === path || path.startsWith(`${each.path}/`)));
+        const policy: Policy = {
+          maySee: ({ id }, mount, { path }) => id === "owner" || !isHidden(mount, path),
+        };
+        const full = Object.fromEntries(Object.entries(all).map(([mount, given]) => [mount, toRooms(mount, given)]));
+        const visible = Object.fromEntries(
+          Object.entries(all)
+            .filter(([mount]) => !hides.mounts.includes(mount))
+            .map(([mount, given]) => [
+              mount,
+              toRooms(
+                mount,
+                given.filter((path) => !isHidden(mount, path)),
+              ),
+            ]),
+        );
+        const { said } = open(full, policy);
+        const { said: reference } = open(visible);
+        // Who may see everything asks first: nothing of what they hear is kept for others.
+        await said.look({ id: "owner" });
+        expect(said.of(me)).toBe(reference.of(me));
+        await said.glance(me);
+        await reference.glance(me);
+        expect(said.of(me)).toBe(reference.of(me));
+        await said.look(me);
+        await reference.look(me);
+        expect(said.of(me)).toBe(reference.of(me));
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

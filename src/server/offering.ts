@@ -1,0 +1,46 @@
+/** What a server offers beside the resources themselves: tools to find and read them by, and instructions that say so. */
+import { createReadingTools, type ReadingToolName } from "../protocol/tools/reading-tools.ts";
+import type { Tool } from "../protocol/tools.ts";
+import type { Caller } from "../resources.ts";
+import { createInstructions } from "./instructions.ts";
+import { type House, mountsFor } from "./open-house.ts";
+
+export interface OfferingOptions {
+  readonly house: Pick<House, "resources" | "mounts" | "policy" | "settings" | "tools">;
+  /** False offers no tools, whatever the config says. */
+  readonly tools?: boolean | undefined;
+  /** Who will probably ask first: for them, what to read first is looked for before they do. */
+  readonly first: Caller;
+}
+
+export interface Offering {
+  readonly server: { readonly name: string; readonly title: string };
+  readonly tools: readonly Tool[];
+  readonly instructions: (caller: Caller) => string;
+  close(): void;
+}
+
+const server = { name: "pressmark", title: "Pressmark" };
+const allNames: readonly ReadingToolName[] = ["search_resources", "list_resources", "read_resource"];
+
+export function createOffering({ house, tools, first }: OfferingOptions): Offering {
+  const only = tools === false ? [] : namesOf(house.settings.tools);
+  const instructions = createInstructions({ house, server: server.name, tools: only });
+  void instructions.glance(first);
+  return {
+    server,
+    tools: createReadingTools({
+      resources: house.resources,
+      server: server.name,
+      mounts: (caller) => mountsFor(house, caller),
+      only,
+    }),
+    instructions: instructions.of,
+    close: instructions.close,
+  };
+}
+
+function namesOf(setting: House["settings"]["tools"]): readonly ReadingToolName[] {
+  if (setting === undefined || setting === true) return allNames;
+  return setting === false ? [] : setting;
+}

@@ -1,0 +1,106 @@
+/** The thread that keeps the index: it lists, reads, cuts up and writes, and the house does none of it. */
+import { parentPort, workerData } from "node:worker_threads";
+import { stack } from "../../layer.ts";
+import { standardLayers } from "../../layers/standard.ts";
+import type { Call } from "../../resources.ts";
+import { createIndexer } from "../../search/indexer.ts";
+import { openStore } from "../../search/sqlite-store.ts";
+import type { Source, SourceDefinition } from "../../source.ts";
+import { sources } from "../../sources/index.ts";
+import type { FromIndexer, IndexerData, SourceAsk, ThreadMount, ToIndexer } from "./messages.ts";
+import { fromFailure, openEmbeddings, threadTools } from "./thread.ts";
+
+const { folder, embeddings, maxFileBytes, maxBytes, once, leaseMs, everyMs } = workerData as IndexerData;
+const tools = threadTools(post);
+const mounts = new Map<string, ThreadMount>();
+const arming = new Map<string, () => void>();
+const asked = new Map<number, PromiseWithResolvers<unknown>>();
+let askedCount = 0;
+
+const indexer = createIndexer({
+  folder,
+  openStore,
+  tools,
+  maxFileBytes,
+  maxBytes,
+  once,
+  ...(leaseMs !== undefined && { leaseMs }),
+  ...(everyMs !== undefined && { everyMs }),
+  embeddings: openEmbeddings(embeddings, tools),
+  open,
+  follow: (mount, signal) =>
+    new Promise((resolve) => {
+      arming.set(mount, resolve);
+      signal.addEventListener("abort", () => resolve(), { once: true });
+      post({ follow: mount });
+    }),
+  tell: (role, status) => post({ role, status }),
+  // The house starts another thread, later and later.
+  gaveUp: () => parentPort!.close(),
+});
+
+parentPort!.on("message", (message: ToIndexer) => {
+  if ("serve" in message) {
+    mounts.clear();
+    for (const mount of message.serve) mounts.set(mount.name, mount);
+    indexer.serve(message.serve);
+  } else if ("changes" in message) indexer.hear(message.mount, message.changes);
+  else if ("armed" in message) arming.get(message.armed)?.();
+  else if ("answer" in message) {
+    const { id, ...answer } = message.answer;
+    if ("failure" in answer) asked.get(id)?.reject(fromFailure(answer.failure));
+    else asked.get(id)?.resolve(answer.answer);
+  } else void indexer.close().then(() => parentPort!.close());
+});
+
+function post(message: FromIndexer): void {
+  parentPort!.postMessage(message, []);
+}
+
+/** Here, where that can be; otherwise the house is asked. */
+async function open(name: string): Promise<Source> {
+  const { opened, hasStat } = mounts.get(name)!;
+  if (opened && Object.hasOwn(sources, opened.source)) {
+    const { default: definition } = await sources[opened.source as keyof typeof sources]();
+    try {
+      const source = await (definition as SourceDefinition).open(opened.options, tools);
+      // Everything is read once: nothing is kept of it.
+      return stack(source, { name }, standardLayers(tools, { maxBytes: 0, maxSeen: 0 }));
+    } catch (cause) {
+      tools.log("info", "a source cannot be opened a second time, so it is read for the index where it is open", {
+        mount: name,
+        cause,
+      });
+    }
+  }
+  return {
+    list: (ask, call) => askHouse(name, "list", ask, call) as ReturnType<Source["list"]>,
+    read: (at, call) => askHouse(name, "read", at, call) as ReturnType<Source["read"]>,
+    ...(hasStat && {
+      stat: (at, call) => askHouse(name, "stat", at, call) as ReturnType<NonNullable<Source["stat"]>>,
+    }),
+  };
+}
+
+async function askHouse(
+  mount: string,
+  operation: SourceAsk["operation"],
+  question: unknown,
+  { signal }: Call,
+): Promise<unknown> {
+  const id = ++askedCount;
+  const answer = Promise.withResolvers<unknown>();
+  const withdraw = (): void => {
+    post({ withdraw: id });
+    answer.reject(signal.reason);
+  };
+  asked.set(id, answer);
+  signal.addEventListener("abort", withdraw, { once: true });
+  post({ ask: { id, mount, operation, asked: question } });
+  try {
+    return await answer.promise;
+  } finally {
+    asked.delete(id);
+    signal.removeEventListener("abort", withdraw);
+  }
+}

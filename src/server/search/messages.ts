@@ -1,0 +1,78 @@
+/** What the house and the threads of its index say to each other. Everything here can be cloned. */
+import type { ErrorKind } from "../../errors.ts";
+import type { EmbeddingOptions } from "../../search/embeddings.ts";
+import type { IndexedMount } from "../../search/indexer.ts";
+import type { SearchQuestion } from "../../search/searcher.ts";
+import type { IndexStatus, Role } from "../../search/status.ts";
+import type { StoreHit } from "../../search/store.ts";
+import type { SourceChange, Tools } from "../../source.ts";
+
+/** What a thread is told when it begins. */
+export interface IndexPlace {
+  readonly folder: string;
+  readonly embeddings: EmbeddingOptions | undefined;
+}
+
+export interface IndexerData extends IndexPlace {
+  readonly maxFileBytes: number;
+  readonly maxBytes: number;
+  readonly once: boolean;
+  readonly leaseMs?: number;
+  readonly everyMs?: number;
+}
+
+/** A mount as the thread needs to know it. */
+export interface ThreadMount extends IndexedMount {
+  /** How to open its source here; absent where only the house has it. */
+  readonly opened?: { readonly source: string; readonly options: unknown };
+  /** Whether the house's source can be asked for one entry. */
+  readonly hasStat: boolean;
+}
+
+export type ToIndexer =
+  | { readonly serve: readonly ThreadMount[] }
+  | { readonly armed: string }
+  | { readonly mount: string; readonly changes: readonly SourceChange[] }
+  | { readonly answer: SourceAnswer }
+  | { readonly close: true };
+
+export type FromIndexer =
+  | { readonly role: Role; readonly status: IndexStatus | undefined }
+  | { readonly follow: string }
+  | { readonly ask: SourceAsk }
+  | { readonly withdraw: number }
+  | Said;
+
+export type ToSearcher =
+  | { readonly id: number; readonly question: SearchQuestion }
+  | { readonly withdraw: number }
+  | { readonly close: true };
+
+export type FromSearcher =
+  | { readonly id: number; readonly hits: readonly StoreHit[] }
+  | { readonly id: number; readonly failure: Failure }
+  | Said;
+
+/** A line for the log, which only the house may write: it knows what must not stand there. */
+export interface Said {
+  readonly said: Parameters<Tools["log"]>;
+}
+
+/** A question to a source that only the house has open. */
+export interface SourceAsk {
+  readonly id: number;
+  readonly mount: string;
+  readonly operation: "list" | "read" | "stat";
+  readonly asked: unknown;
+}
+
+export type SourceAnswer =
+  | { readonly id: number; readonly answer: unknown }
+  | { readonly id: number; readonly failure: Failure };
+
+/** An error as it can be handed over. */
+export interface Failure {
+  readonly kind: ErrorKind;
+  readonly message: string;
+  readonly passing: boolean;
+}

@@ -1,0 +1,36 @@
+/** What the threads of the index have in common: errors and log lines that can be handed over, and the world as they see it. */
+import { ResourceError, toResourceError } from "../../errors.ts";
+import { createEmbeddings, type EmbeddingLimits, type EmbeddingOptions } from "../../search/embeddings.ts";
+import type { Tools } from "../../source.ts";
+import { createTools } from "../tools.ts";
+import type { Failure, Said } from "./messages.ts";
+
+export function toFailure(cause: unknown): Failure {
+  const { kind, message, passing } = toResourceError(cause);
+  return { kind, message, passing };
+}
+
+export function fromFailure({ kind, message, passing }: Failure): ResourceError {
+  return new ResourceError(kind, message, { passing });
+}
+
+/** A thread has no log of its own. */
+export function threadTools(post: (said: Said) => void): Tools {
+  return {
+    ...createTools({ write: () => true }),
+    log: (level, message, facts) => post({ said: [level, message, facts && plainFacts(facts)] }),
+  };
+}
+
+function plainFacts(facts: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(facts).map(([name, fact]) => {
+      if (fact instanceof Error) return [name, fact.message];
+      return [name, typeof fact === "object" && fact !== null ? JSON.stringify(fact) : fact];
+    }),
+  );
+}
+
+export function openEmbeddings(options: EmbeddingOptions | undefined, tools: Tools, limits: EmbeddingLimits = {}) {
+  return options && { model: options.model, client: createEmbeddings(options, tools, limits) };
+}

@@ -1,0 +1,113 @@
+/** Which schemas and tables may be spoken of. One decision for every door. */
+import { invalid, quote } from "../../errors.ts";
+import { createGlob, type Glob, GlobError } from "../../lib/glob.ts";
+
+export interface TableRef {
+  readonly schema: string;
+  readonly table: string;
+}
+
+export interface AllowOptions {
+  /** Patterns of schemas; all of them unless said. */
+  readonly schemas?: readonly string[] | undefined;
+  readonly tables?:
+    | { readonly include?: readonly string[] | undefined; readonly exclude?: readonly string[] | undefined }
+    | undefined;
+  /** Of which tables rows are served: all, none, or those of these patterns. */
+  readonly rows: boolean | readonly string[];
+  /** There are no schemas, and a dot is part of a name. */
+  readonly isFlat?: boolean;
+}
+
+export interface AllowList {
+  /** Whether anything of this schema may be spoken of. */
+  schema(name: string): boolean;
+  table(ref: TableRef): boolean;
+  /** Whether its rows are served; then it may be spoken of, too. */
+  rows(ref: TableRef): boolean;
+  /** Whether schemas, or tables, are left out. */
+  readonly restricts: { readonly schemas: boolean; readonly tables: boolean };
+  /** No table's rows are served. */
+  readonly hasRows: boolean;
+  /** How the names of all tables that may be spoken of begin, where that is known: what is asked for can be narrowed. */
+  readonly beginnings: readonly Beginning[] | undefined;
+}
+
+export interface Beginning {
+  readonly schema: string;
+  readonly table: string;
+}
+
+/** A pattern is `table` (in any schema) or `schema.table`. */
+export function createAllowList({ schemas, tables, rows, isFlat = false }: AllowOptions): AllowList {
+  const schemaGlobs = schemas?.map((pattern) => toGlob(pattern));
+  const include = tables?.include?.map((pattern) => tableGlob(pattern, isFlat));
+  const exclude = tables?.exclude?.map((pattern) => tableGlob(pattern, isFlat)) ?? [];
+  const rowGlobs = typeof rows === "boolean" ? undefined : rows.map((pattern) => tableGlob(pattern, isFlat));
+  const beginnings = beginningsOf(schemas, tables?.include);
+
+  const schema = (name: string) =>
+    (schemaGlobs === undefined || schemaGlobs.some((glob) => glob.matches(asSegment(name)))) &&
+    (include === undefined || include.some((glob) => glob.mayLead(asSegment(name))));
+  const table = (ref: TableRef) => {
+    const path = pathOf(ref);
+    return (
+      schema(ref.schema) &&
+      (include === undefined || include.some((glob) => glob.matches(path))) &&
+      !exclude.some((glob) => glob.matches(path))
+    );
+  };
+  return {
+    schema,
+    table,
+    rows: (ref) =>
+      (rowGlobs === undefined ? rows === true : rowGlobs.some((glob) => glob.matches(pathOf(ref)))) && table(ref),
+    restricts: { schemas: schemaGlobs !== undefined, tables: include !== undefined || exclude.length > 0 },
+    hasRows: rowGlobs === undefined ? rows === true : rowGlobs.length > 0,
+    beginnings,
+  };
+}
+
+function pathOf({ schema, table }: TableRef): string {
+  return `${asSegment(schema)}/${asSegment(table)}`;
+}
+
+/** A slash in a name is no border between two. */
+function asSegment(name: string): string {
+  return name.replaceAll("/", "\0");
+}
+
+function tableGlob(pattern: string, isFlat: boolean): Glob {
+  return toGlob((isFlat ? ["*", pattern] : splitPattern(pattern)).map(asSegment).join("/"));
+}
+
+/** The first dot stands between schema and table. */
+function splitPattern(pattern: string): [schema: string, table: string] {
+  const dot = pattern.indexOf(".");
+  return dot < 0 ? ["*", pattern] : [pattern.slice(0, dot), pattern.slice(dot + 1)];
+}
+
+function toGlob(pattern: string): Glob {
+  try {
+    return createGlob(pattern);
+  } catch (cause) {
+    if (cause instanceof GlobError) throw invalid(`the pattern ${quote(pattern)} cannot be meant: ${cause.message}`);
+    throw cause;
+  }
+}
+
+function beginningsOf(
+  schemas: readonly string[] | undefined,
+  include: readonly string[] | undefined,
+): readonly Beginning[] | undefined {
+  if (include === undefined) return schemas?.map((pattern) => ({ schema: beginningOf(pattern), table: "" }));
+  return include.map((pattern) => {
+    const [schema, table] = splitPattern(pattern).map(beginningOf);
+    return { schema: schema ?? "", table: table ?? "" };
+  });
+}
+
+/** Up to the first character that may stand for others, or be written in two ways. */
+function beginningOf(pattern: string): string {
+  return /^[ -)+->@-Z\]-z|}~]*/.exec(pattern.normalize("NFC"))?.[0] ?? "";
+}

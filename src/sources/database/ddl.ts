@@ -1,0 +1,98 @@
+/** A table as the statement that would make it, for a person to read. */
+import {
+  type Column,
+  type ForeignKey,
+  fullName,
+  type FunctionDescription,
+  isView,
+  type TableDescription,
+} from "./description.ts";
+import { plainIdentifier } from "./segments.ts";
+
+/** Made from what is said of the table, unless the database kept the statement itself. */
+export function toDdl(table: TableDescription): string {
+  const body = table.definition ?? createStatement(table);
+  const indexes = table.indexes.flatMap(({ definition }) => (definition === undefined ? [] : [`${definition};`]));
+  return `${[withEnd(body), ...indexes, ...comments(table)].join("\n")}\n`;
+}
+
+/** The statement alone, without indexes and comments. */
+export function createStatement(table: TableDescription): string {
+  const name = fullName(table);
+  if (isView(table)) {
+    const what = `CREATE ${table.kind.toUpperCase()} ${name}`;
+    if (table.query === undefined) return `-- ${what}: its query names what is not served here`;
+    return `${what} AS\n${table.query.trimEnd().replace(/;$/, "")}`;
+  }
+  const lines = [
+    ...table.columns.map(columnLine),
+    ...(table.primaryKey ? [`PRIMARY KEY (${names(table.primaryKey)})`] : []),
+    ...table.constraints.map((each) => `CONSTRAINT ${plainIdentifier(each.name)} ${each.definition}`),
+    ...table.foreignKeys.map(foreignKeyLine),
+  ];
+  const what = table.kind === "foreign table" ? "CREATE FOREIGN TABLE" : "CREATE TABLE";
+  const suffix = table.suffix === undefined ? "" : ` ${table.suffix}`;
+  return lines.length === 0 ? `${what} ${name} ()${suffix}` : `${what} ${name} (\n  ${lines.join(",\n  ")}\n)${suffix}`;
+}
+
+export function functionDdl(functions: readonly FunctionDescription[]): string {
+  return functions
+    .map(({ name, kind, arguments: given, returns, definition }) =>
+      definition === undefined
+        ? `-- ${kind.toUpperCase()} ${plainIdentifier(name)}(${oneLine(given)})${returns === undefined ? "" : ` RETURNS ${oneLine(returns)}`}\n`
+        : `${withEnd(definition.trimEnd())}\n`,
+    )
+    .join("\n");
+}
+
+function columnLine(column: Column): string {
+  const { name, type, nullable, default: initial, generated, stored, identity, collation } = column;
+  return [
+    plainIdentifier(name),
+    ...(type === "" ? [] : [type]),
+    ...(collation === undefined ? [] : [`COLLATE ${plainIdentifier(collation)}`]),
+    ...(identity === undefined ? [] : [`GENERATED ${identity.toUpperCase()} AS IDENTITY`]),
+    ...(generated === undefined ? [] : [`GENERATED ALWAYS AS (${generated}) ${stored ? "STORED" : "VIRTUAL"}`]),
+    ...(initial === undefined ? [] : [`DEFAULT ${initial}`]),
+    ...(nullable ? [] : ["NOT NULL"]),
+  ].join(" ");
+}
+
+function foreignKeyLine({ name, columns, references, onUpdate, onDelete }: ForeignKey): string {
+  const target = references.columns.length === 0 ? "" : ` (${names(references.columns)})`;
+  return [
+    ...(name === undefined ? [] : [`CONSTRAINT ${plainIdentifier(name)}`]),
+    `FOREIGN KEY (${names(columns)}) REFERENCES ${fullName(references)}${target}`,
+    ...(onUpdate === undefined ? [] : [`ON UPDATE ${onUpdate}`]),
+    ...(onDelete === undefined ? [] : [`ON DELETE ${onDelete}`]),
+  ].join(" ");
+}
+
+function comments(table: TableDescription): string[] {
+  const on = table.kind === "partitioned table" ? "TABLE" : table.kind.toUpperCase();
+  return [
+    ...(table.comment === undefined ? [] : [`COMMENT ON ${on} ${fullName(table)} IS ${literal(table.comment)};`]),
+    ...table.columns.flatMap(({ name, comment }) =>
+      comment === undefined
+        ? []
+        : [`COMMENT ON COLUMN ${fullName(table)}.${plainIdentifier(name)} IS ${literal(comment)};`],
+    ),
+  ];
+}
+
+function names(columns: readonly string[]): string {
+  return columns.map(plainIdentifier).join(", ");
+}
+
+function literal(text: string): string {
+  const quoted = `'${text.replaceAll("'", "''")}'`;
+  return quoted.includes("\\") ? `E${quoted.replaceAll("\\", "\\\\")}` : quoted;
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, " ");
+}
+
+function withEnd(statement: string): string {
+  return /;\s*$/.test(statement) || /^--[^\n]*$/.test(statement) ? statement : `${statement};`;
+}

@@ -1,0 +1,28 @@
+/** The shapes that what is said of a table can take. */
+import { notFound, quote, ResourceError } from "../../errors.ts";
+import type { Address } from "../../source.ts";
+import { schemaType } from "./description.ts";
+
+export type Format = "json" | "ddl" | "markdown";
+
+export const tableFormats: readonly Format[] = ["json", "ddl", "markdown"];
+
+/** A query that is not known here leads nowhere. */
+export function formatOf({ path, query = {} }: Address, unlessSaid: Format, known: readonly Format[]): Format {
+  const { format, ...strange } = query;
+  if (Object.keys(strange).length > 0) throw notFound(path);
+  if (format === undefined) return unlessSaid;
+  const found = known.find((each) => each === format);
+  if (found === undefined)
+    throw new ResourceError("invalid", `format is one of ${known.join(", ")}, not ${quote(format, 40)}`);
+  return found;
+}
+
+export function typeOf(format: Format, json = schemaType): string {
+  if (format === "json") return json;
+  return format === "ddl" ? "application/sql" : "text/markdown";
+}
+
+export function hasQuery({ query }: Address): boolean {
+  return query !== undefined && Object.keys(query).length > 0;
+}

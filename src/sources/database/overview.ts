@@ -1,0 +1,122 @@
+/** A schema on one page: what is in it, and how it hangs together. */
+import { fullName, type EnumDescription, isView, type TableDescription } from "./description.ts";
+import { toDiagram } from "./diagram.ts";
+
+export interface Overview {
+  readonly database: string;
+  readonly schema?: string;
+  readonly comment?: string;
+  readonly tables: readonly TableDescription[];
+  readonly enums: readonly EnumDescription[];
+  /** Names only. */
+  readonly functions: readonly string[];
+  /** How many tables are not described here, because there are too many. */
+  readonly leftOut: number;
+}
+
+export function overviewMarkdown({ database, schema, comment, tables, enums, functions, leftOut }: Overview): string {
+  const title = schema === undefined ? database : `${database}: ${schema}`;
+  const stored = tables.filter((table) => !isView(table));
+  const views = tables.filter(isView);
+  const sections = [
+    `# ${inline(title)}`,
+    ...(comment === undefined ? [] : [inline(comment)]),
+    counted([
+      [stored.length, "table"],
+      [views.length, "view"],
+      [enums.length, "enum"],
+      [functions.length, "function"],
+    ]),
+    ...(leftOut > 0 ? [`${leftOut} more are not described here.`] : []),
+    ...(stored.length > 0 ? ["## How they hang together", fenced("mermaid", toDiagram(stored))] : []),
+    ...(stored.length > 0 ? ["## Tables", ...stored.map(tableSection)] : []),
+    ...(views.length > 0 ? ["## Views", ...views.map(tableSection)] : []),
+    ...(enums.length > 0 ? ["## Enums", enums.map(enumLine).join("\n")] : []),
+    ...(functions.length > 0 ? ["## Functions", functions.map((name) => `- ${code(name)}`).join("\n")] : []),
+  ];
+  return `${sections.join("\n\n")}\n`;
+}
+
+/** One table as Markdown. */
+export function tableMarkdown(table: TableDescription, ddl: string): string {
+  return `${[`# ${inline(fullName(table))}`, ...tableBody(table), fenced("sql", ddl.trimEnd())].join("\n\n")}\n`;
+}
+
+function tableSection(table: TableDescription): string {
+  return [`### ${inline(table.table)}`, ...tableBody(table)].join("\n\n");
+}
+
+function tableBody(table: TableDescription): string[] {
+  const facts = [
+    table.kind,
+    ...(table.rowEstimate === undefined ? [] : [`about ${table.rowEstimate} rows`]),
+    ...(table.owner === undefined ? [] : [`owned by ${code(table.owner)}`]),
+  ];
+  return [
+    `${capital(facts.join(", "))}.${table.comment === undefined ? "" : ` ${inline(table.comment)}`}`,
+    ...(table.columns.length === 0 ? [] : [columnTable(table)]),
+    ...keyLines(table),
+  ];
+}
+
+function columnTable(table: TableDescription): string {
+  const keys = new Set(table.primaryKey);
+  const rows = table.columns.map(({ name, type, nullable, comment }) =>
+    [
+      `${code(name)}${keys.has(name) ? " (key)" : ""}`,
+      type === "" ? "" : code(type),
+      nullable ? "" : "required",
+      comment === undefined ? "" : inline(comment),
+    ].join(" | "),
+  );
+  return ["| Column | Type | | |", "| --- | --- | --- | --- |", ...rows.map((row) => `| ${row} |`)].join("\n");
+}
+
+function keyLines({ foreignKeys, referencedBy }: TableDescription): string[] {
+  const list = (columns: readonly string[]) => columns.map(code).join(", ");
+  const lines = [
+    ...foreignKeys.map(
+      ({ columns, references }) =>
+        `- ${list(columns)} → ${code(fullName(references))}${references.columns.length === 0 ? "" : ` (${list(references.columns)})`}`,
+    ),
+    ...referencedBy.map((from) => `- ${list(from.to)} ← ${code(fullName(from))} (${list(from.columns)})`),
+  ];
+  return lines.length === 0 ? [] : [lines.join("\n")];
+}
+
+function enumLine({ name, values, comment }: EnumDescription): string {
+  const said = comment === undefined ? "" : ` – ${inline(comment)}`;
+  return `- ${code(name)}: ${values.slice(0, 100).map(code).join(", ")}${values.length > 100 ? ", …" : ""}${said}`;
+}
+
+function counted(kinds: readonly (readonly [count: number, what: string])[]): string {
+  const some = kinds.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}${count === 1 ? "" : "s"}`);
+  return some.length === 0 ? "Nothing is in it." : `${some.join(", ")}.`;
+}
+
+/** On one line, and never a mark of Markdown. */
+function inline(text: string): string {
+  return shorten(text).replaceAll(/[\\`*_{}[\]<>|#~!&]/g, "\\$&");
+}
+
+/** What a code span holds is taken as it is, but for the marks that would end it or the cell. */
+function code(text: string): string {
+  const short = shorten(text).replaceAll("|", "\\|");
+  const ticks = short.includes("`") ? "``" : "`";
+  return ticks === "`" ? `\`${short}\`` : `\`\` ${short.replaceAll("``", "` `")} \`\``;
+}
+
+function fenced(language: string, text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}${language}\n${text}\n${fence}`;
+}
+
+function shorten(text: string): string {
+  const plain = text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
+  return plain.length > 500 ? `${plain.slice(0, 500).toWellFormed()}…` : plain;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,147 @@
+/** One look-out for all who watch a database: the first starts it, the last ends it. */
+import { ResourceError } from "../../errors.ts";
+import type { SourceChange } from "../../source.ts";
+
+export interface Watching {
+  /** Resolves once armed. Ends with the signal; throws when the look-out cannot go on. */
+  watch(signal: AbortSignal): Promise<AsyncIterable<SourceChange>>;
+  /** Afterwards nothing runs. */
+  close(): Promise<void>;
+}
+
+export interface LookOut {
+  /** From here on no change is missed. */
+  armed(): void;
+  tell(changes: readonly SourceChange[]): void;
+  readonly signal: AbortSignal;
+}
+
+interface Run {
+  readonly listeners: Set<Listener>;
+  readonly stop: AbortController;
+  readonly armed: Promise<void>;
+}
+
+interface Listener {
+  queue: SourceChange[];
+  wake: () => void;
+  isOver: boolean;
+  failure: ResourceError | undefined;
+}
+
+/** A reader this far behind, or so many changes at once, are told as one: look again. */
+const maxQueued = 10_000;
+const lost: SourceChange = { kind: "lost" };
+
+/** `run` goes on until the signal ends and nothing of it is left, or throws when it cannot go on. */
+export function createWatching(run: (lookOut: LookOut) => Promise<void>): Watching {
+  let current: Run | undefined;
+  let isClosed = false;
+  /** Every look-out of which something may be left. */
+  const running = new Set<Promise<void>>();
+
+  function begin(): Run {
+    const listeners = new Set<Listener>();
+    const stop = new AbortController();
+    const { promise: armed, resolve, reject } = Promise.withResolvers<void>();
+    // Whoever waits for it hears of it; there may be no one.
+    armed.catch(() => undefined);
+    const over = run({
+      signal: stop.signal,
+      armed: resolve,
+      tell: (changes) => {
+        for (const listener of listeners) hear(listener, changes);
+      },
+    })
+      .catch((cause: unknown) => {
+        if (current?.listeners === listeners) current = undefined;
+        const failure = stop.signal.aborted ? undefined : toFailure(cause);
+        for (const listener of listeners) end(listener, failure);
+        listeners.clear();
+        reject(failure ?? cause);
+      })
+      .finally(() => running.delete(over));
+    running.add(over);
+    return { listeners, stop, armed };
+  }
+
+  return {
+    async watch(signal) {
+      const listener: Listener = { queue: [], wake: () => undefined, isOver: false, failure: undefined };
+      if (signal.aborted || isClosed) {
+        end(listener);
+        return heardBy(listener, () => undefined);
+      }
+      const run = (current ??= begin());
+      run.listeners.add(listener);
+      const leave = (): void => {
+        signal.removeEventListener("abort", leave);
+        end(listener);
+        if (!run.listeners.delete(listener) || run.listeners.size > 0) return;
+        if (current === run) current = undefined;
+        run.stop.abort();
+      };
+      signal.addEventListener("abort", leave);
+      const left = new Promise<void>((resolve) => {
+        listener.wake = resolve;
+      });
+      await Promise.race([run.armed, left]).catch(() => undefined);
+      // A failure ends the listener first.
+      if (listener.failure) {
+        leave();
+        throw listener.failure;
+      }
+      return heardBy(listener, leave);
+    },
+
+    async close() {
+      isClosed = true;
+      if (current) {
+        for (const listener of current.listeners) end(listener);
+        current.listeners.clear();
+        current.stop.abort();
+        current = undefined;
+      }
+      await Promise.all(running);
+    },
+  };
+}
+
+function toFailure(cause: unknown): ResourceError {
+  if (cause instanceof ResourceError) return cause;
+  return new ResourceError("unavailable", "the database can no longer be watched; try again", { cause });
+}
+
+function hear(listener: Listener, changes: readonly SourceChange[]): void {
+  if (listener.queue.length + changes.length > maxQueued) listener.queue = [lost];
+  else listener.queue.push(...changes);
+  listener.wake();
+}
+
+function end(listener: Listener, failure?: ResourceError): void {
+  if (listener.isOver) return;
+  listener.isOver = true;
+  listener.failure = failure;
+  listener.queue = [];
+  listener.wake();
+}
+
+async function* heardBy(listener: Listener, leave: () => void): AsyncGenerator<SourceChange> {
+  try {
+    while (!listener.isOver) {
+      const batch = listener.queue;
+      listener.queue = [];
+      for (const change of batch) {
+        if (listener.isOver) break;
+        yield change;
+      }
+      if (listener.isOver || listener.queue.length > 0) continue;
+      await new Promise<void>((resolve) => {
+        listener.wake = resolve;
+      });
+    }
+    if (listener.failure) throw listener.failure;
+  } finally {
+    leave();
+  }
+}

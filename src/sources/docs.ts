@@ -1,0 +1,238 @@
+/** Documentation in several languages: the documents below one folder with their titles, priorities, audiences and headings. */
+import type { z } from "zod";
+import { notFound, quote, ResourceError } from "../errors.ts";
+import { compareAddresses } from "../lib/address-order.ts";
+import type { Page } from "../resources.ts";
+import { defineSource } from "../source.ts";
+import type { Entry, Tools } from "../source.ts";
+import type { Arrangement, Placed } from "./docs/arrange.ts";
+import { createCollection, type Files } from "./docs/collection.ts";
+import { completeDocument } from "./docs/complete.ts";
+import { createDescribe, directoryEntry } from "./docs/entry.ts";
+import { findFaults } from "./docs/faults.ts";
+import { createGitTimes } from "./docs/git-times.ts";
+import { canonicalTag, createMarks } from "./docs/language.ts";
+import { createReading, headingTemplate, parseQuery, rangeTemplate } from "./docs/reading.ts";
+import { createRules, type RuleOption } from "./docs/rules.ts";
+import { watchDocuments } from "./docs/watch.ts";
+import file from "./file.ts";
+
+type FileOptions = Parameters<typeof file.open>[0];
+
+export interface DocsOptions extends FileOptions {
+  readonly ref?: string | undefined;
+  readonly lang?: string | undefined;
+  readonly prefer?: string | undefined;
+  readonly languages?: readonly string[] | undefined;
+  readonly rules?: readonly RuleOption[] | undefined;
+  readonly git?: boolean | undefined;
+}
+
+/** So long the first list waits for the times of commits; those that take longer are in later ones. */
+const patienceMs = 300;
+/** So often it is asked at most whether there are new commits. */
+const datingMs = 1000;
+/** A list that goes on may be of what was there so long ago. */
+const maxAgeMs = 2000;
+const maxLimit = 10_000;
+
+export default defineSource<DocsOptions>({
+  name: "docs",
+  summary: "Documentation in several languages, with priorities and headings",
+  scheme: "docs",
+  options: (z) =>
+    z.object({
+      // All that can be said of the folder is said as for files.
+      ...(file.options(z) as unknown as z.ZodObject<Record<string, z.ZodType<unknown>>>).shape,
+      root: z.string().min(1).describe("the folder with the documents").meta({ format: "path" }),
+      ref: z
+        .string()
+        .min(1)
+        .max(1000)
+        .optional()
+        .describe("serve the folder as it is at this branch, tag or commit, instead of as it is on the disk"),
+      lang: languageTag(z).default("en").describe("the language of documents of which it cannot be told"),
+      prefer: languageTag(z)
+        .optional()
+        .describe("the language that is preferred; of what is there in two, the other one matters less"),
+      languages: z
+        .array(languageTag(z))
+        .max(200)
+        .optional()
+        .describe(
+          "the languages whose names mark folders and files (ja/guide.md, guide.ja.md); those in common use unless said",
+        ),
+      rules: z
+        .array(
+          z.strictObject({
+            match: z
+              .union([z.string().min(1).max(1000), z.array(z.string().min(1).max(1000)).min(1).max(100)])
+              .describe("a pattern of paths, or several; without a slash it fits a name at any depth"),
+            priority: z.number().min(0).max(1).optional().describe("from 0 to 1; 0.5 unless said"),
+            audience: z
+              .array(z.enum(["user", "assistant"]))
+              .min(1)
+              .optional()
+              .describe("whom it is for; both unless said"),
+          }),
+        )
+        .max(1000)
+        .default([])
+        .describe("how much documents matter and to whom, before the rules of our own; the first that fits counts"),
+      git: z.boolean().default(true).describe("take the time of the last commit for the time of the last change"),
+    }) as unknown as z.ZodType<DocsOptions>,
+
+  async open({ ref, lang = "en", prefer, languages, rules = [], git = true, ...folder }, tools) {
+    const fallback = canonicalTag(lang) ?? "en";
+    const marks = createMarks(languages);
+    const judge = createRules(rules);
+    const files = ref === undefined ? ((await file.open(folder, tools)) as Files) : await filesAt(ref, folder, tools);
+    const times = git ? createGitTimes({ root: folder.root, ref }) : undefined;
+    /** Resolves when the times of commits are known. */
+    let dated: Promise<void> | undefined;
+    let datedMs = -Infinity;
+    let isPatient = true;
+    let byFile: Arrangement["byFile"] = new Map();
+    const addressOf = (path: string) => byFile.get(path)?.address;
+    const collection = createCollection({
+      files,
+      tools,
+      marks,
+      rules: judge,
+      fallback,
+      looked(arrangement) {
+        ({ byFile } = arrangement);
+        if (performance.now() - datedMs < datingMs) return;
+        datedMs = performance.now();
+        dated = times?.refresh(() => byFile.keys());
+      },
+    });
+    const preferred = prefer === undefined ? undefined : canonicalTag(prefer);
+    const describe = createDescribe({ prefer: preferred, timeOf: (path) => times?.of(path), addressOf });
+    const reading = createReading({ files, describe, addressOf });
+
+    return {
+      cursorAfter: ({ path }) => path,
+
+      async list({ cursor, limit }, call): Promise<Page<Entry>> {
+        const { placed } = await collection.look(call, cursor === undefined ? 0 : maxAgeMs);
+        await untilDated(call.signal);
+        const from = cursor === undefined ? 0 : indexAfter(placed, cursor);
+        const items = placed.slice(from, from + Math.max(1, Math.min(maxLimit, limit))).map(describe);
+        const last = items.at(-1);
+        return last && from + items.length < placed.length ? { items, next: last.path } : { items };
+      },
+
+      async read({ path, query }, call) {
+        const found = await collection.find(path, call);
+        if (!found) throw notFound(path);
+        const asked = parseQuery(path, query);
+        if ("names" in found) {
+          if (asked) throw notFound(path);
+          throw new ResourceError("directory", `${quote(path)} is a directory; list its children instead`);
+        }
+        return reading.read(found.placed, asked, call);
+      },
+
+      async stat({ path, query }, call) {
+        const found = await collection.find(path, call);
+        const asked = parseQuery(path, query);
+        if (!found || ("names" in found && asked)) throw notFound(path);
+        if ("names" in found) return directoryEntry(path, found.names);
+        const entry = describe(found.placed);
+        if (!asked) return entry;
+        const { size: _size, mimeType: _mimeType, ...rest } = entry;
+        const slug = asked["heading"];
+        if (slug === undefined) {
+          // What is asked of the file is understood, or refused, there.
+          await files.stat({ path: found.placed.document.file, query: asked }, call);
+          return { ...rest, query: asked };
+        }
+        const { heading, mimeType } = await reading.section(found.placed, slug, call);
+        return { ...rest, query: asked, title: heading.title, mimeType };
+      },
+
+      async children({ path, query }, { cursor, limit }, call): Promise<Page<Entry>> {
+        const { directories, byAddress } = await collection.look(call, cursor === undefined ? 0 : maxAgeMs);
+        const names = directories.get(path);
+        if (!names || parseQuery(path, query)) throw notFound(path);
+        const rest = cursor === undefined ? names : names.filter((name) => name > cursor);
+        const some = rest.slice(0, Math.max(1, Math.min(maxLimit, limit)));
+        const items = some.map((name) => {
+          const at = path === "" ? name : `${path}/${name}`;
+          const placed = byAddress.get(at);
+          return placed ? describe(placed) : directoryEntry(at, directories.get(at) ?? []);
+        });
+        const last = some.at(-1);
+        return last !== undefined && some.length < rest.length ? { items, next: last } : { items };
+      },
+
+      templates: [
+        {
+          template: headingTemplate,
+          name: "Document",
+          description:
+            "One document in one language (ja, en), or one section of it by the slug of its heading (heading=install), until the next " +
+            "heading of the same level",
+        },
+        {
+          template: rangeTemplate,
+          name: "Part of a document",
+          description:
+            "Some lines of a document (lines=10-40, from 1), some bytes (bytes=0-1023, from 0), and of a PDF, an office document or a web " +
+            "page the text (as=text)",
+        },
+      ],
+
+      complete: (ask, call) => completeDocument(ask, { collection, reading }, call),
+
+      watch: (call) => watchDocuments(files, collection, tools, call),
+
+      async problems(call) {
+        return findFaults(await collection.look(call), files, call);
+      },
+
+      async close() {
+        collection.close();
+        times?.close();
+        await files.close();
+      },
+    };
+
+    /** Only once: a history that takes long is worth no second wait. */
+    async function untilDated(signal: AbortSignal): Promise<void> {
+      if (!dated || !isPatient) return;
+      isPatient = false;
+      await Promise.race([dated, aWhile(tools, signal)]);
+    }
+  },
+});
+
+/** What is only needed where a ref is served is loaded there. */
+async function filesAt(ref: string, { root, maxBytes, hidden }: FileOptions, tools: Tools): Promise<Files> {
+  const { openRefFiles } = await import("./docs/ref-files.ts");
+  return openRefFiles({ root, ref, maxBytes, hidden }, tools);
+}
+
+/** Ends with the signal, and never fails. */
+async function aWhile(tools: Tools, signal: AbortSignal): Promise<void> {
+  await tools.wait(patienceMs, signal).catch(() => undefined);
+}
+
+function languageTag(zod: typeof z) {
+  return zod
+    .string()
+    .refine((text) => canonicalTag(text) !== undefined, { message: 'must be a language, as in "ja" or "zh-CN"' });
+}
+
+/** Where a list goes on behind an address, which may be gone. */
+function indexAfter(placed: readonly Placed[], address: string): number {
+  let low = 0;
+  let high = placed.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compareAddresses((placed[middle] as Placed).address, address) <= 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,132 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { compareAddresses } from "../../lib/address-order.ts";
+import { arrange } from "./arrange.ts";
+import type { Document } from "./head.ts";
+import { createMarks } from "./language.ts";
+
+const marks = createMarks();
+
+function document(file: string, lang: string, bar: readonly string[] = []): Document {
+  const verdict = { rule: "default", priority: 0.5, audience: ["user"] } as const;
+  return {
+    file,
+    lang,
+    bar,
+    bare: marks.strip(file, lang),
+    format: "markdown",
+    entry: { path: file },
+    title: file,
+    said: {},
+    verdict,
+  };
+}
+
+const addressesOf = (...documents: readonly Document[]) =>
+  Object.fromEntries(arrange(documents).placed.map((each) => [each.document.file, each.address]));
+
+describe("addresses", () => {
+  it("are the language and the path without its marks", () => {
+    expect(
+      addressesOf(
+        document("x.md", "en"),
+        document("ja/x.md", "ja"),
+        document("y.ja.md", "ja"),
+        document("ja/z.md", "en"),
+      ),
+    ).toEqual({ "x.md": "en/x.md", "ja/x.md": "ja/x.md", "y.ja.md": "ja/y.md", "ja/z.md": "en/ja/z.md" });
+  });
+
+  it("keep the marks of what comes second to the same place", () => {
+    expect(addressesOf(document("ja/x.md", "ja"), document("x.ja.md", "ja"), document("x.md", "ja"))).toEqual({
+      "x.md": "ja/x.md",
+      "ja/x.md": "ja/ja/x.md",
+      "x.ja.md": "ja/x.ja.md",
+    });
+  });
+
+  it("are never both a document and a directory", () => {
+    expect(addressesOf(document("ja/x.md", "ja"), document("x.md/y.md", "ja"))).toEqual({
+      "ja/x.md": "ja/ja/x.md",
+      "x.md/y.md": "ja/x.md/y.md",
+    });
+  });
+
+  const segment = fc.constantFrom("ja", "en", "x", "x.md", "x.ja.md", "y.ja", "zh-CN");
+  const path = fc.array(segment, { minLength: 1, maxLength: 4 }).map((segments) => segments.join("/"));
+  const folder = fc.uniqueArray(path, { maxLength: 20 }).map((paths) =>
+    // On a disk nothing is both a file and a folder.
+    paths.filter((one) => !paths.some((other) => other.startsWith(`${one}/`))),
+  );
+
+  it("are each there once, in order, and lead from directory to directory, whatever the files are called", () => {
+    fc.assert(
+      fc.property(
+        folder,
+        fc.array(fc.constantFrom("ja", "en", "zh-CN"), { minLength: 20, maxLength: 20 }),
+        (paths, langs) => {
+          const documents = paths.map((file, index) => document(file, langs[index] as string));
+          const { placed, byAddress, directories } = arrange(documents);
+          expect(placed).toHaveLength(documents.length);
+          expect(byAddress.size).toBe(documents.length);
+          const addresses = placed.map(({ address }) => address);
+          expect(addresses).toEqual(addresses.toSorted(compareAddresses));
+          for (const {
+            address,
+            document: { lang },
+            twins,
+          } of placed) {
+            expect(address.startsWith(`${lang}/`)).toBe(true);
+            expect(directories.has(address)).toBe(false);
+            const segments = address.split("/");
+            for (let depth = 0; depth < segments.length; depth += 1)
+              expect(directories.get(segments.slice(0, depth).join("/"))).toContain(segments[depth]);
+            for (const [other, where] of twins) {
+              expect(byAddress.get(where)?.document.lang).toBe(other);
+              expect(byAddress.get(where)?.twins.get(lang)).toBe(address);
+            }
+          }
+        },
+      ),
+    );
+  });
+});
+
+const twinsOf = (...documents: readonly Document[]) =>
+  Object.fromEntries(arrange(documents).placed.map(({ address, twins }) => [address, Object.fromEntries(twins)]));
+
+describe("twins", () => {
+  it("have the same path but for their marks", () => {
+    expect(
+      twinsOf(document("x.md", "en"), document("ja/x.md", "ja"), document("x.ko.md", "ko"), document("y.md", "en")),
+    ).toEqual({
+      "en/x.md": { ja: "ja/x.md", ko: "ko/x.md" },
+      "ja/x.md": { en: "en/x.md", ko: "ko/x.md" },
+      "ko/x.md": { en: "en/x.md", ja: "ja/x.md" },
+      "en/y.md": {},
+    });
+  });
+
+  it("may have other names, if a language bar links them", () => {
+    expect(twinsOf(document("setup.md", "en", ["導入.md"]), document("導入.md", "ja"))).toEqual({
+      "en/setup.md": { ja: "ja/導入.md" },
+      "ja/導入.md": { en: "en/setup.md" },
+    });
+  });
+
+  it("are never two of one language, whatever a bar says", () => {
+    expect(
+      twinsOf(
+        document("a.md", "en", ["b.md", "ja/a.md", "c.md"]),
+        document("b.md", "en"),
+        document("ja/a.md", "ja"),
+        document("c.md", "ja"),
+      ),
+    ).toEqual({
+      "en/a.md": { ja: "ja/a.md" },
+      "en/b.md": {},
+      "ja/a.md": { en: "en/a.md" },
+      "ja/c.md": {},
+    });
+  });
+});

@@ -1,0 +1,76 @@
+/** What may stand for the language, the path and the heading of a document. */
+import type { Call } from "../../resources.ts";
+import type { CompleteAsk, Suggestion } from "../../source.ts";
+import type { Collection } from "./collection.ts";
+import type { Reading } from "./reading.ts";
+
+const maxSuggestions = 100;
+/** So old what is known may be. */
+const maxAgeMs = 2000;
+
+export async function completeDocument(
+  { variable, value, given }: Pick<CompleteAsk, "variable" | "value" | "given">,
+  { collection, reading }: { readonly collection: Collection; readonly reading: Reading },
+  call: Call,
+): Promise<readonly Suggestion[]> {
+  const { lang, path } = given;
+  switch (variable) {
+    case "lang":
+      return languages();
+    case "path":
+      return paths();
+    case "heading":
+      return headings();
+    case "as":
+      return "text".startsWith(value) ? [{ value: "text", reveals: { path: "" } }] : [];
+    default:
+      return [];
+  }
+
+  /** Those that the chosen document is there in, if one is chosen. */
+  async function languages(): Promise<Suggestion[]> {
+    const { directories, byAddress } = await collection.look(call, maxAgeMs);
+    const all = best(directories.get("") ?? [], value);
+    const having = path === undefined ? [] : all.filter((each) => byAddress.has(`${each}/${path}`));
+    if (having.length > 0) return having.map((each) => ({ value: each, reveals: { path: `${each}/${path}` } }));
+    return all.map((each) => ({ value: each, reveals: { path: each } }));
+  }
+
+  async function paths(): Promise<Suggestion[]> {
+    const { directories } = await collection.look(call, maxAgeMs);
+    const slash = value.lastIndexOf("/");
+    const above = value.slice(0, Math.max(0, slash));
+    const found = new Map<string, Suggestion>();
+    for (const each of lang === undefined ? (directories.get("") ?? []) : [lang]) {
+      const folder = above === "" ? each : `${each}/${above}`;
+      for (const name of best(directories.get(folder) ?? [], value.slice(slash + 1))) {
+        const at = `${folder}/${name}`;
+        const whole = at.slice(each.length + 1);
+        const spelled = directories.has(at) ? `${whole}/` : whole;
+        if (!found.has(spelled)) found.set(spelled, { value: spelled, reveals: { path: at } });
+      }
+    }
+    return [...found.values()].slice(0, maxSuggestions);
+  }
+
+  async function headings(): Promise<Suggestion[]> {
+    if (lang === undefined || path === undefined) return [];
+    const found = await collection.find(`${lang}/${path}`, call);
+    if (!found || !("placed" in found)) return [];
+    const { placed } = found;
+    const slugs = (await reading.headings(placed, call)).map(({ slug }) => slug);
+    return best(slugs, value).map((slug) => ({ value: slug, reveals: { path: placed.address } }));
+  }
+}
+
+/** Those that begin as typed, then those that do but for case, then those that hold it. */
+function best(names: readonly string[], typed: string): string[] {
+  const folded = typed.toLowerCase();
+  const rank = (name: string) => (name.startsWith(typed) ? 0 : name.toLowerCase().startsWith(folded) ? 1 : 2);
+  return names
+    .filter((name) => name.toLowerCase().includes(folded))
+    .map((name) => ({ name, rank: rank(name) }))
+    .sort((left, right) => left.rank - right.rank)
+    .slice(0, maxSuggestions)
+    .map(({ name }) => name);
+}

@@ -1,0 +1,91 @@
+/** What is said of a document in a list. */
+import { directoryType } from "../../resources.ts";
+import type { Address, Entry } from "../../source.ts";
+import type { Placed } from "./arrange.ts";
+import { baseOf } from "./language.ts";
+import { twinStep } from "./rules.ts";
+
+export interface EntryOptions {
+  /** The language that is preferred. */
+  readonly prefer?: string | undefined;
+  /** The commit time of a file. */
+  timeOf(file: string): string | undefined;
+  /** The address of the file that a link leads to. */
+  addressOf(file: string): string | undefined;
+}
+
+export type Describe = (placed: Placed) => Entry;
+
+export function createDescribe({ prefer, timeOf, addressOf }: EntryOptions): Describe {
+  const isPreferred = (lang: string) => lang === prefer || baseOf(lang) === prefer;
+
+  return ({ document, address, twins }) => {
+    const { entry, file, lang, said, verdict, title } = document;
+    const isLowered =
+      prefer !== undefined && said.priority === undefined && !isPreferred(lang) && [...twins.keys()].some(isPreferred);
+    const overridden = (["priority", "audience"] as const).filter((each) => said[each] !== undefined);
+    const lastModified = timeOf(file) ?? entry.annotations?.lastModified;
+    const reveals = revealed(entry.reveals, addressOf);
+    return {
+      path: address,
+      name: address.slice(address.lastIndexOf("/") + 1),
+      title,
+      ...(entry.mimeType !== undefined && { mimeType: entry.mimeType }),
+      ...(entry.size !== undefined && { size: entry.size }),
+      annotations: {
+        audience: said.audience ?? verdict.audience,
+        priority: said.priority ?? (isLowered ? lower(verdict.priority) : verdict.priority),
+        ...(lastModified !== undefined && { lastModified }),
+      },
+      meta: {
+        ...entry.meta,
+        "pressmark/docs": {
+          lang,
+          file,
+          rule: verdict.rule,
+          ...(overridden.length > 0 && { overridden }),
+          ...(isLowered && { lowered: twinStep }),
+          ...(twins.size > 0 && {
+            twins: Object.fromEntries([...twins].sort(([left], [right]) => (left < right ? -1 : 1))),
+          }),
+        },
+      },
+      ...(entry.version !== undefined && { version: entry.version }),
+      ...(reveals && { reveals }),
+    };
+  };
+}
+
+/** Without the dust of binary fractions. */
+function lower(priority: number): number {
+  return Math.max(0, Math.round((priority - twinStep) * 100) / 100);
+}
+
+export function revealed(
+  real: Address | undefined,
+  addressOf: EntryOptions["addressOf"],
+): { readonly path: string } | undefined {
+  const path = real && addressOf(real.path);
+  return path === undefined ? undefined : { path };
+}
+
+export function directoryEntry(path: string, names: readonly string[]): Entry {
+  const title = path === "" || path.includes("/") ? undefined : languageTitle(path);
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  return {
+    path,
+    ...(path !== "" && { name }),
+    ...(title !== undefined && { title }),
+    mimeType: directoryType,
+    children: names.length,
+  };
+}
+
+/** A language in its own words. */
+function languageTitle(lang: string): string | undefined {
+  try {
+    return new Intl.DisplayNames([lang], { type: "language" }).of(lang);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,112 @@
+/** What is wrong with the documents themselves: links that lead nowhere, halves of pairs. */
+import { quote, ResourceError } from "../../errors.ts";
+import type { Call } from "../../resources.ts";
+import type { SourceProblem } from "../../source.ts";
+import type { Arrangement, Placed } from "./arrange.ts";
+import type { Files } from "./collection.ts";
+import { type Format, formatOf } from "./formats.ts";
+import type { Document } from "./head.ts";
+import { headingsOf } from "./headings.ts";
+import { followLink, linksOf } from "./links.ts";
+
+/** Whoever has more of them knows by then. */
+const maxFaults = 1000;
+const maxDocuments = 5000;
+const maxMs = 15_000;
+
+const checked: ReadonlySet<Format> = new Set<Format>(["markdown", "asciidoc", "rst"]);
+/** A link to a page often leaves out what its file ends in. */
+const endings = ["", ".md", ".mdx", ".adoc", ".rst", "/index.md", "/README.md", "/index.mdx"];
+
+/** In the order of addresses, those of each document by line. Bounded in number and in time. */
+export async function findFaults(
+  { placed, byFile }: Pick<Arrangement, "placed" | "byFile">,
+  files: Files,
+  call: Call,
+): Promise<SourceProblem[]> {
+  const endMs = performance.now() + maxMs;
+  const hasPairs = placed.some(({ twins }) => twins.size > 0);
+  const exists = new Map<string, Promise<boolean>>();
+  const anchors = new Map<string, Promise<ReadonlySet<string> | undefined>>();
+  const faults: SourceProblem[] = [];
+  for (const each of placed.slice(0, maxDocuments)) {
+    if (performance.now() > endMs || call.signal.aborted) break;
+    faults.push(...pairFaults(each, hasPairs));
+    if (checked.has(each.document.format)) for await (const fault of linkFaults(each.document)) faults.push(fault);
+    if (faults.length >= maxFaults) break;
+    await new Promise(setImmediate);
+  }
+  return faults.slice(0, maxFaults);
+
+  async function* linkFaults({ file, format }: Document): AsyncGenerator<SourceProblem> {
+    const text = await textOf(file);
+    if (text === undefined) return;
+    for (const { target, line } of linksOf(text, format)) {
+      const led = followLink(file, target);
+      if (!led) continue;
+      const found = await locate(led.path);
+      const says =
+        found === undefined ? leadsNowhere : (await hasAnchor(found, led.fragment)) ? undefined : lacksHeading;
+      if (says !== undefined) yield { path: file, line, says: says(quote(target)) };
+    }
+  }
+
+  async function locate(path: string): Promise<string | undefined> {
+    for (const ending of endings) if (await isThere(path + ending)) return path + ending;
+    return undefined;
+  }
+
+  function isThere(path: string): Promise<boolean> {
+    let known = exists.get(path);
+    if (!known) {
+      const asked = byFile.has(path)
+        ? Promise.resolve(true)
+        : files.stat({ path }, call).then(
+            () => true,
+            () => false,
+          );
+      exists.set(path, (known = asked));
+    }
+    return known;
+  }
+
+  /** True where it cannot be told. */
+  async function hasAnchor(file: string, fragment: string): Promise<boolean> {
+    if (fragment === "" || fragment === "top") return true;
+    let known = anchors.get(file);
+    if (!known) anchors.set(file, (known = anchorsOf(file)));
+    const there = await known;
+    return !there || there.has(fragment) || there.has(fragment.toLowerCase());
+  }
+
+  async function anchorsOf(file: string): Promise<ReadonlySet<string> | undefined> {
+    const format = byFile.get(file)?.document.format ?? formatOf(file);
+    if (format !== "markdown") return undefined;
+    const text = await textOf(file);
+    if (text === undefined) return undefined;
+    const ids = [...text.matchAll(/\b(?:id|name)\s{0,4}=\s{0,4}["']([^"'<>\s]{1,200})["']/gi)].map(([, id = ""]) => id);
+    return new Set([...headingsOf(text, format).map(({ slug }) => slug), ...ids]);
+  }
+
+  async function textOf(file: string): Promise<string | undefined> {
+    try {
+      const [part] = await files.read({ path: file }, call);
+      return part && "text" in part.body ? part.body.text : undefined;
+    } catch (cause) {
+      // Too large, or gone since.
+      if (cause instanceof ResourceError) return undefined;
+      throw cause;
+    }
+  }
+}
+
+const leadsNowhere = (target: string) => `links to ${target}, where nothing is that is served`;
+const lacksHeading = (target: string) => `links to ${target}, and no heading there has that name`;
+
+function pairFaults({ document, twins }: Placed, hasPairs: boolean): SourceProblem[] {
+  const { file: path, lang, mark } = document;
+  if (mark === undefined) return [];
+  if (mark !== lang) return [{ path, line: 1, says: `is marked as ${quote(mark)} and written in ${quote(lang)}` }];
+  if (!hasPairs || twins.size > 0) return [];
+  return [{ path, line: 1, says: `is marked as ${quote(mark)} and has no counterpart in another language` }];
+}

@@ -1,0 +1,40 @@
+/** Which files are documentation, and what is known of each kind. */
+import { documentTypes } from "../../lib/documents/document-types.ts";
+import { mimeOfName } from "../../lib/mime.ts";
+
+/** "document": a PDF or an office document, whose text must be taken out first. */
+export type Format = "markdown" | "asciidoc" | "rst" | "text" | "html" | "document";
+
+const byType: Readonly<Record<string, Format>> = {
+  "text/markdown": "markdown",
+  "text/x-asciidoc": "asciidoc",
+  "text/x-rst": "rst",
+  "text/plain": "text",
+  "text/html": "html",
+};
+
+/** Undefined for what is no documentation. */
+export function formatOf(path: string): Format | undefined {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  const type = mimeOfName(name);
+  if (type === undefined || /\.log$/i.test(name)) return undefined;
+  return byType[type] ?? (documentTypes.has(type) ? "document" : undefined);
+}
+
+/** The name without the ending that says what it is. */
+export function stemOf(path: string): string {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  const dot = name.lastIndexOf(".");
+  return dot > 0 ? name.slice(0, dot) : name;
+}
+
+/** Where a path written in a file leads, from the root on; undefined where it leads out of it, or is the root itself. */
+export function resolveFrom(file: string, target: string): string | undefined {
+  const segments = file.split("/").slice(0, -1);
+  for (const segment of target.split("/")) {
+    if (segment === "" || segment === ".") continue;
+    if (segment !== "..") segments.push(segment);
+    else if (segments.pop() === undefined) return undefined;
+  }
+  return segments.length === 0 ? undefined : segments.join("/");
+}

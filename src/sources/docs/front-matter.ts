@@ -1,0 +1,93 @@
+/** What a document says of itself in its first lines. */
+import { decodeHtmlEntities } from "../../lib/documents/html-entities.ts";
+import type { Annotations } from "../../resources.ts";
+import type { Format } from "./formats.ts";
+import { canonicalTag } from "./language.ts";
+import { frontMatterOf } from "./prose.ts";
+
+export interface SaidOfItself {
+  readonly title?: string;
+  readonly lang?: string;
+  readonly priority?: number;
+  readonly audience?: NonNullable<Annotations["audience"]>;
+}
+
+/** Longer front matter is none. */
+const maxYaml = 16 * 1024;
+const maxTitle = 200;
+
+/** What is not understood counts as not said. */
+export async function readFrontMatter(head: string, format: Format): Promise<SaidOfItself> {
+  if (format === "html") return ofHtml(head);
+  const matter = frontMatterOf(head);
+  if (matter) return ofYaml(matter.yaml);
+  return format === "asciidoc" || format === "rst" ? ofFields(head) : {};
+}
+
+async function ofYaml(text: string): Promise<SaidOfItself> {
+  if (text.length > maxYaml || !/^["']?(?:title|lang|language|priority|audience)\b/m.test(text)) return {};
+  const { isMap, isScalar, isSeq, parseDocument } = await import("yaml");
+  try {
+    const { contents } = parseDocument(text, { prettyErrors: false, logLevel: "silent", uniqueKeys: false });
+    if (!isMap(contents)) return {};
+    // Only what stands here as it is: aliases are not followed, so nothing can unfold.
+    return sort((name) => {
+      const value: unknown = contents.get(name, true);
+      if (isScalar(value)) return value.value;
+      if (isSeq(value)) return value.items.slice(0, 10).map((item) => (isScalar(item) ? item.value : undefined));
+      return undefined;
+    });
+  } catch {
+    // Nested deeper than the parser can follow.
+    return {};
+  }
+}
+
+/** `:lang: ja`, in the first lines of AsciiDoc and reStructuredText. */
+function ofFields(head: string): SaidOfItself {
+  const fields = new Map<string, unknown>();
+  for (const line of head.split("\n", 40)) {
+    const [, name, value] = /^:(title|lang|language|priority|audience):[ \t]+(.{1,300})$/.exec(line.trimEnd()) ?? [];
+    if (name === undefined || value === undefined || fields.has(name)) continue;
+    fields.set(name, name === "priority" ? Number(value) : name === "audience" ? value.split(/[,\s]+/) : value);
+  }
+  return sort((name) => fields.get(name));
+}
+
+function ofHtml(head: string): SaidOfItself {
+  const title = /<title\b[^<>]{0,200}>([^<]{0,1000})/i.exec(head)?.[1];
+  const lang = /<html\b[^<>]{0,1000}?\slang\s{0,4}=\s{0,4}["']?([a-z0-9-]{2,35})/i.exec(head)?.[1];
+  return sort((name) => (name === "title" ? title && decodeHtmlEntities(title) : name === "lang" ? lang : undefined));
+}
+
+function sort(field: (name: string) => unknown): SaidOfItself {
+  const title = toTitle(field("title"));
+  const named = field("lang") ?? field("language");
+  const lang = typeof named === "string" ? canonicalTag(named.trim()) : undefined;
+  const priority = field("priority");
+  const audience = toAudience(field("audience"));
+  return {
+    ...(title !== undefined && { title }),
+    ...(lang !== undefined && { lang }),
+    ...(typeof priority === "number" && priority >= 0 && priority <= 1 && { priority }),
+    ...(audience && { audience }),
+  };
+}
+
+/** One line, and never a long one. */
+export function toTitle(value: unknown): string | undefined {
+  if (typeof value !== "string" && typeof value !== "number") return undefined;
+  const line = String(value)
+    .slice(0, 4 * maxTitle)
+    .replaceAll(/[\s\p{Cc}]+/gu, " ")
+    .trim()
+    .toWellFormed();
+  if (line === "") return undefined;
+  return line.length > maxTitle ? `${line.slice(0, maxTitle).toWellFormed()}…` : line;
+}
+
+function toAudience(value: unknown): SaidOfItself["audience"] | undefined {
+  const named: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const known = (["user", "assistant"] as const).filter((each) => named.includes(each));
+  return known.length > 0 ? known : undefined;
+}

@@ -1,0 +1,154 @@
+/** When each file was last committed: one bounded look at the history, in a repository that may be anyone's. */
+import { realpathSync, statfsSync } from "node:fs";
+import { dirname, relative, sep } from "node:path";
+import { createLocalDisk, createRemoteDisk, diskKind } from "../file/disk.ts";
+import { createMirror, type Mirror } from "../git/mirror.ts";
+import { createProgram, type Program } from "../git/program.ts";
+import { findRepository, type Repository } from "../git/repository.ts";
+
+export interface GitTimes {
+  /** The commit time of a file, in ISO 8601, as far as it is known. */
+  of(file: string): string | undefined;
+  /** Looks again if the branch has moved. Resolves when that is known; never rejects. */
+  refresh(files: () => Iterable<string>): Promise<void>;
+  close(): void;
+}
+
+export interface GitTimesOptions {
+  readonly root: string;
+  /** The commit whose history it is; HEAD unless said. */
+  readonly ref?: string | undefined;
+  readonly maxCommits?: number;
+  readonly maxBytes?: number;
+  readonly timeoutMs?: number;
+}
+
+/** A repository as git is asked about it. */
+interface History {
+  readonly program: Program;
+  readonly mirror: Mirror;
+  /** What stands before the names of the folder's files. */
+  readonly prefix: string;
+}
+
+/** Behind a commit's mark follows its time. */
+const commitMark = "\u0001";
+
+export function createGitTimes({
+  root,
+  ref = "HEAD",
+  maxCommits = 20_000,
+  maxBytes = 64 * 1024 * 1024,
+  timeoutMs = 20_000,
+}: GitTimesOptions): GitTimes {
+  const closing = new AbortController();
+  const { signal } = closing;
+  let history: History | undefined;
+  let times: ReadonlyMap<string, string> = new Map();
+  let known: string | undefined;
+  let running: Promise<void> | undefined;
+  let isHopeless = false;
+
+  async function refresh(files: () => Iterable<string>): Promise<void> {
+    history ??= openHistory(root);
+    if (!history) {
+      isHopeless = true;
+      return;
+    }
+    const { program, mirror } = history;
+    const gitDir = await mirror.ready();
+    mirror.head();
+    const asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`];
+    const commit = (await program.run(asked, { gitDir, signal })).bytes.toString("latin1").trim();
+    if (commit === known) return;
+    times = await read(history, gitDir, commit, new Set(files()));
+    known = commit;
+  }
+
+  async function read({ program, prefix }: History, gitDir: string, commit: string, wanted: Set<string>) {
+    const found = new Map<string, string>();
+    const decoder = new TextDecoder();
+    let left = maxBytes;
+    let rest = "";
+    let time: string | undefined;
+    const args = ["log", "-z", `--max-count=${maxCommits}`, "--format=%x01%ct", "--name-only", "--no-renames"];
+    const plain = ["--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-notes", "--diff-filter=d"];
+    const where = prefix === "" ? [] : ["--", prefix];
+    await program.run([...args, ...plain, "--end-of-options", commit, ...where], {
+      gitDir,
+      signal,
+      timeoutMs,
+      take(piece) {
+        const pieces = (rest + decoder.decode(piece, { stream: true })).split("\0");
+        rest = pieces.pop() ?? "";
+        for (const each of pieces) {
+          // The first name of a commit stands on a line of its own.
+          const said = each.startsWith("\n") ? each.slice(1) : each;
+          if (said.startsWith(commitMark)) time = toTime(said.slice(1));
+          else if (time !== undefined && said.startsWith(prefix)) {
+            const file = said.slice(prefix.length);
+            if (wanted.delete(file)) found.set(file, time);
+          }
+        }
+        left -= piece.length;
+        return left > 0 && wanted.size > 0;
+      },
+    });
+    return found;
+  }
+
+  return {
+    of: (file) => times.get(file),
+
+    async refresh(files) {
+      if (isHopeless || signal.aborted) return;
+      // A repository without a commit, without git, or one that takes too long: the times of the files will do.
+      running ??= refresh(files)
+        .catch(() => undefined)
+        .finally(() => {
+          running = undefined;
+        });
+      await running;
+    },
+
+    close() {
+      closing.abort();
+      history?.mirror.close();
+    },
+  };
+}
+
+/** Undefined where the folder is in no repository. */
+function openHistory(root: string): History | undefined {
+  const found = findAbove(root);
+  if (!found) return undefined;
+  const { repository, way } = found;
+  const program = createProgram([repository.root, repository.gitDir, repository.commonDir]);
+  const isLocal = diskKind(statfsSync(repository.commonDir).type) === "local";
+  const mirror = createMirror(repository, program, isLocal ? createLocalDisk() : createRemoteDisk());
+  return { program, mirror, prefix: way.map((name) => `${name}/`).join("") };
+}
+
+/** The nearest repository, from the folder upwards, and the way from there back to the folder. */
+export function findAbove(
+  configured: string,
+): { readonly repository: Repository; readonly way: readonly string[] } | undefined {
+  const root = realpathSync.native(configured);
+  for (let folder = root; ; folder = dirname(folder)) {
+    const repository = findRepository(folder);
+    if (repository?.isBare && folder !== root) return undefined;
+    if (repository)
+      return {
+        repository,
+        way: relative(folder, root)
+          .split(sep)
+          .filter((name) => name !== ""),
+      };
+    if (folder === dirname(folder)) return undefined;
+  }
+}
+
+function toTime(seconds: string): string | undefined {
+  const ms = Number(seconds) * 1000;
+  return Number.isFinite(ms) && Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : undefined;
+}

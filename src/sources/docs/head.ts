@@ -1,0 +1,71 @@
+/** What is known of a document from its path and its first lines. */
+import type { Entry } from "../../source.ts";
+import type { Format } from "./formats.ts";
+import { stemOf } from "./formats.ts";
+import { readFrontMatter } from "./front-matter.ts";
+import type { SaidOfItself } from "./front-matter.ts";
+import { firstTitle } from "./headings.ts";
+import { decideLanguage, detectLanguage } from "./language.ts";
+import type { Marks } from "./language.ts";
+import { languageBar } from "./links.ts";
+import type { Verdict } from "./rules.ts";
+
+export interface Document {
+  /** Its path in the folder. */
+  readonly file: string;
+  readonly format: Format;
+  /** As the folder says it. */
+  readonly entry: Entry;
+  readonly lang: string;
+  /** The language that its path speaks of. */
+  readonly mark?: string;
+  /** The path without the marks of its language. */
+  readonly bare: string;
+  readonly title: string;
+  /** What it says itself of how much it matters, and to whom. */
+  readonly said: Pick<SaidOfItself, "priority" | "audience">;
+  readonly verdict: Verdict;
+  /** Files that its language bar links to. */
+  readonly bar: readonly string[];
+}
+
+export interface HeadOptions {
+  readonly marks: Marks;
+  readonly rules: (path: string) => Verdict;
+  /** The language of what does not tell. */
+  readonly fallback: string;
+}
+
+/** So much of a file is looked at. */
+export const headBytes = 16 * 1024;
+
+/** `head` is undefined for what has no text of its own. */
+export async function describeDocument(
+  entry: Entry,
+  format: Format,
+  head: string | undefined,
+  { marks, rules, fallback }: HeadOptions,
+): Promise<Document> {
+  const { path: file } = entry;
+  const { title, lang: said, ...rest } = head === undefined ? {} : await readFrontMatter(head, format);
+  const mark = marks.read(file);
+  const detected = head === undefined || said !== undefined ? undefined : detectLanguage(head, format);
+  const lang = decideLanguage({ path: file, said, mark, detected, fallback });
+  return {
+    file,
+    format,
+    entry,
+    lang,
+    ...(mark !== undefined && { mark }),
+    bare: mark === undefined ? file : marks.strip(file, lang),
+    title: detached(title ?? (head === undefined ? undefined : firstTitle(head, format)) ?? stemOf(file)),
+    said: rest,
+    verdict: rules(file),
+    bar: head === undefined ? [] : languageBar(file, head, format),
+  };
+}
+
+/** A copy: a piece of a string keeps all of it, and the heads of ten thousand documents are much. */
+function detached(text: string): string {
+  return Buffer.from(text, "utf8").toString("utf8");
+}

@@ -1,0 +1,201 @@
+/** The headings of a text, their slugs, and the section below each. */
+import { decodeHtmlEntities } from "../../lib/documents/html-entities.ts";
+import type { Format } from "./formats.ts";
+import { toTitle } from "./front-matter.ts";
+import { proseLines } from "./prose.ts";
+
+export interface Heading {
+  /** From 1, the highest. */
+  readonly level: number;
+  readonly title: string;
+  /** As GitHub makes them: unique in the document. */
+  readonly slug: string;
+  /** Counted from 1. */
+  readonly line: number;
+}
+
+/** A heading before it has a slug. */
+interface Found {
+  readonly level: number;
+  readonly raw: string;
+  readonly line: number;
+  /** What the author calls it. */
+  readonly id?: string | undefined;
+}
+
+/** No one reads more of them. */
+const maxHeadings = 10_000;
+
+export function headingsOf(text: string, format: Format): readonly Heading[] {
+  const headings: Heading[] = [];
+  const slugs = createSlugs();
+  for (const { level, raw, line, id } of findHeadings(text, format)) {
+    const seen = plainTitle(raw);
+    headings.push({ level, title: toTitle(seen) ?? "", slug: slugs(id ?? slugOf(seen)), line });
+    if (headings.length === maxHeadings) break;
+  }
+  return headings;
+}
+
+/** The title of the first heading. */
+export function firstTitle(text: string, format: Format): string | undefined {
+  for (const { raw } of findHeadings(text, format)) return toTitle(plainTitle(raw));
+  return undefined;
+}
+
+export interface Section {
+  readonly heading: Heading;
+  readonly text: string;
+  readonly lines: readonly [first: number, last: number];
+}
+
+/** From the heading to the next one of its level or above. */
+export function sectionOf(text: string, headings: readonly Heading[], slug: string): Section | undefined {
+  const index = headings.findIndex((each) => each.slug === slug);
+  const heading = headings[index];
+  if (!heading) return undefined;
+  const next = headings.slice(index + 1).find(({ level }) => level <= heading.level);
+  const from = offsetOf(text, heading.line);
+  const section = text.slice(from, next ? offsetOf(text, next.line) : text.length);
+  const feeds = section.split("\n").length - (section.endsWith("\n") ? 2 : 1);
+  return { heading, text: section, lines: [heading.line, heading.line + feeds] };
+}
+
+function offsetOf(text: string, line: number): number {
+  let at = 0;
+  for (let passed = 1; passed < line; passed += 1) at = text.indexOf("\n", at) + 1;
+  return at;
+}
+
+/** Letters, digits, marks and what joins words stay, in lower case; spaces become hyphens. */
+export function slugOf(title: string): string {
+  return title
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\- ]/gu, "")
+    .replaceAll(" ", "-");
+}
+
+/** The same slug again gets -1, then -2. */
+function createSlugs(): (slug: string) => string {
+  const times = new Map<string, number>();
+  return (slug) => {
+    let free = slug;
+    let count = times.get(slug) ?? 0;
+    while (times.has(free)) free = `${slug}-${(count += 1)}`;
+    times.set(slug, count);
+    if (free !== slug) times.set(free, 0);
+    return free;
+  };
+}
+
+/** What a reader sees of it. */
+function plainTitle(raw: string): string {
+  return decodeHtmlEntities(
+    raw
+      .slice(0, 1000)
+      .replaceAll(/!\[[^[\]]{0,500}\]\((?:[^()]|\([^()]{0,200}\)){0,500}\)/g, "")
+      .replaceAll(/\[([^[\]]{0,500})\](?:\((?:[^()]|\([^()]{0,200}\)){0,500}\)|\[[^[\]]{0,200}\])/g, "$1")
+      .replaceAll(/<\/?[a-z][^<>]{0,500}>/gi, "")
+      .replaceAll(/(`+)(.{0,500}?)\1/g, "$2")
+      .replaceAll(/(\*{1,3}|~~)(?=\S)(.{0,500}?\S)\1/g, "$2")
+      .replaceAll(/(?<![\p{L}\p{N}_])(_{1,2})(?=\S)([^_]{0,500}?\S)\1(?![\p{L}\p{N}_])/gu, "$2")
+      .replaceAll(/\\([!-/:-@[-`{-~])/g, "$1"),
+  );
+}
+
+function findHeadings(text: string, format: Format): Iterable<Found> {
+  switch (format) {
+    case "markdown":
+      return markdownHeadings(text);
+    case "asciidoc":
+      return asciidocHeadings(text);
+    case "rst":
+      return rstHeadings(text);
+    default:
+      return [];
+  }
+}
+
+/** `## Title {#id}` */
+function splitId(raw: string): { readonly raw: string; readonly id?: string } {
+  const [, title, id] = /^(.{0,2000}?)[ \t]*\{#([^\s{}]{1,200})\}$/.exec(raw) ?? [];
+  return title === undefined || id === undefined ? { raw } : { raw: title, id };
+}
+
+function* markdownHeadings(text: string): Generator<Found> {
+  /** The lines of the paragraph above, which an underline would make a heading. */
+  let above: { readonly line: number; raw: string } | undefined;
+  let last = 0;
+  for (const { number, text: line } of proseLines(text, "markdown")) {
+    if (number !== last + 1) above = undefined;
+    last = number;
+    const hashes = /^ {0,3}(#{1,6})(?:[ \t]|$)/.exec(line);
+    if (hashes) {
+      above = undefined;
+      const raw = line.slice(hashes[0].length).trim();
+      yield { level: (hashes[1] as string).length, line: number, ...splitId(withoutClosing(raw)) };
+      continue;
+    }
+    const rule = /^ {0,3}(=+|-+)[ \t]*$/.exec(line)?.[1];
+    if (rule !== undefined && above) {
+      yield { level: rule.startsWith("=") ? 1 : 2, line: above.line, ...splitId(above.raw) };
+      above = undefined;
+    } else if (line.trim() === "" || rule !== undefined) above = undefined;
+    else if (above) above.raw = `${above.raw} ${line.trim()}`.slice(0, 2000);
+    else if (/^ {0,3}(?![>|]|[-*+][ \t]|\d{1,9}[.)][ \t])\S/.test(line)) above = { line: number, raw: line.trim() };
+  }
+}
+
+/** Without the hashes that may stand behind a title as well. */
+function withoutClosing(raw: string): string {
+  let end = raw.length;
+  while (end > 0 && raw[end - 1] === "#") end -= 1;
+  if (end === raw.length) return raw;
+  return end === 0 || /[ \t]/.test(raw[end - 1] as string) ? raw.slice(0, end).trimEnd() : raw;
+}
+
+function* asciidocHeadings(text: string): Generator<Found> {
+  let id: string | undefined;
+  for (const { number, text: line } of proseLines(text, "asciidoc")) {
+    const [, mark, raw] = /^(={1,6}|#{1,6})[ \t]+(\S.{0,2000})$/.exec(line) ?? [];
+    if (mark !== undefined && raw !== undefined) yield { level: mark.length, raw: raw.trim(), line: number, id };
+    id = /^\[(?:\[([^\],]{1,200})[^\]]{0,200}\]|#([^\],.%]{1,200})[^\]]{0,200})\]$/
+      .exec(line.trim())
+      ?.slice(1)
+      .find(Boolean);
+  }
+}
+
+/** A line of one sign, repeated. */
+function adornmentOf(line: string): string | undefined {
+  const bare = line.trimEnd();
+  const sign = bare.charAt(0);
+  if (bare.length < 2 || !/^[!-/:-@[-`{-~]$/.test(sign)) return undefined;
+  return bare === sign.repeat(bare.length) ? sign : undefined;
+}
+
+function* rstHeadings(text: string): Generator<Found> {
+  /** A sign, and whether it stands above the title as well: each pair is a level, in the order in which they come. */
+  const styles: string[] = [];
+  let [before, title]: [string, string] = ["", ""];
+  let last = 0;
+  for (const { number, text: line } of proseLines(text, "rst")) {
+    if (number !== last + 1) [before, title] = ["", ""];
+    last = number;
+    const sign = adornmentOf(line);
+    const isTitle = title.trim() !== "" && adornmentOf(title) === undefined;
+    if (sign !== undefined && isTitle && line.trimEnd().length >= Math.min(title.trim().length, 4)) {
+      const isOver = adornmentOf(before) === sign;
+      // A paragraph that ends in such a line is a title only if it is one line.
+      if (isOver || before.trim() === "") {
+        const style = `${sign}${isOver ? sign : ""}`;
+        if (!styles.includes(style)) styles.push(style);
+        yield { level: styles.indexOf(style) + 1, raw: title.trim(), line: number - 1 };
+        [before, title] = ["", ""];
+        continue;
+      }
+    }
+    [before, title] = [title, line];
+  }
+}

@@ -1,0 +1,169 @@
+import { describe, expect, it } from "vitest";
+import type { Format } from "./formats.ts";
+import { canonicalTag, createMarks, decideLanguage, detectLanguage } from "./language.ts";
+
+const code =
+  "\n```ts\nexport function createResources(options: ResourceOptions): Resources { return open(options); }\n```\n";
+
+const corpus: readonly (readonly [says: string, text: string, lang: string, format?: Format])[] = [
+  ["Japanese prose", "# 設定\n\nこのページでは、サーバーの設定方法を説明します。\n", "ja"],
+  ["Japanese in katakana alone", "インストール ガイド", "ja"],
+  ["Japanese in half-width katakana", "ｲﾝｽﾄｰﾙ ｶﾞｲﾄﾞ", "ja"],
+  ["Japanese around much code", `手順は次のとおりです。${code.repeat(10)}以上で完了です。\n`, "ja"],
+  [
+    "Japanese full of English names",
+    "`pressmark serve` を起動し、Model Context Protocol の resources/list と resources/read を確認します。Claude Code から使います。",
+    "ja",
+  ],
+  ["English prose", "# Settings\n\nThis page explains how the server is set up.\n", "other"],
+  [
+    "English that quotes a little Japanese",
+    `${"The word for settings is written as follows. ".repeat(5)}設定`,
+    "other",
+  ],
+  [
+    "English around Japanese code",
+    "Only the sample below speaks Japanese, as a comment.\n\n```\n// 設定を読み込みます。設定を読み込みます。\n```\n",
+    "other",
+  ],
+  [
+    "English with Japanese in a span of code",
+    "The label reads `設定を保存しますか`, and nothing else does that.\n",
+    "other",
+  ],
+  [
+    "simplified Chinese",
+    "# 配置\n\n本页说明如何配置服务器。启动之前，请先检查网络连接和权限。如果出现问题，请查看日志文件，并联系管理员获取帮助，谢谢您的配合与支持。",
+    "zh",
+  ],
+  [
+    "traditional Chinese",
+    "# 設定\n\n本頁說明如何設定伺服器。啟動之前，請先檢查網路連線與權限。若出現問題，請查看記錄檔並聯絡管理員以取得協助，感謝您的配合。",
+    "zh",
+  ],
+  [
+    "Chinese that names something Japanese",
+    `${"本页说明如何使用名为的产品，启动之前请先检查网络连接和权限".repeat(3)}のり`,
+    "zh",
+  ],
+  ["Korean", "# 설정\n\n이 페이지에서는 서버를 설정하는 방법을 설명합니다.", "ko"],
+  ["Korean with some Han", "대한민국(大韓民國) 헌법(憲法)은 이 나라의 최고 법입니다.", "ko"],
+  ["German", "# Einstellungen\n\nDiese Seite erklärt, wie der Server für größere Häuser eingerichtet wird.", "other"],
+  ["Russian", "Эта страница объясняет, как настроить сервер.", "other"],
+  ["nothing", "", "other"],
+  ["code alone", code, "other"],
+  [
+    "AsciiDoc with a listing",
+    "= 設定\n\n----\nlong listing in English, long listing in English\n----\n\n設定の説明です。\n",
+    "ja",
+    "asciidoc",
+  ],
+  [
+    "reStructuredText with a literal block",
+    "設定\n====\n\n例::\n\n    a long literal block in English, with many letters\n\n説明です。\n",
+    "ja",
+    "rst",
+  ],
+  [
+    "HTML",
+    "<html><head><style>body { color: red; margin: 0 }</style></head><body><p>これは設定の説明です。</p></body></html>",
+    "ja",
+    "html",
+  ],
+];
+
+describe("the letters of a text", () => {
+  for (const [says, text, lang, format = "markdown"] of corpus)
+    it(`tell ${says}`, () => {
+      expect(detectLanguage(text, format).lang).toBe(lang);
+    });
+
+  it("are not believed where there are too few", () => {
+    expect(detectLanguage("API v2", "markdown")).toEqual({ lang: "other", isSure: false });
+    expect(detectLanguage("目次", "markdown")).toEqual({ lang: "zh", isSure: false });
+    expect(detectLanguage("もくじ", "markdown")).toEqual({ lang: "ja", isSure: true });
+  });
+
+  it("are counted quickly, whatever the text", () => {
+    for (const text of [
+      "`".repeat(100_000),
+      "<".repeat(100_000),
+      "](".repeat(50_000),
+      "<!--".repeat(25_000),
+      "~~~\n".repeat(25_000),
+    ])
+      for (const format of ["markdown", "html", "rst", "asciidoc"] as const) detectLanguage(text, format);
+  });
+});
+
+describe("marks in a path", () => {
+  const marks = createMarks();
+
+  it.each([
+    ["ja/guide.md", "ja", "guide.md"],
+    ["docs/ja/deep/guide.md", "ja", "docs/deep/guide.md"],
+    ["guide.ja.md", "ja", "guide.md"],
+    ["README.ja", "ja", "README"],
+    ["README_ja.md", "ja", "README.md"],
+    ["README-JP.md", "ja", "README.md"],
+    ["README-zh-CN.md", "zh-CN", "README.md"],
+    ["README.zh_TW.md", "zh-TW", "README.md"],
+    ["ja/guide.ja.md", "ja", "guide.md"],
+    ["guide.ja.ja.md", "ja", "guide.md"],
+    ["en/guide.ja.md", "ja", "en/guide.md"],
+    ["pt-BR/x.md", "pt-BR", "x.md"],
+  ])("%s speaks of %s, and is %s without it", (path, lang, bare) => {
+    expect(marks.read(path)).toBe(lang);
+    expect(marks.strip(path, lang)).toBe(bare);
+    expect(marks.strip(bare, lang), "a second time").toBe(bare);
+  });
+
+  it.each(["guide.md", "what-is-it.md", "sign-in.md", "src/go/x.md", "ja.md", "v2/x.md", "a/b-tr.md", "日本語.md"])(
+    "%s speaks of none",
+    (path) => expect(marks.read(path)).toBeUndefined(),
+  );
+
+  it("count only for the languages that are named", () => {
+    const few = createMarks(["ja", "en"]);
+    expect(few.read("it/vpn.md")).toBeUndefined();
+    expect(few.read("en-US/vpn.md")).toBe("en-US");
+    expect(marks.read("it/vpn.md")).toBe("it");
+  });
+
+  it("are tags in one spelling, or none", () => {
+    expect(["JA", "zh_cn", "en-us", "jp"].map(canonicalTag)).toEqual(["ja", "zh-CN", "en-US", "ja"]);
+    expect(["", "x", "../..", "ja/x", "a".repeat(100), "en--us"].map(canonicalTag)).toEqual(Array(6).fill(undefined));
+  });
+});
+
+const sure = (lang: "ja" | "zh" | "ko" | "other") => ({ lang, isSure: true });
+
+describe("the language of a document", () => {
+  const ask = { path: "x.md", mark: undefined, fallback: "en" };
+
+  it("is what it says itself, before anything else", () => {
+    expect(decideLanguage({ ...ask, said: "fr", mark: "ja", detected: sure("ko") })).toBe("fr");
+  });
+
+  it("is told by its letters, also against a mark: a copy that is not translated yet", () => {
+    expect(decideLanguage({ ...ask, mark: "ja", detected: sure("other") })).toBe("en");
+    expect(decideLanguage({ ...ask, mark: "en", detected: sure("ja") })).toBe("ja");
+    expect(decideLanguage({ ...ask, fallback: "ja", detected: sure("other") })).toBe("en");
+  });
+
+  it("is told by a mark where letters cannot tell", () => {
+    expect(decideLanguage({ ...ask, mark: "de", detected: sure("other") })).toBe("de");
+    expect(decideLanguage({ ...ask, mark: "zh-TW", detected: sure("zh") })).toBe("zh-TW");
+    expect(decideLanguage({ ...ask, mark: "ja", detected: { lang: "zh", isSure: false } })).toBe("ja");
+    expect(decideLanguage({ ...ask, mark: "ja", detected: { lang: "other", isSure: false } })).toBe("ja");
+  });
+
+  it("is that of the collection, or of the name, where nothing else tells", () => {
+    expect(decideLanguage({ ...ask, fallback: "de", detected: sure("other") })).toBe("de");
+    expect(decideLanguage({ ...ask, path: "仕様書（案）について.pdf" })).toBe("ja");
+    expect(decideLanguage({ ...ask, path: "spec.pdf", fallback: "ja" })).toBe("ja");
+    expect(decideLanguage({ ...ask, path: "目次.md", fallback: "ja", detected: { lang: "zh", isSure: false } })).toBe(
+      "ja",
+    );
+  });
+});

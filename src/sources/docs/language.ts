@@ -1,0 +1,196 @@
+/** Which language a document is in: by what it says of itself, by the marks in its path, by its letters. */
+import { type Format, stemOf } from "./formats.ts";
+import { proseLines } from "./prose.ts";
+
+/** The languages whose marks count unless the configuration names others. */
+export const knownLanguages: readonly string[] =
+  "ar cs da de el en es fa fi fr he hi hu id it ja ko nb nl pl pt ro ru sv th tr uk vi zh".split(" ");
+
+const aliases: Readonly<Record<string, string>> = { jp: "ja", cn: "zh-CN", tw: "zh-TW", kr: "ko", br: "pt-BR" };
+
+/** Words of English that end names (`what-is-it.md`): behind a hyphen they are no marks. */
+const words = new Set(["br", "da", "de", "el", "es", "fa", "he", "hi", "id", "it", "nb", "no", "th", "tr"]);
+
+const scripts = new Set(["ja", "zh", "ko"]);
+
+export function baseOf(tag: string): string {
+  const hyphen = tag.indexOf("-");
+  return hyphen < 0 ? tag : tag.slice(0, hyphen);
+}
+
+/** The tag in its one spelling; undefined for what is none. */
+export function canonicalTag(text: string): string | undefined {
+  const tag = aliases[text.toLowerCase()] ?? text.replaceAll("_", "-");
+  if (!/^[a-z]{2,3}(?:-[a-z0-9]{2,8}){0,3}$/i.test(tag)) return undefined;
+  try {
+    return Intl.getCanonicalLocales(tag)[0];
+  } catch {
+    return undefined;
+  }
+}
+
+export interface Marks {
+  /** The language that the path speaks of, the nearest mark first. */
+  read(path: string): string | undefined;
+  /** The path without the marks of this language. */
+  strip(path: string, lang: string): string;
+}
+
+/** Marks are folders (`ja/guide.md`, `docs/zh-CN/guide.md`) and ends of names (`guide.ja.md`, `guide_ja.md`, `guide-ja.md`, `README.ja`). */
+export function createMarks(languages: readonly string[] = knownLanguages): Marks {
+  const counted = new Set(languages.flatMap((each) => canonicalTag(each) ?? []));
+  const bases = new Set([...counted].map(baseOf));
+
+  function tagOf(text: string): string | undefined {
+    if (!/^[a-z]{2}(?:[-_][a-z]{2,4})?$/i.test(text)) return undefined;
+    const named = text.toLowerCase();
+    // An old code for a language ("in", "iw") is a word more often than not.
+    if (!bases.has(baseOf(aliases[named] ?? named.slice(0, 2)))) return undefined;
+    return canonicalTag(text);
+  }
+
+  /** The name without its mark, and the mark. */
+  function splitName(name: string): { readonly bare: string; readonly tag: string } | undefined {
+    const dot = name.lastIndexOf(".");
+    const stem = dot > 0 ? name.slice(0, dot) : name;
+    const ending = dot > 0 ? name.slice(dot) : "";
+    const last = tagOf(ending.slice(1));
+    if (last !== undefined) return { bare: stem, tag: last };
+    for (const pattern of [
+      /^(.+?)(\.)([a-z]{2}(?:[-_][a-z]{2,4})?)$/i,
+      /^(.+?)([-_])([a-z]{2}(?:[-_][a-z]{2,4})?)$/i,
+    ]) {
+      const [, bare = "", sign, mark = ""] = pattern.exec(stem) ?? [];
+      const tag = tagOf(mark);
+      if (tag !== undefined && (sign === "." || !words.has(mark.toLowerCase()))) return { bare: bare + ending, tag };
+    }
+    return undefined;
+  }
+
+  return {
+    read(path) {
+      const segments = path.split("/");
+      const name = splitName(segments.pop() ?? "");
+      if (name) return name.tag;
+      return segments
+        .toReversed()
+        .map(tagOf)
+        .find((tag) => tag !== undefined);
+    },
+
+    strip(path, lang) {
+      const segments = path.split("/");
+      const name = segments.pop() ?? "";
+      const kept = segments.filter((segment) => tagOf(segment) !== lang);
+      let bare = name;
+      for (let split = splitName(bare); split?.tag === lang; split = splitName(bare)) ({ bare } = split);
+      return [...kept, bare].join("/");
+    },
+  };
+}
+
+/** How many letters of which kind. */
+interface Letters {
+  kana: number;
+  han: number;
+  hangul: number;
+  other: number;
+}
+
+export interface Detected {
+  /** "other": none of the three. */
+  readonly lang: "ja" | "zh" | "ko" | "other";
+  /** Whether there was enough to tell. */
+  readonly isSure: boolean;
+}
+
+/** From this share of all letters on, a text with words of other scripts in it is written in this one. */
+const leastShare = 0.1;
+/** Han alone may be a few words of Japanese. */
+const fewHan = 60;
+const fewLetters = 12;
+/** Japanese has more kana than this among its characters, Chinese that names something Japanese has fewer. */
+const leastKana = 0.05;
+/** So much of a text is enough to tell. */
+const maxCounted = 8000;
+
+export function detectLanguage(text: string, format: Format): Detected {
+  const letters: Letters = { kana: 0, han: 0, hangul: 0, other: 0 };
+  let left = maxCounted;
+  for (const { text: line } of proseLines(format === "html" ? withoutTags(text) : text, format)) {
+    if (line === "") continue;
+    const said = withoutCode(line);
+    count(said.length > left ? said.slice(0, left) : said, letters);
+    if ((left -= said.length) <= 0) break;
+  }
+  return judge(letters);
+}
+
+function judge({ kana, han, hangul, other }: Letters): Detected {
+  const asian = kana + han + hangul;
+  if (asian === 0 || asian / (asian + other) < leastShare) return { lang: "other", isSure: other >= fewLetters };
+  if (hangul > kana + han) return { lang: "ko", isSure: true };
+  if (kana / (kana + han) >= leastKana) return { lang: "ja", isSure: true };
+  return { lang: "zh", isSure: han >= fewHan };
+}
+
+/** Names and addresses in code are English whatever is written around them. */
+function withoutCode(line: string): string {
+  if (!/[`<(/]/.test(line)) return line;
+  return line
+    .replaceAll(/`[^`]{0,1000}`/g, " ")
+    .replaceAll(/\]\([^)]{0,2000}\)/g, "] ")
+    .replaceAll(/<[^<>]{0,2000}>/g, " ")
+    .replaceAll(/\b[a-z]{2,10}:\/\/[^\s)\]>]{0,2000}/gi, " ");
+}
+
+function withoutTags(html: string): string {
+  return html
+    .replaceAll(/<(script|style|pre|code)\b[^<>]{0,2000}>[\s\S]{0,20000}?(?:<\/\1\s{0,8}>|$)/gi, " ")
+    .replaceAll(/<[^<>]{0,2000}>/g, " ");
+}
+
+function count(text: string, letters: Letters): void {
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code < 0x80) {
+      if ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a) letters.other += 1;
+    } else if (code < 0x1100) {
+      if (code >= 0xc0 && code !== 0xd7 && code !== 0xf7) letters.other += 1;
+    } else if ((code >= 0x3041 && code <= 0x30ff && code !== 0x30fb) || (code >= 0xff66 && code <= 0xff9d))
+      letters.kana += 1;
+    else if ((code >= 0x3400 && code <= 0x9fff) || (code >= 0xf900 && code <= 0xfaff) || code === 0x3005)
+      letters.han += 1;
+    // The planes of rare characters: the first half of a pair.
+    else if (code >= 0xd840 && code <= 0xd88f) letters.han += 1;
+    else if ((code >= 0xac00 && code <= 0xd7af) || code <= 0x11ff || (code >= 0x3131 && code <= 0x318e))
+      letters.hangul += 1;
+  }
+}
+
+export interface LanguageAsk {
+  readonly path: string;
+  /** What the document says itself. */
+  readonly said?: string | undefined;
+  readonly mark: string | undefined;
+  /** Absent where the text is not at hand. */
+  readonly detected?: Detected | undefined;
+  /** The language of what does not tell. */
+  readonly fallback: string;
+}
+
+/** What a document says itself counts first, then its letters; a mark says what letters cannot. */
+export function decideLanguage({ path, said, mark, detected, fallback }: LanguageAsk): string {
+  if (said !== undefined) return said;
+  const letters = detected ?? detectLanguage(stemOf(path), "text");
+  const markBase = mark === undefined ? undefined : baseOf(mark);
+  if (letters.lang === "other") {
+    if (mark !== undefined && !(letters.isSure && detected && scripts.has(markBase ?? ""))) return mark;
+    return letters.isSure && detected && scripts.has(baseOf(fallback)) ? "en" : fallback;
+  }
+  for (const claimed of mark === undefined ? [fallback] : [mark, fallback]) {
+    if (baseOf(claimed) === letters.lang) return claimed;
+    if (letters.lang === "zh" && !letters.isSure && baseOf(claimed) === "ja") return claimed;
+  }
+  return letters.lang;
+}

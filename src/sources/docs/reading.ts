@@ -1,0 +1,107 @@
+/** What a document gives when it is read: all of it, a part, or one section. */
+import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
+import type { Call } from "../../resources.ts";
+import type { Part } from "../../source.ts";
+import type { Placed } from "./arrange.ts";
+import type { Files } from "./collection.ts";
+import { type Describe, type EntryOptions, revealed } from "./entry.ts";
+import type { Format } from "./formats.ts";
+import { type Heading, headingsOf, type Section, sectionOf } from "./headings.ts";
+
+export const headingTemplate = "{lang}/{+path}{?heading}";
+export const rangeTemplate = "{lang}/{+path}{?lines,bytes,as}";
+
+type Query = Readonly<Record<string, string>>;
+
+export interface Reading {
+  read(placed: Placed, query: Query | undefined, call: Call): Promise<readonly Part[]>;
+  /** The section that a query asks for. One that is not there throws "not-found". */
+  section(placed: Placed, slug: string, call: Call): Promise<Section & { readonly mimeType: string }>;
+  headings(placed: Placed, call: Call): Promise<readonly Heading[]>;
+}
+
+export interface ReadingOptions extends Pick<EntryOptions, "addressOf"> {
+  readonly files: Files;
+  readonly describe: Describe;
+}
+
+/** More headings than this are not named in an answer. */
+const maxOutline = 500;
+
+/** Throws "not-found" for a query that is not known here. */
+export function parseQuery(address: string, query: Query | undefined): Query | undefined {
+  const names = Object.keys(query ?? {});
+  if (names.length === 0) return undefined;
+  if (!names.every((name) => name === "heading" || name === "lines" || name === "bytes" || name === "as"))
+    throw notFound(address);
+  if (names.includes("heading") && names.length > 1)
+    throw invalid('a section is asked for by its heading alone, as in "heading=install", without a range');
+  return query;
+}
+
+export function createReading({ files, describe, addressOf }: ReadingOptions): Reading {
+  async function ask(placed: Placed, query: Query | undefined, call: Call): Promise<readonly Part[]> {
+    const { file } = placed.document;
+    try {
+      return await files.read(query ? { path: file, query } : { path: file }, call);
+    } catch (cause) {
+      throw cause instanceof ResourceError ? inOwnWords(cause, placed) : cause;
+    }
+  }
+
+  /** The text with headings, and what it is written in. */
+  async function text(placed: Placed, call: Call): Promise<{ part: Part; text: string; format: Format } | undefined> {
+    const { format } = placed.document;
+    const isTakenOut = format === "html" || format === "document";
+    const [part] = await ask(placed, isTakenOut ? { as: "text" } : undefined, call);
+    if (!part || !("text" in part.body)) return undefined;
+    return { part, text: part.body.text, format: isTakenOut ? formatOfText(part) : format };
+  }
+
+  async function section(placed: Placed, slug: string, call: Call) {
+    const found = await text(placed, call);
+    const cut = found && sectionOf(found.text, headingsOf(found.text, found.format), slug);
+    if (!cut) throw notFound(`${placed.address}?heading=${slug}`);
+    return { ...cut, mimeType: found.part.mimeType ?? "text/plain", meta: found.part.meta };
+  }
+
+  return {
+    section,
+
+    async headings(placed, call) {
+      const found = await text(placed, call);
+      return found ? headingsOf(found.text, found.format) : [];
+    },
+
+    async read(placed, query, call) {
+      const { meta: said } = describe(placed);
+      const own = { "pressmark/docs": said?.["pressmark/docs"] };
+      const reveals = revealed(placed.document.entry.reveals, addressOf);
+      const slug = query?.["heading"];
+      if (slug !== undefined) {
+        const { text: cut, mimeType, heading, lines, meta } = await section(placed, slug, call);
+        const named = { "pressmark/heading": heading, "pressmark/range": { lines } };
+        return [{ body: { text: cut }, mimeType, meta: { ...meta, ...own, ...named }, ...(reveals && { reveals }) }];
+      }
+      const isWhole = query?.["lines"] === undefined && query?.["bytes"] === undefined;
+      return (await ask(placed, query, call)).map(({ reveals: _reveals, ...part }) => {
+        const format = query ? formatOfText(part) : placed.document.format;
+        const headings = isWhole && "text" in part.body ? headingsOf(part.body.text, format) : [];
+        const outline = headings.length > 0 && { "pressmark/outline": headings.slice(0, maxOutline) };
+        return { ...part, meta: { ...part.meta, ...own, ...outline }, ...(reveals && { reveals }) };
+      });
+    },
+  };
+}
+
+function formatOfText({ mimeType }: Part): Format {
+  return mimeType === "text/markdown" ? "markdown" : "text";
+}
+
+/** The folder speaks of files; who asked knows addresses. */
+function inOwnWords(cause: ResourceError, { document, address }: Placed): ResourceError {
+  const { kind, passing, details } = cause;
+  const message = cause.message.replaceAll(quote(document.file), quote(address));
+  const own = details && "template" in details ? { ...details, template: rangeTemplate } : details;
+  return new ResourceError(kind, message, { passing, cause, ...(own && { details: own }) });
+}

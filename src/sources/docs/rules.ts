@@ -1,0 +1,138 @@
+/** How much a document matters, and to whom: the first rule that fits its path. */
+import { invalid, quote } from "../../errors.ts";
+import { createGlob, GlobError } from "../../lib/glob.ts";
+import type { Annotations } from "../../resources.ts";
+import { formatOf } from "./formats.ts";
+
+export type Audience = NonNullable<Annotations["audience"]>;
+
+/** As it is written in a configuration. */
+export interface RuleOption {
+  readonly match: string | readonly string[];
+  readonly priority?: number | undefined;
+  readonly audience?: Audience | undefined;
+}
+
+export interface Verdict {
+  /** The rule that fitted: its name, or its pattern. */
+  readonly rule: string;
+  readonly priority: number;
+  readonly audience: Audience;
+}
+
+interface Rule extends Verdict {
+  /** Asked with a path in lower case. */
+  fits(path: string): boolean;
+}
+
+const everyone: Audience = ["user", "assistant"];
+
+/** What fits no rule. */
+const otherwise: Verdict = { rule: "default", priority: 0.5, audience: everyone };
+
+/** A rule of ours: names alone, since each document of thousands is asked for all of them. */
+interface BuiltIn extends Verdict {
+  /** Names of folders, and of files without their endings (`{name,name.*,**\/name/**}`). */
+  readonly names: string;
+  /** What a file's name holds (`*part*`). */
+  readonly parts?: string;
+  readonly endings?: string;
+  /** Whether the parts do not count in a PDF's name. */
+  readonly textOnly?: boolean;
+}
+
+const builtIn: readonly BuiltIn[] = [
+  {
+    rule: "constitution",
+    names: "constitution agents claude gemini copilot-instructions runbooks playbook playbooks 憲法 憲章 運用手順",
+    parts: "runbook 手順書",
+    priority: 1,
+    audience: ["assistant"],
+  },
+  {
+    rule: "readme",
+    names: "onboarding getting-started getting_started quickstart quick-start オンボーディング はじめに 導入",
+    parts: "readme",
+    priority: 0.8,
+    audience: everyone,
+  },
+  {
+    rule: "architecture",
+    names:
+      "design decisions decision adr adrs api api-reference reference specs security " +
+      "設計 意思決定 決定 仕様 リファレンス セキュリティ アーキテクチャ",
+    parts: "architecture 設計 仕様 アーキテクチャ セキュリティ",
+    priority: 0.7,
+    audience: ["assistant"],
+  },
+  {
+    rule: "guide",
+    names: "guides guide tutorials howto how-to handbook manual ガイド 手引き マニュアル",
+    parts: "guide tutorial handbook manual ガイド 手引き マニュアル",
+    textOnly: true,
+    priority: 0.5,
+    audience: everyone,
+  },
+  {
+    rule: "proposal",
+    names: "proposals rfc rfcs 提案",
+    parts: "proposal 提案",
+    endings: "pdf",
+    priority: 0.3,
+    audience: ["user"],
+  },
+  {
+    rule: "archive",
+    names: "legacy archive archives archived deprecated obsolete old 旧 アーカイブ 過去",
+    priority: 0.1,
+    audience: ["user"],
+  },
+];
+
+/** How much less a text matters that is also there in the language that is preferred. */
+export const twinStep = 0.2;
+
+/** Those of the configuration come first. A pattern without a slash fits a name at any depth; case does not count. */
+export function createRules(configured: readonly RuleOption[]): (path: string) => Verdict {
+  const rules = [...configured.flatMap(toRules), ...builtIn.map(toBuiltIn)];
+  return (path) => {
+    const folded = path.toLowerCase().normalize("NFC");
+    return rules.find(({ fits }) => fits(folded)) ?? otherwise;
+  };
+}
+
+function toRules({ match, priority = otherwise.priority, audience = everyone }: RuleOption): Rule[] {
+  return (typeof match === "string" ? [match] : match).map((pattern) => {
+    const folded = pattern.toLowerCase().replace(/^\//, "");
+    try {
+      const { matches } = createGlob(pattern.includes("/") ? folded : `**/${folded}`);
+      return { rule: pattern, priority, audience, fits: matches };
+    } catch (cause) {
+      if (!(cause instanceof GlobError)) throw cause;
+      throw invalid(`the rule ${quote(pattern)} cannot be understood: ${cause.message}`);
+    }
+  });
+}
+
+function toBuiltIn({ rule, priority, audience, names, parts, endings, textOnly = false }: BuiltIn): Rule {
+  const words = new Set(names.split(" "));
+  const held = parts?.split(" ") ?? [];
+  const ends = endings?.split(" ") ?? [];
+  return {
+    rule,
+    priority,
+    audience,
+    fits(path) {
+      const segments = path.split("/");
+      const name = segments.pop() as string;
+      const dot = name.indexOf(".");
+      const ending = name.slice(name.lastIndexOf(".") + 1);
+      return (
+        words.has(dot > 0 ? name.slice(0, dot) : name) ||
+        segments.some((segment) => words.has(segment)) ||
+        (held.some((part) => name.includes(part)) && !(textOnly && formatOf(name) === "document")) ||
+        ends.includes(ending)
+      );
+    },
+  };
+}

@@ -1,0 +1,109 @@
+/** From changes of files to changes of addresses: a document that changes its language moves. */
+import type { Call } from "../../resources.ts";
+import type { SourceChange, Tools } from "../../source.ts";
+import type { Arrangement } from "./arrange.ts";
+import type { Collection, Files } from "./collection.ts";
+
+/** While files change without end, so much of the time is spent on looking. */
+const lookShare = 0.2;
+const maxRestMs = 2000;
+
+/** Resolves once armed. */
+export async function watchDocuments(
+  files: Files,
+  collection: Collection,
+  tools: Pick<Tools, "wait">,
+  call: Call,
+): Promise<AsyncIterable<SourceChange>> {
+  const changes = await files.watch(call);
+  // Behind the arming, so that nothing falls between.
+  const begun = call.signal.aborted ? undefined : await collection.look(call);
+  return follow();
+
+  async function* follow(): AsyncGenerator<SourceChange> {
+    if (!begun) return;
+    let before = begun;
+    const heard = createEar(changes);
+    try {
+      for (;;) {
+        const batch = await heard.take();
+        if (!batch) return;
+        if (batch.isLost) yield { kind: "lost" };
+        const startMs = performance.now();
+        const now = await collection.look(call);
+        const tookMs = performance.now() - startMs;
+        for (const change of compare(before, now, batch.paths)) yield change;
+        before = now;
+        if (tookMs > 10) await tools.wait(Math.min(maxRestMs, tookMs / lookShare), call.signal);
+      }
+    } catch (cause) {
+      if (!call.signal.aborted) throw cause;
+    } finally {
+      heard.leave();
+    }
+  }
+}
+
+interface Batch {
+  /** The files that something was said of. */
+  readonly paths: ReadonlySet<string>;
+  readonly isLost: boolean;
+}
+
+/** Takes what is said as it comes, so that nothing piles up while it is looked at. */
+function createEar(changes: AsyncIterable<SourceChange>): { take(): Promise<Batch | undefined>; leave(): void } {
+  const iterator = changes[Symbol.asyncIterator]();
+  let paths = new Set<string>();
+  let isLost = false;
+  /** Resolves with the next thing that is said, or when nothing more will be. */
+  let said = Promise.withResolvers<void>();
+  let isOver = false;
+  const over = hear().finally(() => {
+    isOver = true;
+    said.resolve();
+  });
+  // Whoever takes hears of it.
+  over.catch(() => undefined);
+
+  async function hear(): Promise<void> {
+    for (let step = await iterator.next(); !step.done; step = await iterator.next()) {
+      if (step.value.kind === "lost") isLost = true;
+      else paths.add(step.value.path);
+      said.resolve();
+    }
+  }
+
+  return {
+    async take() {
+      await said.promise;
+      if (paths.size === 0 && !isLost) return void (await over);
+      const batch: Batch = { paths, isLost };
+      paths = new Set();
+      isLost = false;
+      said = Promise.withResolvers();
+      if (isOver) said.resolve();
+      return batch;
+    },
+    leave: () => void iterator.return?.(),
+  };
+}
+
+function* compare(before: Arrangement, now: Arrangement, touched: ReadonlySet<string>): Generator<SourceChange> {
+  for (const { address } of before.placed) if (!now.byAddress.has(address)) yield { kind: "gone", path: address };
+  for (const path of before.directories.keys()) if (!now.directories.has(path)) yield { kind: "gone", path };
+  for (const path of now.directories.keys()) if (!before.directories.has(path)) yield { kind: "appeared", path };
+  for (const { address, document } of now.placed) {
+    const known = before.byAddress.get(address)?.document;
+    if (!known) yield { kind: "appeared", path: address };
+    else if (
+      known.file !== document.file ||
+      touched.has(document.file) ||
+      isOther(known.entry.version, document.entry.version)
+    )
+      yield { kind: "changed", path: address };
+  }
+}
+
+function isOther(before: string | undefined, now: string | undefined): boolean {
+  return before !== undefined && now !== undefined && before !== now;
+}

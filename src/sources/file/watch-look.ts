@@ -1,0 +1,65 @@
+/** What is on the disk, as the watch compares it: what is served at a path, which folder stands there, what a change would alter. */
+import type { BigIntStats } from "node:fs";
+import type { Confine, Place } from "./confine.ts";
+import { isNothing, isRefusal, kindOf } from "./disk.ts";
+import type { Disk, Kind } from "./disk.ts";
+import { asFile, asFolder } from "./folder-rules.ts";
+import type { Verdict } from "./folder-rules.ts";
+import { runNow, settled } from "./steps.ts";
+import { identity } from "./watch-folder.ts";
+
+export interface WatchLook {
+  /** Undefined where nothing is that is served and may be looked at. */
+  visit<T>(path: string, use: (place: Place) => T): T | undefined;
+  /** What is served at a path. A link counts as a file: what lies behind it is announced under its own name. */
+  kindAt(path: string, verdict: Verdict): "file" | "folder" | undefined;
+  /** The same where the kind is known. */
+  kindServed(kind: Kind, path: string, verdict: Verdict): "file" | "folder" | undefined;
+  /** Which folder is at a path; undefined where none is. */
+  identityAt(path: string): string | undefined;
+  /** What a change alters; 0 while a change might still leave it as it is. */
+  signature(path: string): number;
+}
+
+/** The disk is one that answers at once. */
+export function createWatchLook(confine: Confine, disk: Disk): WatchLook {
+  function lstat(path: string): BigIntStats | undefined {
+    return runNow(settled(disk.lstat(confine.locate(path))));
+  }
+
+  function visit<T>(path: string, use: (place: Place) => T): T | undefined {
+    try {
+      return runNow(confine.visit(path, (place) => settled(use(place))));
+    } catch (cause) {
+      if (isNothing(cause) || isRefusal(cause)) return undefined;
+      throw cause;
+    }
+  }
+
+  function kindServed(kind: Kind, path: string, verdict: Verdict): "file" | "folder" | undefined {
+    if (kind === "other" || (verdict & (kind === "folder" ? asFolder : asFile)) === 0) return undefined;
+    if (kind === "link") return visit(path, () => true) ? "file" : undefined;
+    return kind;
+  }
+
+  return {
+    visit,
+    kindServed,
+
+    kindAt(path, verdict) {
+      const stats = verdict === 0 ? undefined : lstat(path);
+      return stats && kindServed(kindOf(stats), path, verdict);
+    },
+
+    identityAt: (path) =>
+      visit(path, (place) => (place.kind === "folder" && place.direct ? identity(place) : undefined)),
+
+    signature(path) {
+      const stats = lstat(path);
+      if (!stats || Date.now() - Number(stats.ctimeMs) < disk.settleMs) return 0;
+      const { ino, size, mtimeNs, ctimeNs } = stats;
+      const mixed = ((ino * 31n + size) * 0x9e3779b97f4a7c15n + mtimeNs) * 0xd1342543de82ef95n + ctimeNs;
+      return Number(BigInt.asUintN(64, mixed) >> 11n) || 1;
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { createQuiet } from "./watch-quiet.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function stand() {
+  const looked: (readonly string[])[] = [];
+  const quiet = createQuiet({ quietMs: 100, maxHoldMs: 1000, look: (paths) => void looked.push(paths) });
+  return { quiet, looked };
+}
+
+it("what is heard of is looked at together, once it has been quiet for a while", () => {
+  const { quiet, looked } = stand();
+  quiet.hear("a");
+  vi.advanceTimersByTime(99);
+  quiet.hear("b");
+  quiet.hear("a");
+  vi.advanceTimersByTime(99);
+  expect(looked).toEqual([]);
+  expect(quiet.has("a")).toBe(true);
+  vi.advanceTimersByTime(1);
+  expect(looked).toEqual([["a", "b"]]);
+  expect(quiet.size).toBe(0);
+  quiet.hear("a");
+  vi.advanceTimersByTime(100);
+  expect(looked).toEqual([["a", "b"], ["a"]]);
+});
+
+it("what is never quiet is looked at all the same", () => {
+  const { quiet, looked } = stand();
+  for (let passedMs = 0; passedMs < 1000; passedMs += 50) {
+    quiet.hear("a");
+    expect(looked).toEqual([]);
+    vi.advanceTimersByTime(50);
+  }
+  expect(looked).toEqual([["a"]]);
+});
+
+it("nothing is looked at once it is closed", () => {
+  const { quiet, looked } = stand();
+  quiet.hear("a");
+  quiet.close();
+  vi.advanceTimersByTime(10_000);
+  expect(looked).toEqual([]);
+});

@@ -1,0 +1,117 @@
+/** The history of one repository: branches, commits, and files as they were at any of them. */
+import { quote, ResourceError } from "../errors.ts";
+import { defineSource } from "../source.ts";
+import type { Desk } from "./git/desk.ts";
+import { pageOf } from "./git/page.ts";
+import { findRepository, type Repository } from "./git/repository.ts";
+import { listed, templates } from "./git/templates.ts";
+
+interface GitOptions {
+  readonly root: string;
+  readonly maxBytes?: number;
+  readonly watch?: "auto" | "poll";
+  readonly pollMs?: number;
+}
+
+const maxBytesUnlessSaid = 5 * 1024 * 1024;
+
+export default defineSource<GitOptions>({
+  name: "git",
+  summary: "The history of a git repository: branches, commits, and files as they were",
+  scheme: "git",
+  options: (z) =>
+    z
+      .object({
+        root: z
+          .string()
+          .min(1)
+          .describe("the folder of the repository: a checkout, or a bare one")
+          .meta({ format: "path" }),
+        maxBytes: z
+          .int()
+          .positive()
+          .max(512 * 1024 * 1024)
+          .default(maxBytesUnlessSaid)
+          .describe("how much is read at once, in bytes; of what is larger a part can be asked for"),
+        watch: z
+          .enum(["auto", "poll"])
+          .default("auto")
+          .describe('how changes are noticed: "poll" looks again and again, as network folders may need'),
+        pollMs: z
+          .int()
+          .min(500)
+          .max(3_600_000)
+          .default(5000)
+          .describe("how long to wait between two looks where changes are polled"),
+      })
+      .strict(),
+
+  async open({ root, maxBytes = maxBytesUnlessSaid, watch = "auto", pollMs = 5000 }, { log }) {
+    const repository = openRepository(root);
+    let opening: Promise<Desk> | undefined;
+    let isClosed = false;
+
+    async function desk(): Promise<Desk> {
+      if (isClosed) throw new ResourceError("cancelled", "the house is closing");
+      opening ??= import("./git/desk.ts").then(({ openDesk }) =>
+        openDesk(repository, { maxBytes, watch, pollMs, log }),
+      );
+      try {
+        return await opening;
+      } catch (cause) {
+        opening = undefined;
+        throw new ResourceError("unavailable", "the repository of this mount is not there just now", { cause });
+      }
+    }
+
+    return {
+      cursorAfter: ({ path }) => path,
+
+      async list(ask) {
+        return pageOf(listed, ask);
+      },
+
+      async read(at, { signal }) {
+        const { answer, reading } = await desk();
+        return [await answer(reading.read(at, signal))];
+      },
+
+      async stat(at) {
+        const { answer, reading } = await desk();
+        return answer(reading.stat(at));
+      },
+
+      async children(at, ask, { signal }) {
+        const { answer, reading } = await desk();
+        return answer(reading.children(at, ask, signal));
+      },
+
+      templates,
+
+      async complete(ask, { signal }) {
+        const { answer, complete } = await desk();
+        return answer(complete(ask, signal));
+      },
+
+      async watch({ signal }) {
+        const { answer, watch: begin } = await desk();
+        return answer(begin(signal));
+      },
+
+      async close() {
+        isClosed = true;
+        const opened = await opening?.catch(() => undefined);
+        await opened?.close();
+      },
+    };
+  },
+});
+
+function openRepository(root: string): Repository {
+  const found = findRepository(root);
+  if (found) return found;
+  throw new ResourceError(
+    "invalid",
+    `there is no git repository at ${quote(root)}; set "root" to a folder with ".git" in it, or to a bare repository`,
+  );
+}

@@ -1,0 +1,61 @@
+/** What an address asks of a repository. Everything that leads nowhere ends here. */
+import { notFound } from "../../errors.ts";
+import { type Address, innerSlash, pathOf, segmentsOf } from "../../source.ts";
+import { parseAsk, type Range } from "../file/range.ts";
+import { isServedPath } from "./trees.ts";
+
+export type Ask =
+  | { readonly kind: "mount" | "refs" | "branches" | "status" | "tags" }
+  | { readonly kind: "log"; readonly query: Readonly<Record<string, string>> }
+  | { readonly kind: "commit"; readonly ref: string }
+  | { readonly kind: "diff"; readonly base: string; readonly head: string; readonly path: string | undefined }
+  | FileAsk;
+
+export interface FileAsk {
+  readonly kind: "tree" | "blob" | "blame";
+  readonly ref: string;
+  readonly path: readonly string[];
+  readonly range: Range | undefined;
+}
+
+const noQuery: Readonly<Record<string, string>> = {};
+const noNames: readonly string[] = [];
+const logNames = new Set(["ref", "max", "since", "until", "path", "author", "after"]);
+const maxPathLength = 4096;
+
+/** Throws "not-found" for what no address of a repository can be, "invalid" for a range that is none. */
+export function parseAddress({ path, query = noQuery }: Address): Ask {
+  const [kind, ref, ...rest] = path.includes(innerSlash) ? segmentsOf(path) : path === "" ? [] : path.split("/");
+  const names = query === noQuery ? noNames : Object.keys(query);
+  if (ref === undefined) {
+    if (kind === "log" && names.every((name) => logNames.has(name))) return { kind, query };
+    if (names.length > 0) throw notFound(path);
+    if (kind === undefined) return { kind: "mount" };
+    if (kind === "tree") return { kind: "refs" };
+    if (kind === "branches" || kind === "status" || kind === "tags") return { kind };
+  } else if (kind === "commit" && rest.length === 0 && names.length === 0) return { kind, ref };
+  else if (kind === "diff" && rest.length === 1 && names.every((name) => name === "path")) {
+    if (query["path"] !== undefined) checkPath(query["path"]);
+    return { kind, base: ref, head: rest[0] ?? "", path: query["path"] };
+  } else if (kind === "tree" || ((kind === "blob" || kind === "blame") && rest.length > 0)) {
+    const asked = names.length === 0 ? undefined : parseAsk(query);
+    const isKnown = names.length === 0 || (asked?.range !== undefined && !asked.asText);
+    if (isKnown && !(kind === "blame" && asked?.range?.unit === "bytes"))
+      return { kind, ref, path: rest, range: asked?.range };
+  }
+  throw notFound(path);
+}
+
+/** Where the file itself stands, whichever way it is asked about. */
+export function blobPath({ ref, path }: Pick<FileAsk, "ref" | "path">): string {
+  return pathOf(["blob", ref, ...path]);
+}
+
+/** A path within a repository that is served. Throws "not-found" for anything else. */
+export function checkPath(path: string): void {
+  const isPath =
+    path.length <= maxPathLength &&
+    !path.includes("\0") &&
+    path.split("/").every((name) => name !== "" && name !== "." && name !== "..");
+  if (!isPath || !isServedPath(path)) throw notFound(path);
+}

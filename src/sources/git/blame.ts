@@ -1,0 +1,112 @@
+/** Who last changed each line of a file, and in which commit. */
+import { invalid, quote, ResourceError } from "../../errors.ts";
+import type { Part } from "../../source.ts";
+import { type Range, spellRange } from "../file/range.ts";
+import type { Mirror } from "./mirror.ts";
+import type { Program } from "./program.ts";
+import { blameTemplate } from "./templates.ts";
+
+export interface BlameAsk {
+  readonly program: Program;
+  readonly mirror: Mirror;
+  readonly signal: AbortSignal;
+  readonly maxBytes: number;
+  readonly commit: string;
+  readonly path: string;
+  /** What the file holds, as it is read. */
+  readonly content: Part;
+  readonly range: Range | undefined;
+}
+
+interface Stretch {
+  readonly hash: string;
+  readonly first: number;
+  readonly count: number;
+}
+
+interface Told {
+  readonly author: string;
+  readonly email: string;
+  readonly date: string;
+  readonly subject: string;
+  /** Where the history ends in a shallow clone, or begins. */
+  readonly boundary?: true;
+}
+
+export async function readBlame(ask: BlameAsk): Promise<Part> {
+  const { program, mirror, signal, maxBytes, commit, path, content, range } = ask;
+  if (!("text" in content.body)) throw invalid(`${quote(path)} is no text, so it has no lines to ask about`);
+  const gitDir = await mirror.ready();
+  const lines = content.body.text.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  if (range && range.first > lines.length)
+    throw invalid(`${quote(path)} has ${lines.length} lines, so there is none at ${range.first}`, {
+      reason: "beyond-end",
+      total: lines.length,
+    });
+  const last = Math.min(range?.last ?? Infinity, lines.length);
+  const within = range ? ["-L", `${range.first},${last}`] : [];
+  const args = ["blame", "--incremental", "--no-textconv", ...within, commit, "--", path];
+  const { bytes, isCut } = await program.run(args, {
+    gitDir,
+    signal,
+    maxBytes: 4 * maxBytes,
+    less: 'some lines, as in "?lines=1-200"',
+  });
+  const { stretches, commits } = parseBlame(bytes.toString("utf8"));
+  // Text of two bytes a character has other line ends than git sees.
+  const isPlain = !String(content.meta?.["pressmark/encoding"]).startsWith("utf-16");
+  const text = JSON.stringify({
+    path,
+    commit,
+    commits: Object.fromEntries(commits),
+    ranges: stretches.map(({ hash, first, count }) => ({
+      lines: [first, first + count - 1],
+      commit: hash,
+      ...(isPlain && { text: lines.slice(first - 1, first - 1 + count).join("\n") }),
+    })),
+  });
+  if (isCut || text.length > maxBytes) throw tooLarge(path, lines.length, maxBytes);
+  return { body: { text }, mimeType: "application/json" };
+}
+
+function parseBlame(output: string): { stretches: Stretch[]; commits: Map<string, Told> } {
+  const stretches: Stretch[] = [];
+  const told = new Map<string, Record<string, string>>();
+  let current: Record<string, string> = {};
+  for (const line of output.split("\n")) {
+    const begins = /^([0-9a-f]{40,64}) \d+ (\d+) (\d+)$/.exec(line);
+    if (begins) {
+      const [, hash = "", first, count] = begins;
+      stretches.push({ hash, first: Number(first), count: Number(count) });
+      current = told.get(hash) ?? {};
+      told.set(hash, current);
+      continue;
+    }
+    const space = line.indexOf(" ");
+    const key = space < 0 ? line : line.slice(0, space);
+    if (key !== "") current[key] = space < 0 ? "" : line.slice(space + 1);
+  }
+  stretches.sort((a, b) => a.first - b.first);
+  return { stretches, commits: new Map([...told].map(([hash, said]) => [hash, toTold(said)])) };
+}
+
+function toTold(said: Readonly<Record<string, string>>): Told {
+  const seconds = Number(said["author-time"]);
+  return {
+    author: said["author"] ?? "",
+    email: (said["author-mail"] ?? "").replace(/^<|>$/g, ""),
+    date: new Date(Number.isFinite(seconds) ? Math.min(seconds, 8.64e12) * 1000 : 0).toISOString(),
+    subject: said["summary"] ?? "",
+    ...(said["boundary"] !== undefined && { boundary: true as const }),
+  };
+}
+
+function tooLarge(path: string, lines: number, maxBytes: number): ResourceError {
+  const ranges = [spellRange({ unit: "lines", first: 1, last: Math.min(lines, 200) })];
+  return new ResourceError(
+    "too-large",
+    `what there is to say of the ${lines} lines of ${quote(path)} has more than ${maxBytes} bytes; ask for some lines, as in ${quote(`?${ranges[0]}`)}`,
+    { details: { reason: "too-large", maxBytes, template: blameTemplate, ranges } },
+  );
+}

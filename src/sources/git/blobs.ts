@@ -1,0 +1,160 @@
+/** The files of a commit: what is said of one, and what it holds. */
+import { notFound, quote, ResourceError } from "../../errors.ts";
+import { mimeOfName } from "../../lib/mime.ts";
+import { directoryType } from "../../resources.ts";
+import type { Address, Entry, Part } from "../../source.ts";
+import { segmentsOf } from "../../source.ts";
+import { judge, toPart } from "../file/content.ts";
+import { type Range, readRange, spellRange } from "../file/range.ts";
+import type { Objects } from "./objects.ts";
+import type { Commit } from "./refs.ts";
+import { lacking, type TreeEntry } from "./trees.ts";
+import { blobTemplate } from "./templates.ts";
+
+/** A file of a commit, found. */
+export interface Found {
+  readonly at: Address;
+  /** Its own, which says what it is. */
+  readonly name: string;
+  readonly commit: Commit;
+  readonly entry: TreeEntry;
+  readonly range: Range | undefined;
+}
+
+export interface Blobs {
+  read(found: Found, signal: AbortSignal): Promise<Part>;
+  /** What is said of a file, a link, a submodule or a folder, and where a file really stands. */
+  describe(at: Address, entry: TreeEntry, reveals?: Address): Promise<Entry>;
+  /** Lets go of what is kept. */
+  clear(): void;
+}
+
+/** What never changes may be kept for so long. */
+export const pinnedFreshness = { ttlMs: 86_400_000 };
+
+/** A range is taken out of files up to this size; git gives a file only as a whole. */
+const maxRangedBytes = 64 * 1024 * 1024;
+/** Whoever reads a range reads the next one soon. */
+const keptMs = 10_000;
+const maxPointerBytes = 1024;
+const linkType = "inode/symlink";
+
+export function createBlobs(contents: Objects, headers: Objects, maxBytes: number): Blobs {
+  /** The large file that was read last. */
+  let large: { readonly hash: string; readonly bytes: Buffer; readonly timer: NodeJS.Timeout } | undefined;
+
+  function clear(): void {
+    clearTimeout(large?.timer);
+    large = undefined;
+  }
+
+  async function whole({ at, name, entry, commit }: Found): Promise<Part> {
+    const found = await contents.find(entry.hash, maxBytes);
+    if (!found) throw lacking();
+    if (!found.bytes) throw tooLarge(at.path, name, found.size, maxBytes);
+    const { body, mimeType, meta } = toPart(name, found.bytes);
+    const pointer = found.size <= maxPointerBytes ? lfsPointer(found.bytes) : undefined;
+    const said = {
+      ...meta,
+      ...(pointer && { "pressmark/lfs": pointer }),
+      "pressmark/hash": entry.hash,
+    };
+    const part = { body, mimeType: mimeType!, meta: said };
+    return commit.isPinned ? { ...part, freshness: pinnedFreshness } : part;
+  }
+
+  async function bytesOf(path: string, name: string, hash: string): Promise<Buffer> {
+    if (large?.hash === hash) return large.bytes;
+    const found = await contents.find(hash, maxRangedBytes);
+    if (!found) throw lacking();
+    const { bytes } = found;
+    if (!bytes) throw tooLarge(path, name, found.size, maxRangedBytes);
+    if (bytes.length > maxBytes) {
+      clear();
+      large = { hash, bytes, timer: setTimeout(clear, keptMs).unref() };
+    }
+    return bytes;
+  }
+
+  async function ranged(path: string, name: string, { hash }: TreeEntry, range: Range, signal: AbortSignal) {
+    const bytes = await bytesOf(path, name, hash);
+    const stretch = { size: bytes.length, read: (from: number, length: number) => bytes.subarray(from, from + length) };
+    const kind = judge(name, bytes.subarray(0, 64 * 1024), bytes.length > 64 * 1024);
+    return readRange(stretch, range, { path, kind, maxBytes, signal });
+  }
+
+  /** What is no file, and parts of a file. */
+  async function special({ at, name, entry, range }: Found, signal: AbortSignal): Promise<Part> {
+    if (range) return ranged(at.path, name, entry, range, signal);
+    if (entry.kind === "submodule") {
+      const text = JSON.stringify({ submodule: segmentsOf(at.path).slice(2).join("/"), commit: entry.hash });
+      return { body: { text }, mimeType: "application/json", meta: submoduleMeta(entry) };
+    }
+    const target = (await contents.find(entry.hash, maxBytes))?.bytes?.toString("utf8");
+    if (target === undefined) throw lacking();
+    return { body: { text: target }, mimeType: linkType, meta: { "pressmark/link": target } };
+  }
+
+  return {
+    clear,
+
+    async read(found, signal) {
+      const { at, commit, entry, range } = found;
+      if (entry.kind === "file" && !range) return whole(found);
+      if (entry.kind !== "file" && range) throw notFound(at.path);
+      const { meta, ...part } = await special(found, signal);
+      return {
+        ...part,
+        meta: { ...meta, "pressmark/hash": entry.hash },
+        ...(commit.isPinned && { freshness: pinnedFreshness }),
+      };
+    },
+
+    async describe(at, entry, reveals) {
+      const { path, query } = at;
+      if (entry.kind === "folder") return { path, mimeType: directoryType, version: entry.hash };
+      const common = { path, ...(query && { query }), ...(reveals && { reveals }), version: entry.hash };
+      if (entry.kind === "submodule") return { ...common, mimeType: "application/json", meta: submoduleMeta(entry) };
+      if (entry.kind === "link") return { ...common, mimeType: linkType };
+      if (query) return common;
+      const mimeType = mimeOfName(segmentsOf(path).at(-1) ?? "");
+      const size = (await headers.find(entry.hash))?.size;
+      return { ...common, ...(mimeType !== undefined && { mimeType }), ...(size !== undefined && { size }) };
+    },
+  };
+}
+
+function submoduleMeta({ hash }: TreeEntry): Readonly<Record<string, unknown>> {
+  return { "pressmark/submodule": hash };
+}
+
+/** What a file of Git LFS stands for, where only its pointer is in the repository. */
+function lfsPointer(bytes: Buffer): { readonly oid: string; readonly size: number } | undefined {
+  const text = bytes.toString("latin1");
+  if (!text.startsWith("version https://git-lfs.github.com/spec/v1\n")) return undefined;
+  const oid = /^oid (sha256:[0-9a-f]{64})$/m.exec(text)?.[1];
+  const size = /^size (\d{1,15})$/m.exec(text)?.[1];
+  return oid === undefined || size === undefined ? undefined : { oid, size: Number(size) };
+}
+
+function tooLarge(path: string, name: string, size: number, most: number): ResourceError {
+  const isText = /^(?:text\/|application\/(?:json|yaml|xml|toml))/.test(mimeOfName(name) ?? "");
+  const ranges =
+    size > maxRangedBytes
+      ? []
+      : [
+          ...(isText ? [spellRange({ unit: "lines", first: 1, last: 1000 })] : []),
+          spellRange({ unit: "bytes", first: 0, last: Math.min(most, 1024 * 1024) - 1 }),
+        ];
+  const instead =
+    ranges[0] === undefined ? "serve it as a file of its own" : `ask for a part, as in ${quote(`?${ranges[0]}`)}`;
+  return new ResourceError("too-large", `${quote(path)} has ${size} bytes, and at most ${most} are read; ${instead}`, {
+    details: {
+      reason: "too-large",
+      size,
+      maxBytes: most,
+      template: blobTemplate,
+      ...(ranges[0] !== undefined && { next: ranges[0], ranges }),
+    },
+  });
+}

@@ -1,0 +1,96 @@
+/** What a ref or a path that is being typed may become. */
+import { type CompleteAsk, pathOf, type Suggestion } from "../../source.ts";
+import type { Mirror } from "./mirror.ts";
+import type { Objects } from "./objects.ts";
+import type { Program } from "./program.ts";
+import { listedNames, type Refs } from "./refs.ts";
+import { isServed, type Trees } from "./trees.ts";
+
+export interface CompletingOptions {
+  readonly program: Program;
+  readonly mirror: Mirror;
+  readonly refs: Refs;
+  readonly trees: Trees;
+  readonly headers: Objects;
+}
+
+interface World extends CompletingOptions {
+  readonly signal: AbortSignal;
+}
+
+const maxSuggestions = 100;
+const recent = 20;
+const shortLength = 12;
+
+/** An unknown variable has no suggestions. */
+export type Completing = (ask: CompleteAsk, signal: AbortSignal) => Promise<Suggestion[]>;
+
+export function createCompleting(options: CompletingOptions): Completing {
+  return async ({ template: { template }, variable, value, given }, signal) => {
+    const world = { ...options, signal };
+    // What a name reveals stands where the template leads, and for a query where its folders are.
+    const place = /^(?:commit|tree|blob|blame)(?=\/)/.exec(template)?.[0] ?? "tree";
+    if (/^(?:sha|base|head|ref)$/.test(variable)) return completeRef(value, place, world);
+    if (variable !== "path") return [];
+    return completePath(value, { ref: given["ref"] ?? given["head"] ?? "HEAD", place }, world);
+  };
+}
+
+/** Branches and tags first, then hashes of commits, in short. */
+async function completeRef(typed: string, place: string, world: World): Promise<Suggestion[]> {
+  const names = listedNames(await world.refs.all(world.signal));
+  const hashes = /^[0-9a-f]*$/.test(typed) ? await commitsLike(typed, world) : [];
+  const all = [...best(["HEAD", ...names], typed), ...hashes];
+  return [...new Set(all)]
+    .slice(0, maxSuggestions)
+    .map((value) => ({ value, reveals: { path: pathOf([place, value]) } }));
+}
+
+async function commitsLike(typed: string, { program, mirror, headers, signal }: World): Promise<string[]> {
+  const gitDir = await mirror.ready();
+  const isEnough = typed.length >= 4 && typed.length <= mirror.hashLength;
+  const args = isEnough
+    ? ["rev-parse", `--disambiguate=${typed}`]
+    : ["rev-list", `--max-count=${recent}`, "--all", "--ignore-missing"];
+  const { bytes } = await program.run(args, { gitDir, signal });
+  const hashes = bytes.toString("latin1").split("\n").slice(0, maxSuggestions);
+  const found = await Promise.all(
+    hashes.map(async (hash) => (/^[0-9a-f]{40,}$/.test(hash) ? await headers.find(hash) : undefined)),
+  );
+  return found.flatMap((each) =>
+    each?.type === "commit" && each.hash.startsWith(typed)
+      ? [each.hash.slice(0, Math.max(shortLength, typed.length))]
+      : [],
+  );
+}
+
+/** Names in the folder typed so far, in the commit that was chosen. */
+async function completePath(
+  typed: string,
+  { ref, place }: { readonly ref: string; readonly place: string },
+  { refs, trees }: World,
+): Promise<Suggestion[]> {
+  const above = typed.split("/");
+  const begun = above.pop() ?? "";
+  const commit = await refs.resolve(ref);
+  const folder = await trees.at(commit.hash, above);
+  if (folder.kind !== "folder") return [];
+  const { names, entries } = await trees.read(folder.hash);
+  const served = names.filter((name) => isServed(name, above.at(-1) ?? ""));
+  return best(served, begun)
+    .slice(0, maxSuggestions)
+    .map((name) => {
+      const path = [...above, name];
+      const isFolder = entries.get(name)?.kind === "folder";
+      return { value: `${path.join("/")}${isFolder ? "/" : ""}`, reveals: { path: pathOf([place, ref, ...path]) } };
+    });
+}
+
+/** Those that begin as typed, then those that do but for case, then those that hold it. */
+function best(names: readonly string[], typed: string): string[] {
+  const folded = typed.toLowerCase();
+  const exact = names.filter((name) => name.startsWith(typed));
+  const alike = names.filter((name) => !name.startsWith(typed) && name.toLowerCase().startsWith(folded));
+  const holding = names.filter((name) => name.toLowerCase().indexOf(folded) > 0);
+  return [...new Set([...exact, ...alike, ...holding])];
+}

@@ -1,0 +1,71 @@
+/** Everything that answers questions about one repository, put together. Loaded with the first question. */
+import { statfsSync } from "node:fs";
+import { ResourceError } from "../../errors.ts";
+import type { Tools } from "../../source.ts";
+import { createLocalDisk, createRemoteDisk, diskKind } from "../file/disk.ts";
+import { createBlobs } from "./blobs.ts";
+import { type Completing, createCompleting } from "./complete.ts";
+import { createMirror } from "./mirror.ts";
+import { createObjects } from "./objects.ts";
+import { createProgram, GitFailure } from "./program.ts";
+import { createReading, type Reading } from "./reading.ts";
+import { createRefs } from "./refs.ts";
+import { findRepository, type Repository } from "./repository.ts";
+import { createTrees } from "./trees.ts";
+import { createWatching, type Watching } from "./watch.ts";
+
+export interface Desk {
+  readonly reading: Reading;
+  readonly complete: Completing;
+  readonly watch: Watching["watch"];
+  /** The answer, or in our own words why git has none: its own may hold paths. */
+  answer<T>(work: Promise<T>): Promise<T>;
+  /** Afterwards nothing runs. */
+  close(): Promise<void>;
+}
+
+export interface DeskOptions {
+  readonly maxBytes: number;
+  readonly watch: "auto" | "poll";
+  readonly pollMs: number;
+  readonly log: Tools["log"];
+}
+
+export function openDesk(repository: Repository, { maxBytes, watch, pollMs, log }: DeskOptions): Desk {
+  const isLocal = diskKind(statfsSync(repository.commonDir).type) === "local";
+  const program = createProgram([repository.root, repository.gitDir, repository.commonDir]);
+  const mirror = createMirror(repository, program, isLocal ? createLocalDisk() : createRemoteDisk());
+  const startBatch = (how: string) => async () => program.start(["cat-file", how], await mirror.ready());
+  const contents = createObjects({ start: startBatch("--batch"), givesContents: true });
+  const headers = createObjects({ start: startBatch("--batch-check"), givesContents: false });
+  const refs = createRefs(mirror, program, headers);
+  const trees = createTrees(mirror, contents);
+  const blobs = createBlobs(contents, headers, maxBytes);
+  const isAnnounced = isLocal && watch === "auto";
+  const watching = createWatching({ repository, program, mirror, refs, isAnnounced, pollMs, log });
+  return {
+    reading: createReading({ repository, program, mirror, refs, trees, blobs, watching, maxBytes }),
+    complete: createCompleting({ program, mirror, refs, trees, headers }),
+    watch: watching.watch,
+
+    async answer(work) {
+      try {
+        return await work;
+      } catch (cause) {
+        if (!(cause instanceof GitFailure)) throw cause;
+        if (!findRepository(repository.root))
+          throw new ResourceError("unavailable", "the repository of this mount is not there just now", { cause });
+        log("warn", "git failed", { said: cause.message });
+        const says = "git cannot read this part of the repository; see what git fsck says there";
+        throw new ResourceError("unavailable", says, { cause, passing: false });
+      }
+    },
+
+    async close() {
+      blobs.clear();
+      await watching.close();
+      await Promise.all([contents.close(), headers.close()]);
+      mirror.close();
+    },
+  };
+}

@@ -1,0 +1,239 @@
+/**
+ * A git folder of our own that leads to the refs and objects of the repository, and to nothing else of it. Git is only ever
+ * pointed here, so that no setting, hook, filter, graft or replacement of the repository is ever seen by it.
+ */
+import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { ResourceError } from "../../errors.ts";
+import type { Disk } from "../file/disk.ts";
+import { globalExcludes, personOf } from "../file/ignore-git.ts";
+import { run } from "../file/steps.ts";
+import type { Program } from "./program.ts";
+import { isRefName } from "./ref-name.ts";
+import { smallText, type Repository } from "./repository.ts";
+
+export interface Mirror {
+  /** Resolves with the folder that git is pointed to, as it must be now. */
+  ready(): Promise<string>;
+  /** What HEAD says now; the mirror says the same afterwards. */
+  head(): Head;
+  /** Makes the mirror as the repository's settings are now. */
+  refresh(): Promise<string>;
+  /** How long a hash is, in characters. Known once `ready` has resolved. */
+  readonly hashLength: 40 | 64;
+  /** Afterwards the folder is no more. */
+  close(): void;
+}
+
+export type Head = { readonly ref: string } | { readonly hash: string };
+
+const maxHeadBytes = 4096;
+const maxConfigBytes = 4 * 1024 * 1024;
+
+/** Settings that say how files and refs are compared. None of them names a program, a file or another place. */
+const harmless = new Set([
+  "core.filemode",
+  "core.symlinks",
+  "core.ignorecase",
+  "core.precomposeunicode",
+  "core.autocrlf",
+  "core.eol",
+  "core.trustctime",
+  "core.checkstat",
+  "core.sparsecheckout",
+  "core.sparsecheckoutcone",
+  "extensions.objectformat",
+  "extensions.refstorage",
+]);
+
+export function createMirror(repository: Repository, program: Program, disk: Disk): Mirror {
+  const { gitDir, commonDir } = repository;
+  let folder: string | undefined;
+  let made: Promise<string> | undefined;
+  let headText: string | undefined;
+  let configStamp = "";
+  let hashLength: 40 | 64 = 40;
+  /** What is made here is made for everyone, and not given up when one of them leaves. */
+  const closing = new AbortController();
+  const { signal } = closing;
+
+  async function make(): Promise<string> {
+    if (signal.aborted) throw new ResourceError("cancelled", "the house is closing");
+    refuseIfGone(repository);
+    // Cleaners of temporary folders take away what has been there for long.
+    folder ??= mkdtempSync(join(tmpdir(), "pressmark-git-"));
+    const own = folder;
+    mkdirSync(join(own, "info"), { recursive: true });
+    await program.check(own, signal);
+    for (const [name, target] of [
+      ["refs", join(commonDir, "refs")],
+      ["packed-refs", join(commonDir, "packed-refs")],
+      ["reftable", join(gitDir, "reftable")],
+      ["objects", join(commonDir, "objects")],
+      ["shallow", join(commonDir, "shallow")],
+      [join("info", "exclude"), join(commonDir, "info", "exclude")],
+      [join("info", "sparse-checkout"), join(gitDir, "info", "sparse-checkout")],
+    ] as const) {
+      refusePipe(target);
+      link(target, join(own, name));
+    }
+    await writeConfig(own);
+    headText = undefined;
+    head();
+    return own;
+  }
+
+  async function writeConfig(own: string): Promise<void> {
+    const stamp = stampOf();
+    const settings = await readSettings(own);
+    const said = (key: string) => settings.findLast(([name]) => name === key)?.[1]?.toLowerCase();
+    hashLength = said("extensions.objectformat") === "sha256" ? 64 : 40;
+    const kept = settings.filter(([key]) => harmless.has(key) || isTracking(key));
+    const excludes = await run(globalExcludes(personOf(process.env, homedir()), undefined, disk));
+    const isNewer = kept.some(([key]) => key.startsWith("extensions."));
+    const lines: readonly (readonly [string, string])[] = [
+      ["core.repositoryformatversion", isNewer ? "1" : "0"],
+      ...kept,
+      ["core.bare", "true"],
+      ["core.warnambiguousrefs", "false"],
+      ["core.fsmonitor", "false"],
+      ["core.hookspath", own],
+      ["core.attributesfile", ""],
+      ["core.excludesfile", excludes ?? ""],
+      ["protocol.allow", "never"],
+      ["gc.auto", "0"],
+    ];
+    replace(join(own, "config"), lines.map(([key, value]) => spellSetting(key, value)).join(""));
+    configStamp = stamp;
+  }
+
+  async function readSettings(own: string): Promise<(readonly [string, string])[]> {
+    const settings: (readonly [string, string])[] = [];
+    for (const file of configFiles()) {
+      if (!statSync(file, { throwIfNoEntry: false })?.isFile()) continue;
+      const { bytes } = await program.run(["config", "--file", file, "--no-includes", "--null", "--list"], {
+        gitDir: own,
+        signal,
+        maxBytes: maxConfigBytes,
+      });
+      for (const line of bytes.toString("utf8").split("\0")) {
+        const feed = line.indexOf("\n");
+        if (line !== "") settings.push(feed < 0 ? [line, "true"] : [line.slice(0, feed), line.slice(feed + 1)]);
+      }
+    }
+    return settings;
+  }
+
+  function configFiles(): readonly string[] {
+    return [join(commonDir, "config"), join(gitDir, "config.worktree")];
+  }
+
+  function stampOf(): string {
+    return configFiles()
+      .map((file) => {
+        const stats = statSync(file, { throwIfNoEntry: false, bigint: true });
+        return stats ? `${stats.ino}-${stats.size}-${stats.mtimeNs}` : "";
+      })
+      .join(" ");
+  }
+
+  function head(): Head {
+    const text = smallText(join(gitDir, "HEAD"), maxHeadBytes);
+    const found = text === undefined ? undefined : parseHead(text);
+    if (text === undefined || !found) {
+      refuseIfGone(repository);
+      throw new ResourceError("unavailable", "the HEAD of this repository cannot be understood");
+    }
+    if (text !== headText && folder !== undefined) {
+      replace(join(folder, "HEAD"), "ref" in found ? `ref: ${found.ref}\n` : `${found.hash}\n`);
+      headText = text;
+    }
+    return found;
+  }
+
+  function ready(): Promise<string> {
+    // All of it is taken away at once, if it is.
+    if (made && folder !== undefined && !statSync(join(folder, "config"), { throwIfNoEntry: false })) made = undefined;
+    made ??= make().catch((cause: unknown) => {
+      made = undefined;
+      throw cause;
+    });
+    return made;
+  }
+
+  return {
+    ready,
+    head,
+    get hashLength() {
+      return hashLength;
+    },
+    async refresh() {
+      const own = await ready();
+      if (stampOf() !== configStamp) await writeConfig(own);
+      head();
+      // An index may be split, and its other half is looked for beside the rest.
+      for (const name of await readdir(gitDir).catch(() => []))
+        if (/^sharedindex\.[0-9a-f]+$/.test(name)) link(join(gitDir, name), join(own, name));
+      return own;
+    },
+    close() {
+      closing.abort();
+      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+      folder = undefined;
+      made = undefined;
+    },
+  };
+}
+
+/** Where a branch comes from, which is compared and never gone to. */
+function isTracking(key: string): boolean {
+  return /^branch\..+\.(?:remote|merge)$/s.test(key) || /^remote\..+\.fetch$/s.test(key);
+}
+
+function parseHead(text: string): Head | undefined {
+  const line = text.trimEnd();
+  const ref = /^ref:\s*(\S+)$/.exec(line)?.[1];
+  if (ref !== undefined) return isRefName(ref) || ref === "refs/heads/.invalid" ? { ref } : undefined;
+  return /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(line) ? { hash: line } : undefined;
+}
+
+/** One setting, whatever is in its value. */
+function spellSetting(key: string, value: string): string {
+  const first = key.indexOf(".");
+  const last = key.lastIndexOf(".");
+  const section = key.slice(0, first);
+  const sub = first === last ? "" : ` "${key.slice(first + 1, last).replace(/["\\]/g, "\\$&")}"`;
+  const spelled = value.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n");
+  return `[${section}${sub}]\n\t${key.slice(last + 1)} = "${spelled}"\n`;
+}
+
+function refuseIfGone({ gitDir, commonDir }: Repository): void {
+  if (statSync(join(gitDir, "HEAD"), { throwIfNoEntry: false }) && statSync(commonDir, { throwIfNoEntry: false }))
+    return;
+  throw new ResourceError("unavailable", "the repository of this mount is not there just now");
+}
+
+/** Git would wait for ever at a pipe. */
+function refusePipe(path: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats && !stats.isFile() && !stats.isDirectory())
+    throw new ResourceError("unavailable", "the repository holds a pipe or a device in the place of a file", {
+      passing: false,
+    });
+}
+
+function link(target: string, path: string): void {
+  try {
+    symlinkSync(target, path);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
+  }
+}
+
+/** Whoever reads it meanwhile reads the one or the other. */
+function replace(path: string, text: string): void {
+  writeFileSync(`${path}.new`, text);
+  renameSync(`${path}.new`, path);
+}

@@ -1,0 +1,234 @@
+/** One git process that goes on, asked for objects by name: as many questions at once as there are, answered in their order. */
+import type { ChildProcess } from "node:child_process";
+import { invalid, quote, ResourceError } from "../../errors.ts";
+import { isMissing, missingGit } from "./program.ts";
+
+export interface GitObject {
+  readonly hash: string;
+  readonly type: string;
+  readonly size: number;
+  /** Absent where there are more than were asked for, or none were. Not overwritten later. */
+  readonly bytes?: Buffer;
+}
+
+export interface Objects {
+  /** Undefined for what is not there. The name is one line: a hash, or a name that was found to be harmless. */
+  find(name: string, maxBytes?: number): Promise<GitObject | undefined>;
+  /** Afterwards nothing runs. */
+  close(): Promise<void>;
+}
+
+export interface ObjectsOptions {
+  /** A new process, `cat-file --batch` or `--batch-check`. */
+  start(): Promise<ChildProcess>;
+  /** Whether the process gives contents beside what it says of each object. */
+  readonly givesContents: boolean;
+  /** A process that is not asked for so long ends; one that owes an answer for so long is ended. */
+  readonly idleMs?: number;
+}
+
+interface Ask {
+  readonly name: string;
+  readonly maxBytes: number;
+  /** Whether a process has died of it, or beside it. */
+  isAgain: boolean;
+  resolve(found: GitObject | undefined): void;
+  reject(cause: unknown): void;
+}
+
+/** One life of the process. */
+interface Run {
+  readonly child: ChildProcess;
+  /** Asked and not answered yet, the oldest first. */
+  owed: Ask[];
+  /** How many of `owed` have been answered. */
+  done: number;
+  toWrite: string;
+  /** The beginning of a line. */
+  line: Buffer | undefined;
+  body: Body | undefined;
+  readonly timer: NodeJS.Timeout;
+  readonly gone: Promise<void>;
+}
+
+interface Body {
+  readonly found: GitObject;
+  readonly isWanted: boolean;
+  /** Where it is put together, if it comes in pieces. */
+  into: Buffer | undefined;
+  /** With the line feed behind it. */
+  left: number;
+}
+
+const maxLine = 8192;
+/** A content that no one wants is read past if it is shorter than this; else the process is ended. */
+const maxPassed = 64 * 1024 * 1024;
+
+export function createObjects({ start, givesContents, idleMs = 20_000 }: ObjectsOptions): Objects {
+  let current: Run | undefined;
+  let starting: Promise<Run> | undefined;
+  let last: Promise<void> = Promise.resolve();
+  let closed = false;
+
+  async function begin(): Promise<Run> {
+    const child = await start();
+    const { promise: gone, resolve: isGone } = Promise.withResolvers<void>();
+    const timer = setTimeout(() => end(run), idleMs);
+    timer.unref();
+    const run: Run = { child, owed: [], done: 0, toWrite: "", line: undefined, body: undefined, timer, gone };
+    const over = (cause: unknown): void => {
+      isGone();
+      clearTimeout(timer);
+      if (current === run) current = undefined;
+      hand(run, cause);
+    };
+    child.stdin?.on("error", () => undefined);
+    child.stdout?.on("data", (piece: Buffer) => {
+      timer.refresh();
+      take(run, piece);
+    });
+    child.once("error", over);
+    child.once("close", () => over(undefined));
+    last = gone;
+    if (closed) end(run);
+    return (current = run);
+  }
+
+  /** What is owed when a process ends is asked of another one, once. */
+  function hand(run: Run, cause: unknown): void {
+    const owed = run.owed.slice(run.done);
+    run.owed = [];
+    run.done = 0;
+    for (const ask of owed) {
+      if (cause !== undefined && isMissing(cause)) ask.reject(missingGit(cause));
+      else if (ask.isAgain || closed)
+        ask.reject(new ResourceError("unavailable", "git ended before it answered; try again", { cause }));
+      else {
+        ask.isAgain = true;
+        put(ask);
+      }
+    }
+  }
+
+  function end(run: Run): void {
+    if (current === run) current = undefined;
+    clearTimeout(run.timer);
+    run.child.kill("SIGKILL");
+  }
+
+  function put(ask: Ask): void {
+    if (current) send(current, ask);
+    else {
+      starting ??= begin().finally(() => {
+        starting = undefined;
+      });
+      starting.then((run) => send(run, ask), ask.reject);
+    }
+  }
+
+  function send(run: Run, ask: Ask): void {
+    run.owed.push(ask);
+    if (run.toWrite === "")
+      queueMicrotask(() => {
+        const text = run.toWrite;
+        run.toWrite = "";
+        run.timer.refresh();
+        run.child.stdin?.write(text);
+      });
+    run.toWrite += `${ask.name}\n`;
+  }
+
+  function take(run: Run, piece: Buffer): void {
+    let at = 0;
+    while (at < piece.length && !run.child.killed) {
+      if (run.body) {
+        at = takeBody(run, run.body, piece, at);
+        continue;
+      }
+      const feed = piece.indexOf(0x0a, at);
+      const part = piece.subarray(at, feed < 0 ? piece.length : feed);
+      const line: Buffer = run.line ? Buffer.concat([run.line, part]) : part;
+      run.line = feed < 0 ? line : undefined;
+      if (line.length > maxLine) return end(run);
+      if (feed < 0) return;
+      at = feed + 1;
+      takeLine(run, line.toString("utf8"));
+    }
+  }
+
+  function takeBody(run: Run, body: Body, piece: Buffer, at: number): number {
+    const { found, isWanted } = body;
+    const to = Math.min(piece.length, at + body.left);
+    const from = found.size + 1 - body.left;
+    let bytes: Buffer | undefined;
+    if (isWanted && from === 0 && to - at === body.left) bytes = piece.subarray(at, to - 1);
+    else if (isWanted) {
+      bytes = body.into ??= Buffer.allocUnsafeSlow(found.size);
+      piece.copy(bytes, from, at, Math.min(to, at + found.size - from));
+    }
+    body.left -= to - at;
+    if (body.left > 0) return to;
+    run.body = undefined;
+    answer(run, bytes ? { ...found, bytes } : found);
+    return to;
+  }
+
+  function takeLine(run: Run, line: string): void {
+    const ask = run.owed[run.done];
+    const parts = line.split(" ");
+    const [hash = "", type = "", size = ""] = parts;
+    if (!ask) return end(run);
+    if (parts.length === 2) {
+      if (type === "ambiguous") fail(run, ambiguous(ask.name));
+      else answer(run, undefined);
+      return;
+    }
+    if (parts.length !== 3 || !/^[0-9a-f]{40,64}$/.test(hash) || !/^\d{1,15}$/.test(size)) return end(run);
+    const found: GitObject = { hash, type, size: Number(size) };
+    if (!givesContents) return answer(run, found);
+    const isWanted = found.size <= ask.maxBytes;
+    run.body = { found, isWanted, into: undefined, left: found.size + 1 };
+    if (isWanted || found.size <= maxPassed) return;
+    answer(run, found);
+    end(run);
+  }
+
+  function answer(run: Run, found: GitObject | undefined): void {
+    next(run)?.resolve(found);
+  }
+
+  function fail(run: Run, cause: unknown): void {
+    next(run)?.reject(cause);
+  }
+
+  function next(run: Run): Ask | undefined {
+    const ask = run.owed[run.done];
+    run.done += 1;
+    if (run.done >= run.owed.length || run.done > 4096) {
+      run.owed = run.owed.slice(run.done);
+      run.done = 0;
+    }
+    return ask;
+  }
+
+  return {
+    find(name, maxBytes = 0) {
+      return new Promise((resolve, reject) => {
+        if (closed) return reject(new ResourceError("cancelled", "the house is closing"));
+        put({ name, maxBytes, isAgain: false, resolve, reject });
+      });
+    },
+
+    async close() {
+      closed = true;
+      await starting?.catch(() => undefined);
+      if (current) end(current);
+      await last;
+    },
+  };
+}
+
+function ambiguous(name: string): ResourceError {
+  const asked = name.replace(/\^\{\w+\}$/, "");
+  return invalid(`${quote(asked)} is the beginning of several hashes; give more of it`);
+}

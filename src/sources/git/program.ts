@@ -1,0 +1,265 @@
+/** Runs the git program, with nothing of the caller's environment, and never for longer or with more output than was said. */
+import type { ChildProcess, ChildProcessWithoutNullStreams } from "node:child_process";
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
+import { delimiter, isAbsolute, join, sep } from "node:path";
+import { ResourceError } from "../../errors.ts";
+
+export interface RunOptions {
+  /** Where git finds its own folder: the mirror, never the repository's. */
+  readonly gitDir: string;
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  /** Output beyond this is not taken. */
+  readonly maxBytes?: number;
+  readonly timeoutMs?: number;
+  /** What to ask for instead when it takes too long. */
+  readonly less?: string;
+  /** Takes the output piece by piece; no more is wanted once it returns false. */
+  readonly take?: (piece: Buffer) => boolean;
+}
+
+export interface Output {
+  readonly bytes: Buffer;
+  /** Whether there was more than `maxBytes`. */
+  readonly isCut: boolean;
+}
+
+export interface Program {
+  /** Throws a GitFailure if git says that it failed. */
+  run(args: readonly string[], options: RunOptions): Promise<Output>;
+  /** A process that goes on, with pipes to write to and to read from. */
+  start(args: readonly string[], gitDir: string): ChildProcess;
+  /** Throws where git is missing or too old. */
+  check(gitDir: string, signal: AbortSignal): Promise<void>;
+}
+
+export class GitFailure extends Error {
+  override readonly name = "GitFailure";
+}
+
+export const neededVersion = "2.30";
+const defaultTimeoutMs = 20_000;
+const defaultMaxBytes = 16 * 1024 * 1024;
+const maxSaidBytes = 4096;
+/** So many short runs at once; more would only slow each other down. */
+const maxAtOnce = 4;
+
+/** Git is never taken from the folders of `avoid`: what is served must not bring its own. */
+export function createProgram(avoid: readonly string[]): Program {
+  const gate = createGate(maxAtOnce);
+  let checked: Promise<void> | undefined;
+
+  function start(args: readonly string[], gitDir: string, { cwd = gitDir, env = {} }: Partial<RunOptions> = {}) {
+    const path = usablePath(process.env["PATH"] ?? "", avoid);
+    // Loading it takes milliseconds that a start without git need not spend.
+    const { spawn } = process.getBuiltinModule("node:child_process");
+    return spawn(findGit(path), ["--no-pager", "--no-optional-locks", "--no-replace-objects", ...args], {
+      cwd,
+      env: { ...safeEnvironment(gitDir, path), ...env },
+      stdio: ["pipe", "pipe", "pipe"],
+      windowsHide: true,
+    });
+  }
+
+  async function run(args: readonly string[], options: RunOptions): Promise<Output> {
+    const leave = await gate(options.signal);
+    try {
+      return await finish(start(args, options.gitDir, options), options);
+    } finally {
+      leave();
+    }
+  }
+
+  async function checkOnce(gitDir: string, signal: AbortSignal): Promise<void> {
+    const { bytes } = await run(["--version"], { gitDir, signal });
+    const [, major = "0", minor = "0"] = /(\d+)\.(\d+)/.exec(bytes.toString("latin1")) ?? [];
+    const [least = 0, leastMinor = 0] = neededVersion.split(".").map(Number);
+    if (Number(major) > least || (Number(major) === least && Number(minor) >= leastMinor)) return;
+    throw lasting(`git ${major}.${minor} is too old to be asked safely; install git ${neededVersion} or newer`);
+  }
+
+  return {
+    run,
+    start(args, gitDir) {
+      const child = start(args, gitDir);
+      child.stderr.resume();
+      return child;
+    },
+    check(gitDir, signal) {
+      checked ??= checkOnce(gitDir, signal).catch((cause: unknown) => {
+        checked = undefined;
+        throw cause;
+      });
+      return checked;
+    },
+  };
+}
+
+function finish(child: ChildProcessWithoutNullStreams, options: RunOptions): Promise<Output> {
+  const { signal, maxBytes = defaultMaxBytes, timeoutMs = defaultTimeoutMs, take } = options;
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    let length = 0;
+    let said = "";
+    /** Why it was stopped, if it was. */
+    let stopped: "enough" | "cut" | "late" | "withdrawn" | "refused" | undefined;
+    let refusal: unknown;
+    const stop = (why: typeof stopped): void => {
+      stopped ??= why;
+      child.kill("SIGKILL");
+    };
+    const timer = setTimeout(stop, timeoutMs, "late");
+    const withdraw = (): void => stop("withdrawn");
+    signal.addEventListener("abort", withdraw, { once: true });
+    if (signal.aborted) withdraw();
+    child.stdin.on("error", () => undefined).end();
+    child.stderr.setEncoding("utf8").on("data", (piece: string) => {
+      if (said.length < maxSaidBytes) said += piece;
+    });
+    child.stdout.on("data", (piece: Buffer) => {
+      if (stopped) return;
+      if (take) {
+        try {
+          if (!take(piece)) stop("enough");
+        } catch (cause) {
+          refusal = cause;
+          stop("refused");
+        }
+        return;
+      }
+      const free = maxBytes - length;
+      pieces.push(piece.length > free ? piece.subarray(0, free) : piece);
+      length += Math.min(piece.length, free);
+      if (piece.length > free) stop("cut");
+    });
+    const settle = (cause: unknown, code: number | null): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", withdraw);
+      if (stopped === "withdrawn") reject(withdrawn(signal));
+      else if (stopped === "refused") reject(refusal);
+      else if (stopped === "late") reject(tooSlow(timeoutMs, options.less));
+      else if (cause) reject(isMissing(cause) ? missingGit(cause) : unwell(cause));
+      else if (code === 0 || stopped) resolve({ bytes: Buffer.concat(pieces, length), isCut: stopped === "cut" });
+      else reject(new GitFailure(said.slice(0, maxSaidBytes)));
+    };
+    child.once("error", (cause) => settle(cause, null));
+    child.once("close", (code) => settle(undefined, code));
+  });
+}
+
+/** Nothing but what is named here. What the person, the machine or the caller set up for git does not count. */
+function safeEnvironment(gitDir: string, path: string): Record<string, string> {
+  const root = process.env["SystemRoot"];
+  return {
+    PATH: path,
+    ...(root !== undefined && { SystemRoot: root }),
+    HOME: gitDir,
+    XDG_CONFIG_HOME: gitDir,
+    LC_ALL: "C",
+    GIT_DIR: gitDir,
+    GIT_CONFIG_NOSYSTEM: "1",
+    GIT_CONFIG_GLOBAL: process.platform === "win32" ? "NUL" : "/dev/null",
+    GIT_ATTR_NOSYSTEM: "1",
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_NO_LAZY_FETCH: "1",
+    GIT_NO_REPLACE_OBJECTS: "1",
+    GIT_LITERAL_PATHSPECS: "1",
+    // No transport has this name, so none is allowed.
+    GIT_ALLOW_PROTOCOL: "none",
+    GIT_PAGER: "cat",
+  };
+}
+
+/** Absolute folders only, without those of packages and those that are served: a project must not bring the git that reads it. */
+function usablePath(path: string, avoid: readonly string[]): string {
+  return path
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder) && !folder.split(/[\\/]/).includes("node_modules"))
+    .filter((folder) => {
+      const real = realOf(folder);
+      return real !== undefined && !avoid.some((outer) => real === outer || real.startsWith(outer + sep));
+    })
+    .join(delimiter);
+}
+
+function findGit(path: string): string {
+  const name = process.platform === "win32" ? "git.exe" : "git";
+  for (const folder of path.split(delimiter)) {
+    const file = join(folder, name);
+    try {
+      accessSync(file, constants.X_OK);
+      if (folder !== "" && statSync(file).isFile()) return file;
+    } catch {
+      continue;
+    }
+  }
+  throw missingGit();
+}
+
+function realOf(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Waits for a place, and gives the function that frees it. */
+function createGate(places: number): (signal: AbortSignal) => Promise<() => void> {
+  const waiting = new Set<() => void>();
+  let taken = 0;
+  const leave = (): void => {
+    taken -= 1;
+    for (const enter of waiting) {
+      waiting.delete(enter);
+      enter();
+      return;
+    }
+  };
+  return async (signal) => {
+    if (signal.aborted) throw withdrawn(signal);
+    if (taken >= places)
+      await new Promise<void>((resolve, reject) => {
+        const enter = (): void => {
+          signal.removeEventListener("abort", give);
+          resolve();
+        };
+        const give = (): void => {
+          waiting.delete(enter);
+          reject(withdrawn(signal));
+        };
+        waiting.add(enter);
+        signal.addEventListener("abort", give, { once: true });
+      });
+    taken += 1;
+    return leave;
+  };
+}
+
+export function withdrawn(signal: AbortSignal): ResourceError {
+  return new ResourceError("cancelled", "the question was withdrawn", { cause: signal.reason });
+}
+
+export function isMissing(cause: unknown): boolean {
+  return (cause as NodeJS.ErrnoException).code === "ENOENT";
+}
+
+export function missingGit(cause?: unknown): ResourceError {
+  return lasting(`git is not installed here, or not to be found in PATH; install git ${neededVersion} or newer`, cause);
+}
+
+function unwell(cause: unknown): ResourceError {
+  return new ResourceError("unavailable", "git could not be started just now; try again", { cause });
+}
+
+function lasting(message: string, cause?: unknown): ResourceError {
+  return new ResourceError("unavailable", message, { passing: false, cause });
+}
+
+function tooSlow(timeoutMs: number, less = "a part of it"): ResourceError {
+  return new ResourceError("too-large", `git took longer than ${timeoutMs / 1000} seconds for this; ask for ${less}`, {
+    details: { reason: "too-slow" },
+  });
+}

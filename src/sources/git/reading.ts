@@ -1,0 +1,212 @@
+/** What is at an address of a repository: read, described, and opened as a folder. */
+import { notFound, quote, ResourceError } from "../../errors.ts";
+import { compareAddresses } from "../../lib/address-order.ts";
+import { directoryType, type Page } from "../../resources.ts";
+import { type Address, type Entry, type ListAsk, type Part, pathOf, segmentsOf } from "../../source.ts";
+import { type Ask, blobPath, type FileAsk, parseAddress } from "./addresses.ts";
+import { readBlame } from "./blame.ts";
+import { type Blobs, pinnedFreshness } from "./blobs.ts";
+import { changedFiles, readCommit, shallowEnds } from "./commits.ts";
+import { readDiff } from "./diff.ts";
+import { readBranches, readTags } from "./listings.ts";
+import { readLog } from "./log.ts";
+import { pageOf } from "./page.ts";
+import { readStatus } from "./status.ts";
+import { type Commit, listedNames, type Refs } from "./refs.ts";
+import { listed } from "./templates.ts";
+import { isServed, type Trees } from "./trees.ts";
+import type { Mirror } from "./mirror.ts";
+import type { Program } from "./program.ts";
+import type { Repository } from "./repository.ts";
+import type { Watching } from "./watch.ts";
+
+export interface Reading {
+  read(at: Address, signal: AbortSignal): Promise<Part>;
+  stat(at: Address): Promise<Entry>;
+  children(at: Address, ask: ListAsk, signal: AbortSignal): Promise<Page<Entry>>;
+}
+
+export interface ReadingOptions {
+  readonly repository: Repository;
+  readonly program: Program;
+  readonly mirror: Mirror;
+  readonly refs: Refs;
+  readonly trees: Trees;
+  readonly blobs: Blobs;
+  readonly watching: Watching;
+  readonly maxBytes: number;
+}
+
+const json = "application/json";
+
+const refsFolder: Entry = { path: "tree", mimeType: directoryType };
+
+/** The tree with nothing in it, which every repository has. */
+const emptyTrees = {
+  40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+  64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+} as const;
+const maxFiles = 1000;
+
+export function createReading(options: ReadingOptions): Reading {
+  const { repository, mirror, refs, trees, blobs, watching } = options;
+  const world = (signal: AbortSignal) => ({ ...options, signal });
+
+  async function find({ ref, path }: FileAsk) {
+    const commit = await refs.resolve(ref);
+    return { commit, entry: await trees.at(commit.hash, path) };
+  }
+
+  /** A commit, or the tree without anything. */
+  async function side(spelled: string): Promise<Commit> {
+    await mirror.ready();
+    return spelled === emptyTrees[mirror.hashLength] ? { hash: spelled, isPinned: true } : refs.resolve(spelled);
+  }
+
+  async function sides({ path }: Address, { base, head }: Ask & { readonly kind: "diff" }): Promise<[Commit, Commit]> {
+    watching.noteDiff(path, base, head);
+    return Promise.all([side(base), side(head)]);
+  }
+
+  async function commitFacts(hash: string, signal: AbortSignal): Promise<object> {
+    const { text, seconds: _seconds, ...told } = await readCommit(hash, world(signal));
+    const said = { ...told, message: text.trimEnd() };
+    if (shallowEnds(repository)?.has(hash)) return { ...said, boundary: true };
+    const base = told.parents[0] ?? emptyTrees[mirror.hashLength];
+    const { files, leftOut, isCut } = await changedFiles(base, hash, { ...world(signal), renames: true });
+    return {
+      ...said,
+      files: files.slice(0, maxFiles).map(({ isFolder: _isFolder, ...file }) => file),
+      ...(leftOut > 0 && { leftOut }),
+      ...((isCut || files.length > maxFiles) && { truncated: true }),
+    };
+  }
+
+  async function readFile(at: Address, ask: FileAsk, signal: AbortSignal): Promise<Part> {
+    const commit = await refs.resolve(ask.ref);
+    const entry = await trees.at(commit.hash, ask.path);
+    if (entry.kind === "folder") throw ask.kind === "tree" && !ask.range ? directory(at.path) : notFound(at.path);
+    const found = { at, name: ask.path.at(-1) ?? "", commit, entry };
+    if (ask.kind === "blob") return blobs.read({ ...found, range: ask.range }, signal);
+    const reveals = { path: blobPath(ask) };
+    if (ask.kind === "tree") return { ...(await blobs.read({ ...found, range: ask.range }, signal)), reveals };
+    if (entry.kind !== "file") throw notFound(at.path);
+    const content = await blobs.read({ ...found, range: undefined }, signal);
+    const path = ask.path.join("/");
+    const part = await readBlame({ ...world(signal), commit: commit.hash, path, content, range: ask.range });
+    return { ...part, ...freshnessOf(commit), reveals };
+  }
+
+  async function folder(at: Address, ask: FileAsk, { cursor, limit }: ListAsk): Promise<Page<Entry>> {
+    const { entry } = await find(ask);
+    if (entry.kind !== "folder" || ask.range) throw notFound(at.path);
+    const { names, entries } = await trees.read(entry.hash);
+    const last = cursor === undefined ? "" : (segmentsOf(cursor).at(-1) ?? "");
+    const left = names.filter((name) => name > last && isServed(name, ask.path.at(-1) ?? ""));
+    const page = left.slice(0, Math.max(1, limit));
+    const items = await Promise.all(
+      page.map((name) =>
+        blobs.describe({ path: pathOf(["tree", ask.ref, ...ask.path, name]) }, entries.get(name)!, {
+          path: blobPath({ ref: ask.ref, path: [...ask.path, name] }),
+        }),
+      ),
+    );
+    return left.length > page.length ? { items, next: items.at(-1)!.path } : { items };
+  }
+
+  async function refEntries(signal: AbortSignal): Promise<Entry[]> {
+    const names = listedNames(await refs.all(signal));
+    const head = await refs.resolve("HEAD").then(
+      () => ["HEAD"],
+      () => [],
+    );
+    return [...head, ...names]
+      .map((name) => ({ path: pathOf(["tree", name]), name, mimeType: directoryType }))
+      .sort((a, b) => compareAddresses(a.path, b.path));
+  }
+
+  return {
+    async read(at, signal) {
+      const ask = parseAddress(at);
+      switch (ask.kind) {
+        case "mount":
+        case "refs":
+          throw directory(at.path);
+        case "status":
+          return facts(await readStatus(world(signal)));
+        case "branches":
+          return facts(await readBranches(world(signal)));
+        case "tags":
+          return facts(await readTags(world(signal)));
+        case "log":
+          return facts(await readLog(ask.query, world(signal)));
+        case "commit": {
+          const commit = await refs.resolve(ask.ref);
+          return { ...facts(await commitFacts(commit.hash, signal)), ...freshnessOf(commit) };
+        }
+        case "diff": {
+          const [base, head] = await sides(at, ask);
+          const part = await readDiff(base.hash, head.hash, { ...world(signal), path: ask.path });
+          return { ...part, ...freshnessOf(base, head) };
+        }
+        default:
+          return readFile(at, ask, signal);
+      }
+    },
+
+    async stat(at) {
+      const ask = parseAddress(at);
+      const { path, query } = at;
+      const asked = { path, ...(query && Object.keys(query).length > 0 && { query }) };
+      switch (ask.kind) {
+        case "mount":
+          return { path, mimeType: directoryType };
+        case "refs":
+          return refsFolder;
+        case "commit":
+          return { ...asked, mimeType: json, version: (await refs.resolve(ask.ref)).hash };
+        case "diff": {
+          const [base, head] = await sides(at, ask);
+          return { ...asked, mimeType: "text/x-diff", version: `${base.hash}-${head.hash}` };
+        }
+        case "tree":
+        case "blob":
+        case "blame": {
+          const { commit, entry } = await find(ask);
+          const isFolderAsked = ask.kind === "tree" && !ask.range;
+          if (entry.kind === "folder" ? !isFolderAsked : entry.kind !== "file" && (ask.range || ask.kind === "blame"))
+            throw notFound(path);
+          const reveals = ask.kind === "blob" ? undefined : { path: blobPath(ask) };
+          if (ask.kind === "blame")
+            return { ...asked, mimeType: json, version: commit.hash, ...(reveals && { reveals }) };
+          return blobs.describe(asked, entry, reveals);
+        }
+        default:
+          return "query" in asked
+            ? { ...asked, mimeType: json }
+            : (listed.find((entry) => entry.path === path) as Entry);
+      }
+    },
+
+    async children(at, page, signal) {
+      const ask = parseAddress(at);
+      if (ask.kind === "mount") return pageOf([...listed, refsFolder], page);
+      if (ask.kind === "refs") return pageOf(await refEntries(signal), page);
+      if (ask.kind === "tree") return folder(at, ask, page);
+      throw notFound(at.path);
+    },
+  };
+}
+
+function facts(value: object): Part {
+  return { body: { text: JSON.stringify(value) }, mimeType: json };
+}
+
+/** What is called by whole hashes never changes. */
+function freshnessOf(...commits: readonly Commit[]): Pick<Part, "freshness"> {
+  return commits.every(({ isPinned }) => isPinned) ? { freshness: pinnedFreshness } : {};
+}
+
+function directory(path: string): ResourceError {
+  return new ResourceError("directory", `${quote(path)} is a directory; list its children instead`);
+}

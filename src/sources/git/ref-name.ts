@@ -1,0 +1,31 @@
+/** What a caller may call a commit by: a name as git allows it, and steps back from it. Nothing else ever reaches git. */
+
+export interface RefSpelling {
+  readonly name: string;
+  /** `~3^2` */
+  readonly steps: string;
+}
+
+const maxLength = 1024;
+// oxlint-disable-next-line no-control-regex -- control characters are what this is about
+const forbidden = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\/\/|^[-/]|[/.]$/;
+
+/** Whether git would let a ref have this name. */
+export function isRefName(name: string): boolean {
+  if (name === "" || name.length > maxLength || forbidden.test(name) || !name.isWellFormed()) return false;
+  return name.split("/").every((part) => !part.startsWith(".") && !part.endsWith(".lock"));
+}
+
+/** Undefined for anything that is not the name of a branch, a tag, a remote's branch, a whole ref or a hash, with steps back. */
+export function parseRef(spelled: string): RefSpelling | undefined {
+  if (spelled.length > maxLength) return undefined;
+  const steps = /(?:[~^]\d{0,6})*$/.exec(spelled)?.[0] ?? "";
+  const name = spelled.slice(0, spelled.length - steps.length);
+  if (name === "@") return { name: "HEAD", steps };
+  return isRefName(name) ? { name, steps } : undefined;
+}
+
+/** Whether this is a hash in full, which never means anything else. */
+export function isHash(text: string, length: number): boolean {
+  return text.length === length && /^[0-9a-f]+$/.test(text);
+}

@@ -1,0 +1,119 @@
+/** Branches, tags and what else names a commit: what there is, and which commit each means. */
+import { isUtf8 } from "node:buffer";
+import { notFound } from "../../errors.ts";
+import type { Mirror } from "./mirror.ts";
+import type { Objects } from "./objects.ts";
+import type { Program } from "./program.ts";
+import { isHash, isRefName, parseRef } from "./ref-name.ts";
+
+export interface Commit {
+  readonly hash: string;
+  /** Whether it was called by its whole hash, under which nothing ever changes. */
+  readonly isPinned: boolean;
+}
+
+export interface Ref {
+  /** In full: `refs/heads/main`. */
+  readonly name: string;
+  readonly hash: string;
+}
+
+export interface Refs {
+  /** Throws "not-found" for what names no commit here. */
+  resolve(spelled: string): Promise<Commit>;
+  /** By name. Refs that only lead to another one are left out. */
+  all(signal: AbortSignal): Promise<Ref[]>;
+  /** Called with every name that was resolved, and what it meant. */
+  onResolved(hear: (spelled: string, hash: string) => void): void;
+}
+
+/** So long it may be taken for granted that a name means what it meant. */
+const trustMs = 5;
+const maxPinned = 1000;
+const maxListBytes = 64 * 1024 * 1024;
+
+export function createRefs(mirror: Mirror, program: Program, headers: Objects): Refs {
+  const underWay = new Map<string, Promise<Commit>>();
+  /** Commits that were found by their whole hash. */
+  const pinned = new Map<string, Promise<Commit>>();
+  /** What was resolved a moment ago. */
+  let last: { readonly spelled: string; readonly commit: Promise<Commit>; readonly untilMs: number } | undefined;
+  let hear: ((spelled: string, hash: string) => void) | undefined;
+
+  async function resolveNow(spelled: string): Promise<Commit> {
+    const parsed = parseRef(spelled);
+    if (!parsed) throw notFound(spelled);
+    await mirror.ready();
+    if (parsed.name === "HEAD") mirror.head();
+    const isPinned = isHash(spelled, mirror.hashLength);
+    const found = await headers.find(`${parsed.name}${parsed.steps}^{commit}`);
+    if (!found || found.type !== "commit") throw notFound(spelled);
+    const commit = { hash: found.hash, isPinned: isPinned && found.hash === spelled };
+    if (!isPinned) hear?.(spelled, found.hash);
+    if (pinned.size >= maxPinned) pinned.clear();
+    if (commit.isPinned) pinned.set(spelled, Promise.resolve(commit));
+    return commit;
+  }
+
+  return {
+    resolve(spelled) {
+      const known = pinned.get(spelled);
+      if (known) return known;
+      // Many who ask at the same time ask once.
+      const under = underWay.get(spelled);
+      if (under) return under;
+      if (last?.spelled === spelled && performance.now() < last.untilMs) return last.commit;
+      const commit = resolveNow(spelled).finally(() => {
+        underWay.delete(spelled);
+        last = { spelled, commit, untilMs: performance.now() + trustMs };
+      });
+      underWay.set(spelled, commit);
+      return commit;
+    },
+
+    async all(signal) {
+      const gitDir = await mirror.ready();
+      const format = "--format=%(refname)%00%(objectname)%00%(symref)";
+      const { bytes } = await program.run(["for-each-ref", format], { gitDir, signal, maxBytes: maxListBytes });
+      return linesOf(bytes).flatMap((line) => {
+        const [name = "", hash = "", target = ""] = line.split("\0");
+        return target === "" && isRefName(name) ? [{ name, hash }] : [];
+      });
+    },
+
+    onResolved(listener) {
+      hear = listener;
+    },
+  };
+}
+
+/** Lines that are text; a name that is no UTF-8 cannot be spelled in a URI. */
+export function linesOf(bytes: Buffer): string[] {
+  const lines: string[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const feed = bytes.indexOf(0x0a, at);
+    const line = bytes.subarray(at, feed < 0 ? bytes.length : feed);
+    if (isUtf8(line)) lines.push(line.toString("utf8"));
+    at = feed < 0 ? bytes.length : feed + 1;
+  }
+  return lines;
+}
+
+const shortened = ["refs/heads/", "refs/tags/", "refs/remotes/"];
+
+/** The names under which branches and tags are listed: short where that means the same, in full otherwise. */
+export function listedNames(refs: readonly Ref[]): string[] {
+  const taken = new Map<string, number>();
+  const shorts = refs.map(({ name }) => {
+    const prefix = shortened.find((each) => name.startsWith(each));
+    const short = prefix === undefined ? undefined : name.slice(prefix.length);
+    if (short !== undefined) taken.set(short, (taken.get(short) ?? 0) + 1);
+    return short;
+  });
+  return refs.flatMap(({ name }, index) => {
+    const short = shorts[index];
+    if (short === undefined) return [];
+    const isClear = taken.get(short) === 1 && short !== "HEAD" && isRefName(short) && !/^[0-9a-f]{4,}$/.test(short);
+    return [isClear ? short : name];
+  });
+}

@@ -1,0 +1,63 @@
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { findRepository, placesBeyond } from "./repository.ts";
+import { clear, scratchFolder, testRepository } from "./test-repository.ts";
+
+afterEach(clear);
+
+function beyond(folder: string): string[] {
+  const found = findRepository(folder);
+  if (!found) throw new Error(`no repository at ${folder}`);
+  return placesBeyond(found, folder);
+}
+
+describe("a repository reaches", () => {
+  it("nothing beyond its folder when all of it is there", () => {
+    const { folder, commit, git } = testRepository();
+    commit("first", { "a.txt": "a" });
+    git("gc", "--quiet");
+    expect(beyond(folder)).toEqual([]);
+  });
+
+  it("the git folder of the checkout that a worktree belongs to", () => {
+    const { folder, commit, git } = testRepository();
+    commit("first", { "a.txt": "a" });
+    const worktree = join(scratchFolder(), "worktree");
+    git("worktree", "add", "--quiet", "--detach", worktree);
+    expect(beyond(worktree)).toContain(join(folder, ".git"));
+    expect(findRepository(worktree)).toMatchObject({ root: worktree, commonDir: join(folder, ".git"), isBare: false });
+  });
+
+  it("a repository that a file or a link in the place of .git points to", () => {
+    const { folder } = testRepository();
+    const [pointing, linking] = [scratchFolder(), scratchFolder()];
+    writeFileSync(join(pointing, ".git"), `gitdir: ${join(folder, ".git")}\n`);
+    symlinkSync(join(folder, ".git"), join(linking, ".git"));
+    for (const each of [pointing, linking]) expect(beyond(each)).toContain(join(folder, ".git"));
+  });
+
+  it("objects that are borrowed, however far the way to them is", () => {
+    const far = testRepository();
+    const near = testRepository();
+    const { folder, write } = testRepository();
+    write(".git/objects/info/alternates", `# a comment\n../../inner/objects\n`);
+    mkdirSync(join(folder, "inner/objects/info"), { recursive: true });
+    writeFileSync(join(folder, "inner/objects/info/alternates"), `${join(near.folder, ".git/objects")}\n`);
+    near.write(".git/objects/info/alternates", `${join(far.folder, ".git/objects")}\n`);
+    expect(beyond(folder).sort()).toEqual([near, far].map((each) => join(each.folder, ".git/objects")).sort());
+  });
+
+  it("what a link among its refs, objects and packs leads to", () => {
+    const { folder, write } = testRepository();
+    const outside = scratchFolder();
+    writeFileSync(join(outside, "x.pack"), "");
+    mkdirSync(join(outside, "ab"));
+    symlinkSync(join(outside, "x.pack"), join(folder, ".git/objects/pack/x.pack"));
+    symlinkSync(join(outside, "ab"), join(folder, ".git/objects/ab"));
+    renameSync(join(folder, ".git/refs"), join(outside, "refs"));
+    symlinkSync(join(outside, "refs"), join(folder, ".git/refs"));
+    write("a.txt", "a");
+    expect(beyond(folder).sort()).toEqual(["ab", "refs", "x.pack"].map((name) => join(outside, name)).sort());
+  });
+});

@@ -1,0 +1,149 @@
+/** The folders of a commit: what is in them, and the way to a path. Trees never change, so those read last are kept. */
+import { isUtf8 } from "node:buffer";
+import { notFound, ResourceError } from "../../errors.ts";
+import { fold, isSecret, secretsIn } from "../file/secret-names.ts";
+import type { Mirror } from "./mirror.ts";
+import type { Objects } from "./objects.ts";
+
+export type Kind = "folder" | "file" | "link" | "submodule";
+
+export interface TreeEntry {
+  readonly kind: Kind;
+  readonly hash: string;
+}
+
+export interface Tree {
+  readonly hash: string;
+  /** In the order of UTF-16 code units. */
+  readonly names: readonly string[];
+  readonly entries: ReadonlyMap<string, TreeEntry>;
+}
+
+export interface Trees {
+  /** What is at a path of a commit. Throws "not-found" where nothing is, or nothing that is served. */
+  at(commit: string, path: readonly string[]): Promise<TreeEntry>;
+  /** A folder. Names that speak of a secret in it are still in it. */
+  read(hash: string): Promise<Tree>;
+}
+
+const maxTreeBytes = 64 * 1024 * 1024;
+/** So many names are kept in all. */
+const maxKept = 200_000;
+
+export function createTrees(mirror: Mirror, contents: Objects): Trees {
+  /** The least recently used first. */
+  const kept = new Map<string, Tree>();
+  const roots = new Map<string, string>();
+  const underWay = new Map<string, Promise<Tree>>();
+  let names = 0;
+
+  function keep(tree: Tree): Tree {
+    if (kept.delete(tree.hash)) names -= tree.names.length + 1;
+    kept.set(tree.hash, tree);
+    names += tree.names.length + 1;
+    for (const [oldest, { names: own }] of kept) {
+      if (names <= maxKept || oldest === tree.hash) break;
+      kept.delete(oldest);
+      names -= own.length + 1;
+    }
+    return tree;
+  }
+
+  async function fetch(name: string): Promise<Tree> {
+    await mirror.ready();
+    const found = await contents.find(name, maxTreeBytes);
+    if (!found) throw lacking();
+    if (found.type !== "tree" || !found.bytes) throw new ResourceError("too-large", "this folder has too many names");
+    return keep({ hash: found.hash, ...parseTree(found.bytes, mirror.hashLength / 2) });
+  }
+
+  function read(name: string): Promise<Tree> {
+    const known = kept.get(name);
+    if (known) {
+      kept.delete(name);
+      kept.set(name, known);
+      return Promise.resolve(known);
+    }
+    const under = underWay.get(name);
+    if (under) return under;
+    const answer = fetch(name).finally(() => underWay.delete(name));
+    underWay.set(name, answer);
+    return answer;
+  }
+
+  async function rootOf(commit: string): Promise<string> {
+    const known = roots.get(commit);
+    if (known !== undefined) return known;
+    const { hash } = await read(`${commit}^{tree}`);
+    if (roots.size >= 1000) roots.clear();
+    roots.set(commit, hash);
+    return hash;
+  }
+
+  return {
+    read,
+
+    async at(commit, path) {
+      let found: TreeEntry = { kind: "folder", hash: roots.get(commit) ?? (await rootOf(commit)) };
+      let folder = "";
+      for (const name of path) {
+        if (found.kind !== "folder" || !isServed(name, folder)) throw notFound(path.join("/"));
+        const { entries } = kept.get(found.hash) ?? (await read(found.hash));
+        const next = entries.get(name);
+        if (!next) throw notFound(path.join("/"));
+        found = next;
+        folder = name;
+      }
+      return found;
+    },
+  };
+}
+
+/** Said of an object that the repository names and does not have: a partial clone, or damage. */
+export function lacking(): ResourceError {
+  return new ResourceError("not-found", "the repository does not hold this object; it may be a partial clone");
+}
+
+/** Whether a name does not speak of a secret, as for files. */
+export function isServed(name: string, folder: string): boolean {
+  return !isSecret(fold(name), secretsIn(folder));
+}
+
+/** The same of every name on the way. */
+export function isServedPath(path: string): boolean {
+  return path.split("/").every((name, at, all) => isServed(name, all[at - 1] ?? ""));
+}
+
+function parseTree(bytes: Buffer, hashBytes: number): Omit<Tree, "hash"> {
+  const entries = new Map<string, TreeEntry>();
+  for (let at = 0; at < bytes.length;) {
+    const space = bytes.indexOf(0x20, at);
+    const end = space < 0 ? -1 : bytes.indexOf(0, space);
+    if (end < 0 || end + hashBytes >= bytes.length) break;
+    const name = bytes.subarray(space + 1, end);
+    const kind = kindOf(bytes.toString("latin1", at, space));
+    at = end + 1 + hashBytes;
+    const text = isUtf8(name) ? name.toString("utf8") : "";
+    if (isPossible(text) && !entries.has(text)) entries.set(text, { kind, hash: bytes.toString("hex", end + 1, at) });
+  }
+  return { names: [...entries.keys()].sort(), entries };
+}
+
+/** Whoever writes a tree by hand can write names that no folder could have. */
+function isPossible(name: string): boolean {
+  return name !== "" && name !== "." && name !== ".." && !name.includes("/");
+}
+
+function kindOf(mode: string): Kind {
+  switch (mode) {
+    case "40000":
+    case "040000":
+      return "folder";
+    case "120000":
+      return "link";
+    case "160000":
+      return "submodule";
+    default:
+      return "file";
+  }
+}

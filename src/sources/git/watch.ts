@@ -1,0 +1,310 @@
+/** Notices that refs, HEAD or the index have moved, and says which addresses that changes. */
+import { type FSWatcher, readdirSync, statSync, watch as watchFolder } from "node:fs";
+import { join } from "node:path";
+import { toResourceError } from "../../errors.ts";
+import { pathOf, type SourceChange, type Tools } from "../../source.ts";
+import { startWatch, type Watch } from "../memory/changes.ts";
+import { changedFiles } from "./commits.ts";
+import type { Mirror } from "./mirror.ts";
+import type { Program } from "./program.ts";
+import { listedNames, type Ref, type Refs } from "./refs.ts";
+import type { Repository } from "./repository.ts";
+
+export interface Watching {
+  /** Resolves once everything is watched. Ends with the signal. */
+  watch(signal: AbortSignal): Promise<AsyncIterable<SourceChange>>;
+  /** Keeps in mind that someone asked for the difference of two commits by these names. */
+  noteDiff(path: string, base: string, head: string): void;
+  /** Afterwards nothing runs. */
+  close(): Promise<void>;
+}
+
+export interface WatchingOptions {
+  readonly repository: Repository;
+  readonly program: Program;
+  readonly mirror: Mirror;
+  readonly refs: Refs;
+  /** Whether the system says what changes in a folder; if not, it is looked at again and again. */
+  readonly isAnnounced: boolean;
+  readonly pollMs: number;
+  readonly log: Tools["log"];
+}
+
+/** What was seen the last time. */
+interface Seen {
+  readonly refs: ReadonlyMap<string, string>;
+  readonly listed: ReadonlySet<string>;
+  readonly head: string;
+  readonly index: string;
+  readonly settings: string;
+}
+
+interface Covered {
+  readonly watcher: FSWatcher;
+  readonly identity: string;
+}
+
+/** Git writes several files for one step. */
+const quietMs = 30;
+const maxFolders = 2000;
+const maxNotes = 500;
+const maxChanges = 5000;
+
+/** Files of the git folder that say what is going on. Refs of a reftable stand in a folder of their own. */
+const telling =
+  /^(?:HEAD|index|packed-refs|config|shallow|MERGE_HEAD|CHERRY_PICK_HEAD|REVERT_HEAD|BISECT_LOG|rebase-merge|rebase-apply|refs|reftable)$/;
+
+export function createWatching(options: WatchingOptions): Watching {
+  const { repository, program, mirror, refs, isAnnounced, pollMs, log } = options;
+  const watches = new Set<Watch>();
+  const folders = new Map<string, Covered>();
+  /** Names that were asked for, and the commit each meant when it was last looked at. "" for none. */
+  const notes = new Map<string, string>();
+  const diffs = new Map<string, readonly [base: string, head: string]>();
+  /** Whether there were more names than are kept in mind. */
+  let isForgetful = false;
+  /** Whether there are folders that no watch covers. */
+  let isPolled = false;
+  /** Whether the last look failed. */
+  let isBlind = false;
+  let seen: Seen | undefined;
+  let armed: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let poll: NodeJS.Timeout | undefined;
+  let looking: Promise<void> = Promise.resolve();
+  const closing = new AbortController();
+
+  refs.onResolved((spelled, hash) => {
+    if (notes.has(spelled)) return;
+    if (notes.size >= maxNotes) isForgetful = true;
+    else notes.set(spelled, hash);
+  });
+
+  function tell(change: SourceChange): void {
+    for (const each of watches) each.hear(change);
+  }
+
+  /** Every folder whose files are refs, and those that hold HEAD, index and packed refs. */
+  function coverFolders(): void {
+    const { gitDir, commonDir } = repository;
+    const wanted = new Set([gitDir, commonDir, join(gitDir, "reftable"), join(commonDir, "reftable")]);
+    const ahead = [join(commonDir, "refs")];
+    for (let folder = ahead.pop(); folder !== undefined && wanted.size < maxFolders; folder = ahead.pop()) {
+      wanted.add(folder);
+      for (const name of foldersIn(folder)) ahead.push(join(folder, name));
+    }
+    for (const [folder, { watcher, identity }] of folders)
+      // Another folder may have come in the place of one that is watched.
+      if (!wanted.has(folder) || identityOf(folder) !== identity) {
+        watcher.close();
+        folders.delete(folder);
+      }
+    isPolled = !isAnnounced || wanted.size >= maxFolders;
+    for (const folder of isPolled ? [] : wanted)
+      if (!folders.has(folder) && !cover(folder, folder === gitDir || folder === commonDir)) isPolled = true;
+    poll ??= setInterval(tick, pollMs).unref();
+  }
+
+  /** That a folder further up is moved is not announced. */
+  function tick(): void {
+    const { gitDir, commonDir } = repository;
+    const isMoved = [gitDir, commonDir].some((folder) => folders.get(folder)?.identity !== identityOf(folder));
+    if (isPolled || isBlind || isMoved) schedule();
+  }
+
+  /** False where the system has no more watches. */
+  function cover(folder: string, isMixed: boolean): boolean {
+    try {
+      const watcher = watchFolder(folder, { persistent: false }, (_event, name) => {
+        if (name === null || (!name.endsWith(".lock") && (!isMixed || telling.test(name)))) schedule();
+      });
+      watcher.on("error", () => {
+        watcher.close();
+        folders.delete(folder);
+        schedule();
+      });
+      folders.set(folder, { watcher, identity: identityOf(folder) });
+      return true;
+    } catch (cause) {
+      const { code } = cause as NodeJS.ErrnoException;
+      if (code === "ENOENT" || code === "ENOTDIR") return true;
+      log("warn", "the system has no more watches, so a repository is polled", { code });
+      return false;
+    }
+  }
+
+  function schedule(): void {
+    if (watches.size === 0) stop();
+    else
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        looking = looking.then(look);
+      }, quietMs);
+  }
+
+  async function look(): Promise<void> {
+    if (watches.size === 0 || closing.signal.aborted || !seen) return;
+    try {
+      coverFolders();
+      const before = seen;
+      seen = await see();
+      await compare(before, seen);
+      if (isBlind) tell({ kind: "lost" });
+      isBlind = false;
+    } catch (cause) {
+      if (closing.signal.aborted) return;
+      if (!isBlind) {
+        log("warn", "a repository cannot be looked at just now", { cause: toResourceError(cause).message });
+        tell({ kind: "lost" });
+      }
+      isBlind = true;
+    }
+  }
+
+  async function see(): Promise<Seen> {
+    const all = await refs.all(closing.signal);
+    const head = mirror.head();
+    return {
+      refs: new Map(all.map(({ name, hash }) => [name, hash])),
+      listed: new Set(listedNames(all)),
+      head: "ref" in head ? `${head.ref} ${hashOf(all, head.ref)}` : head.hash,
+      index: stampOf(join(repository.gitDir, "index")),
+      settings: telltales.map((name) => stampOf(join(repository.gitDir, name))).join(" "),
+    };
+  }
+
+  async function compare(before: Seen, now: Seen): Promise<void> {
+    const moved = differing(before.refs, now.refs);
+    const isHeadMoved = before.head !== now.head;
+    if (isHeadMoved || before.index !== now.index || before.settings !== now.settings || moved.length > 0)
+      tell({ kind: "changed", path: "status" });
+    if (isHeadMoved || moved.length > 0) tell({ kind: "changed", path: "log" });
+    if (isHeadMoved || before.settings !== now.settings || moved.some((name) => !name.startsWith("refs/tags/")))
+      tell({ kind: "changed", path: "branches" });
+    if (moved.some((name) => name.startsWith("refs/tags/"))) tell({ kind: "changed", path: "tags" });
+    for (const name of before.listed) if (!now.listed.has(name)) tell({ kind: "gone", path: pathOf(["tree", name]) });
+    for (const name of now.listed)
+      if (!before.listed.has(name)) tell({ kind: "appeared", path: pathOf(["tree", name]) });
+    if (!isHeadMoved && moved.length === 0) return;
+    if (isForgetful) tell({ kind: "lost" });
+    const touched = new Set<string>();
+    await Promise.all(
+      [...notes].map(async ([spelled, old]) => {
+        const hash = await meaning(spelled);
+        if (hash === old) return;
+        notes.set(spelled, hash);
+        touched.add(spelled);
+        await tellMoved(spelled, old, hash);
+      }),
+    );
+    for (const [path, names] of diffs) if (names.some((name) => touched.has(name))) tell({ kind: "changed", path });
+  }
+
+  async function tellMoved(spelled: string, old: string, hash: string): Promise<void> {
+    const places = ["tree", "blob", "blame"];
+    if (old === "" || hash === "") {
+      const kind = old === "" ? "appeared" : "gone";
+      for (const place of [...places, "commit"]) tell({ kind, path: pathOf([place, spelled]) });
+      return;
+    }
+    tell({ kind: "changed", path: pathOf(["commit", spelled]) });
+    tell({ kind: "changed", path: pathOf(["tree", spelled]) });
+    const { files, isCut } = await changedFiles(old, hash, { program, mirror, signal: closing.signal, folders: true });
+    if (isCut || files.length > maxChanges) return tell({ kind: "lost" });
+    for (const { path, change, isFolder } of files) {
+      const kind = change === "added" ? "appeared" : change === "deleted" ? "gone" : "changed";
+      for (const place of isFolder ? ["tree"] : places)
+        tell({ kind, path: pathOf([place, spelled, ...path.split("/")]) });
+    }
+  }
+
+  async function meaning(spelled: string): Promise<string> {
+    try {
+      return (await refs.resolve(spelled)).hash;
+    } catch (cause) {
+      if (toResourceError(cause).kind === "not-found") return "";
+      throw cause;
+    }
+  }
+
+  async function arm(): Promise<void> {
+    await mirror.ready();
+    // Before anything is looked at, so that nothing falls between.
+    coverFolders();
+    seen = await see();
+    await Promise.all([...notes.keys()].map(async (spelled) => notes.set(spelled, await meaning(spelled))));
+  }
+
+  function stop(): void {
+    for (const { watcher } of folders.values()) watcher.close();
+    folders.clear();
+    clearTimeout(timer);
+    clearInterval(poll);
+    timer = poll = armed = seen = undefined;
+  }
+
+  return {
+    async watch(signal) {
+      const heard = startWatch(watches, closing.signal.aborted ? closing.signal : signal);
+      if (watches.size === 0) return heard;
+      signal.addEventListener("abort", () => watches.size === 0 && stop(), { once: true });
+      armed ??= arm().catch((cause: unknown) => {
+        stop();
+        throw cause;
+      });
+      await armed;
+      return heard;
+    },
+
+    noteDiff(path, base, head) {
+      if (diffs.size >= maxNotes && !diffs.has(path)) isForgetful = true;
+      else diffs.set(path, [base, head]);
+    },
+
+    async close() {
+      closing.abort();
+      for (const each of watches) each.end();
+      stop();
+      await looking;
+    },
+  };
+}
+
+/** What changes with a setting, or when something like a merge begins or ends. */
+const telltales = [
+  "config",
+  "MERGE_HEAD",
+  "CHERRY_PICK_HEAD",
+  "REVERT_HEAD",
+  "BISECT_LOG",
+  "rebase-merge",
+  "rebase-apply",
+];
+
+function hashOf(all: readonly Ref[], ref: string): string {
+  return all.find(({ name }) => name === ref)?.hash ?? "";
+}
+
+function differing(before: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): string[] {
+  return [...new Set([...before.keys(), ...now.keys()])].filter((name) => before.get(name) !== now.get(name));
+}
+
+function stampOf(path: string): string {
+  const stats = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return stats ? `${stats.ino}-${stats.size}-${stats.mtimeNs}` : "";
+}
+
+function identityOf(folder: string): string {
+  const stats = statSync(folder, { throwIfNoEntry: false, bigint: true });
+  return stats ? `${stats.dev}-${stats.ino}-${stats.birthtimeNs}` : "";
+}
+
+function foldersIn(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+  } catch {
+    return [];
+  }
+}

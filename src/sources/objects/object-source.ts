@@ -1,0 +1,322 @@
+/** Buckets and keys as directories and resources: what object stores have in common. */
+import { notFound, quote, ResourceError } from "../../errors.ts";
+import { isTextType, mimeOfName } from "../../lib/mime.ts";
+import { directoryType } from "../../resources.ts";
+import { innerSlash } from "../../source.ts";
+import type { Address, Entry, Part, Source, SourceTemplate, Suggestion, Tools } from "../../source.ts";
+import { judge, toPart } from "../file/content.ts";
+import { parseAsk, readRange, spellRange, type Range, type Stretch } from "../file/range.ts";
+import type { ObjectBody, ObjectStore, ObjectWhere, StoredObject } from "./object-store.ts";
+import { watchObjects } from "./watch-objects.ts";
+
+export interface ObjectSourceOptions {
+  readonly store: ObjectStore;
+  /** Those that are served; all that the credentials open unless said. */
+  readonly buckets: readonly string[];
+  /** Only keys that begin so. */
+  readonly prefix: string;
+  /** What the version of an object is called in a query. */
+  readonly versionName: "versionId" | "generation";
+  readonly maxBytes: number;
+  /** For how long a link to what is too large is good; 0 gives none. */
+  readonly linkSeconds: number;
+  readonly pollMs: number;
+  readonly tools: Tools;
+}
+
+/** Where a path leads. Without a bucket it is the mount itself. */
+interface Spot {
+  readonly bucket: string | undefined;
+  readonly key: string;
+}
+
+const mostPerPage = 1000;
+/** Behind everything that begins with what stands before it. */
+const last = "\u{10ffff}";
+const headBytes = 64 * 1024;
+
+export function createObjectSource(options: ObjectSourceOptions): Source {
+  const { store, prefix, versionName, maxBytes, tools } = options;
+  const [only, ...others] = options.buckets;
+  const single = others.length === 0 ? only : undefined;
+
+  function spotOf(path: string): Spot {
+    if (single !== undefined) return { bucket: single, key: path };
+    if (path === "") return { bucket: undefined, key: "" };
+    const slash = path.indexOf("/");
+    return slash < 0 ? { bucket: path, key: "" } : { bucket: path.slice(0, slash), key: path.slice(slash + 1) };
+  }
+
+  const pathAt = (bucket: string, key: string) => (single === undefined ? `${bucket}/${key}` : key);
+
+  async function bucketsOf(signal: AbortSignal): Promise<readonly string[]> {
+    return (options.buckets.length > 0 ? [...options.buckets] : [...(await store.buckets(signal))]).sort(compareKeys);
+  }
+
+  /** The bucket and key that a question is about; whatever is not served is not found. */
+  async function wanted(at: Address, signal: AbortSignal): Promise<{ readonly bucket: string; readonly key: string }> {
+    const { bucket, key } = spotOf(at.path);
+    if (bucket === undefined) throw directory(at.path);
+    // Every slash of a key stands between two segments.
+    if (at.path.includes(innerSlash)) throw notFound(at.path);
+    if (single === undefined && !(await bucketsOf(signal)).includes(bucket)) throw notFound(at.path);
+    if (!key.startsWith(prefix) && !prefix.startsWith(key === "" ? "" : `${key}/`)) throw notFound(at.path);
+    return { bucket, key };
+  }
+
+  function toEntry(bucket: string, { key, size, version, lastModified }: StoredObject): Entry {
+    const name = key.slice(key.lastIndexOf("/") + 1);
+    const mimeType = mimeOfName(name);
+    return {
+      path: pathAt(bucket, key),
+      size,
+      ...(mimeType !== undefined && { mimeType }),
+      ...(version !== undefined && { version }),
+      ...(lastModified !== undefined && { annotations: { lastModified } }),
+    };
+  }
+
+  async function find(bucket: string, key: string, signal: AbortSignal): Promise<StoredObject | undefined> {
+    if (key === "" || key.endsWith("/") || !key.startsWith(prefix)) return undefined;
+    const { objects } = await store.list({ bucket, prefix: key, folded: false, limit: 1 }, signal);
+    return objects.find((object) => object.key === key);
+  }
+
+  async function isFolder(bucket: string, key: string, signal: AbortSignal): Promise<boolean> {
+    const below = key === "" ? prefix : `${key}/`;
+    const asked = prefix.startsWith(below) ? prefix : below;
+    const { objects } = await store.list({ bucket, prefix: asked, folded: false, limit: 1 }, signal);
+    return objects.length > 0 || key === "";
+  }
+
+  /** What an address asks of an object. */
+  function askOf({ query = {} }: Address) {
+    const { [versionName]: version, ...rest } = query;
+    const ask = parseAsk(rest);
+    return ask && !ask.asText ? { version, range: ask.range } : undefined;
+  }
+
+  /** For what turns out not to be there: a folder is no failure of the same kind. */
+  async function absent(cause: unknown, at: Address, where: ObjectWhere, signal: AbortSignal): Promise<unknown> {
+    const isAbsent = cause instanceof ResourceError && cause.kind === "not-found";
+    if (!isAbsent || at.query) return cause;
+    return (await isFolder(where.bucket, where.key, signal)) ? directory(at.path) : cause;
+  }
+
+  async function readWhole(at: Address, where: ObjectWhere, signal: AbortSignal): Promise<Part> {
+    const found = await store.get(where, undefined, signal);
+    if (found.size <= maxBytes) return described(partOf(where.key, await found.bytes(), found), found);
+    await found.cancel();
+    if (options.linkSeconds > 0 && store.link) {
+      const body = { text: `${await store.link(where, options.linkSeconds)}\r\n` };
+      const says = `${found.size} bytes are more than is read at once: this link is good for ${options.linkSeconds} seconds`;
+      return described({ body, mimeType: "text/uri-list", freshness: { scope: "private" } }, found, says);
+    }
+    throw tooLarge(at.path, found.size, maxBytes);
+  }
+
+  async function readPart(at: Address, where: ObjectWhere, range: Range, signal: AbortSignal): Promise<Part> {
+    const head = await store.head(where, signal);
+    const stretch: Stretch = {
+      size: head.size,
+      async read(from, length) {
+        const end = Math.min(from + length, head.size) - 1;
+        return end < from ? Buffer.alloc(0) : (await store.get(where, [from, end], signal)).bytes();
+      },
+    };
+    const beginning = await stretch.read(0, headBytes);
+    const kind = judge(nameOf(where.key), beginning, head.size > beginning.length);
+    const mimeType = specificType(head.mimeType) ?? kind.mimeType;
+    return described(
+      await readRange(stretch, range, { path: at.path, kind: { ...kind, mimeType }, maxBytes, signal }),
+      head,
+    );
+  }
+
+  return {
+    order: compareKeys,
+
+    async list({ cursor, limit }, { signal }) {
+      const buckets = await bucketsOf(signal);
+      const from = cursor === undefined ? undefined : spotOf(cursor);
+      const at = from ? buckets.findIndex((bucket) => compareKeys(bucket, from.bucket ?? "") >= 0) : 0;
+      const bucket = at < 0 ? undefined : buckets[at];
+      if (bucket === undefined) return { items: [] };
+      const after = from?.bucket === bucket ? from.key : "";
+      const ask = { bucket, prefix, folded: false, limit: Math.min(limit, mostPerPage) };
+      const page = await store.list(after === "" ? ask : { ...ask, after }, signal);
+      const items = page.objects.filter(isServed).map((object) => toEntry(bucket, object));
+      const lastKey = page.objects.at(-1)?.key;
+      if (page.more && lastKey !== undefined) return { items, next: pathAt(bucket, lastKey) };
+      const following = buckets[at + 1];
+      return following === undefined ? { items } : { items, next: `${following}/` };
+    },
+
+    cursorAfter: ({ path }) => path,
+
+    async read(at, { signal }) {
+      const ask = askOf(at);
+      const spot = await wanted(at, signal);
+      if (!ask) throw notFound(at.path);
+      if (spot.key === "") throw directory(at.path);
+      const where = { ...spot, version: ask.version };
+      if (!spot.key.startsWith(prefix)) throw await absent(notFound(at.path), at, where, signal);
+      try {
+        return [ask.range ? await readPart(at, where, ask.range, signal) : await readWhole(at, where, signal)];
+      } catch (cause) {
+        throw await absent(cause, at, where, signal);
+      }
+    },
+
+    async stat(at, { signal }) {
+      if (at.path === "") return { path: "", mimeType: directoryType };
+      const { bucket, key } = await wanted(at, signal);
+      const ask = askOf(at);
+      if (!ask) throw notFound(at.path);
+      if (ask.version !== undefined) {
+        const { size } = await store.head({ bucket, key, version: ask.version }, signal);
+        return { ...at, size, version: ask.version };
+      }
+      const object = await find(bucket, key, signal);
+      if (object) return { ...toEntry(bucket, object), ...(at.query && { query: at.query }) };
+      if (at.query || !(await isFolder(bucket, key, signal))) throw notFound(at.path);
+      return { path: at.path, mimeType: directoryType };
+    },
+
+    async children(at, { cursor, limit }, { signal }) {
+      const spot = spotOf(at.path);
+      if (at.query) throw notFound(at.path);
+      if (spot.bucket === undefined) {
+        const rest = (await bucketsOf(signal)).filter((each) => cursor === undefined || compareKeys(each, cursor) > 0);
+        const items = rest.slice(0, limit).map((path) => ({ path, mimeType: directoryType }));
+        return { items, ...(rest.length > limit && { next: rest[limit - 1]! }) };
+      }
+      const { bucket, key } = await wanted(at, signal);
+      const below = key === "" ? "" : `${key}/`;
+      if (below.length < prefix.length) {
+        // On the way to the prefix there is one thing to see.
+        if (!(await isFolder(bucket, key, signal))) throw notFound(at.path);
+        const step = prefix.indexOf("/", below.length);
+        if (step >= 0) return { items: [{ path: pathAt(bucket, prefix.slice(0, step)), mimeType: directoryType }] };
+      }
+      const ask = {
+        bucket,
+        prefix: below.length < prefix.length ? prefix : below,
+        folded: true,
+        limit: Math.min(limit, mostPerPage),
+      };
+      const page = await store.list(cursor === undefined ? ask : { ...ask, after: cursor }, signal);
+      const objects = page.objects.filter(isServed);
+      const names = new Set(objects.map((object) => object.key));
+      const folders = page.prefixes
+        .map((folder) => folder.slice(0, -1))
+        // One address cannot be both; what is below it is still reached.
+        .filter((folder) => !names.has(folder))
+        .map((folder): Entry => ({ path: pathAt(bucket, folder), mimeType: directoryType }));
+      const items = [...objects.map((object) => toEntry(bucket, object)), ...folders].sort((one, other) =>
+        compareKeys(one.path, other.path),
+      );
+      if (items.length === 0 && page.objects.length === 0 && cursor === undefined && key !== "")
+        throw notFound(at.path);
+      const lastKey = [page.objects.at(-1)?.key, page.prefixes.at(-1)]
+        .filter((each) => each !== undefined)
+        .sort(compareKeys);
+      const end = lastKey.at(-1);
+      if (!page.more || end === undefined) return { items };
+      return { items, next: end.endsWith("/") ? `${end}${last}` : end };
+    },
+
+    templates: [templateOf(single, versionName)],
+
+    async complete({ variable, value, given }, { signal }) {
+      if (variable === "bucket")
+        return (await bucketsOf(signal))
+          .filter((bucket) => bucket.startsWith(value))
+          .map((bucket) => ({ value: bucket, reveals: { path: bucket } }));
+      const bucket = single ?? given["bucket"];
+      if (variable !== "key" || bucket === undefined || !(await bucketsOf(signal)).includes(bucket)) return [];
+      const asked = value.length < prefix.length && prefix.startsWith(value) ? prefix : value;
+      if (!asked.startsWith(prefix)) return [];
+      const page = await store.list({ bucket, prefix: asked, folded: true, limit: 100 }, signal);
+      const keys = page.objects.filter(isServed).map(({ key }) => key);
+      return [...page.prefixes, ...keys].map((key): Suggestion => ({
+        value: key,
+        reveals: { path: pathAt(bucket, key.replace(/\/$/, "")) },
+      }));
+    },
+
+    watch: ({ signal }) =>
+      watchObjects(
+        { store, buckets: () => bucketsOf(signal), prefix, pathAt, pollMs: options.pollMs, tools, isServed },
+        signal,
+      ),
+  };
+}
+
+/** As stores order their keys: by UTF-8 bytes, which is by code points. */
+export function compareKeys(left: string, right: string): number {
+  const shorter = Math.min(left.length, right.length);
+  for (let at = 0; at < shorter; at += 1) {
+    const a = left.charCodeAt(at);
+    const b = right.charCodeAt(at);
+    if (a === b) continue;
+    // Halves of a pair stand above all else; as code units they stand below what is private and wide.
+    const [high, low] = [isHalf(a), isHalf(b)];
+    return high === low ? a - b : high ? 1 : -1;
+  }
+  return left.length - right.length;
+}
+
+function isHalf(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdfff;
+}
+
+function templateOf(single: string | undefined, versionName: string): SourceTemplate {
+  return {
+    template: `${single === undefined ? "{bucket}/" : ""}{+key}{?${versionName},lines,bytes}`,
+    name: "Object",
+    description: "An object, an earlier version of it, or a range of its lines or bytes",
+  };
+}
+
+/** A key that ends in a slash stands for a folder that someone made. */
+function isServed({ key }: StoredObject): boolean {
+  return !key.endsWith("/");
+}
+
+function partOf(key: string, bytes: Buffer, { mimeType }: ObjectBody): Part {
+  const part = toPart(nameOf(key), bytes);
+  const said = specificType(mimeType);
+  // What its owner says of it counts, unless it says text of what is none.
+  const fits = said !== undefined && ("text" in part.body || !isTextType(said));
+  return fits ? { ...part, mimeType: said } : part;
+}
+
+function described(part: Part, { meta }: { readonly meta: Readonly<Record<string, unknown>> }, says?: string): Part {
+  const more = { ...part.meta, ...meta, ...(says !== undefined && { "pressmark/note": says }) };
+  return Object.keys(more).length > 0 ? { ...part, meta: more } : part;
+}
+
+/** What stores say of an object when no one said what it is. */
+const generic = new Set(["application/octet-stream", "binary/octet-stream", "application/x-www-form-urlencoded"]);
+
+function specificType(mimeType: string | undefined): string | undefined {
+  const type = mimeType?.split(";")[0]?.trim().toLowerCase();
+  return type === undefined || type === "" || generic.has(type) ? undefined : type;
+}
+
+function nameOf(key: string): string {
+  return key.slice(key.lastIndexOf("/") + 1);
+}
+
+function directory(path: string): ResourceError {
+  return new ResourceError("directory", `${quote(path)} is a directory`);
+}
+
+function tooLarge(path: string, size: number, maxBytes: number): ResourceError {
+  return new ResourceError(
+    "too-large",
+    `${quote(path)} has ${size} bytes, and at most ${maxBytes} are read at once; ask for a range`,
+    { details: { reason: "too-large", size, ranges: [spellRange({ unit: "bytes", first: 0, last: maxBytes - 1 })] } },
+  );
+}

@@ -1,0 +1,100 @@
+/** What became of objects since the last look: stores announce nothing, so they are asked again and again. */
+import { ResourceError } from "../../errors.ts";
+import type { SourceChange, Tools } from "../../source.ts";
+import type { ObjectStore, StoredObject } from "./object-store.ts";
+
+export interface WatchedObjects {
+  readonly store: ObjectStore;
+  buckets(): Promise<readonly string[]>;
+  readonly prefix: string;
+  pathAt(bucket: string, key: string): string;
+  readonly pollMs: number;
+  readonly tools: Tools;
+  isServed(object: StoredObject): boolean;
+}
+
+/** Path → version. */
+type Look = ReadonlyMap<string, string>;
+
+/** Of more than this only that something changed is told, not what. */
+const maxKnown = 200_000;
+
+export async function watchObjects(watched: WatchedObjects, signal: AbortSignal): Promise<AsyncIterable<SourceChange>> {
+  const first = await lookAround(watched, signal);
+  return follow(first, watched, signal);
+}
+
+async function* follow(
+  first: Look | number,
+  watched: WatchedObjects,
+  signal: AbortSignal,
+): AsyncGenerator<SourceChange> {
+  const { tools, pollMs } = watched;
+  let before = first;
+  let waitMs = pollMs;
+  while (!signal.aborted) {
+    try {
+      await tools.wait(waitMs, signal);
+    } catch {
+      return;
+    }
+    let now: Look | number;
+    try {
+      now = await lookAround(watched, signal);
+    } catch (cause) {
+      if (signal.aborted) return;
+      // A store that is away for a while has not changed; what changed meanwhile is seen when it is back.
+      if (!(cause instanceof ResourceError) || !(cause.passing || cause.kind === "busy")) throw cause;
+      waitMs = Math.min(waitMs * 2, Math.max(pollMs, 300_000));
+      continue;
+    }
+    waitMs = pollMs;
+    if (typeof now === "number" || typeof before === "number") {
+      if (now !== before) yield { kind: "lost" };
+    } else yield* differences(before, now);
+    before = now;
+  }
+}
+
+function* differences(before: Look, now: Look): Iterable<SourceChange> {
+  for (const [path, version] of now) {
+    const known = before.get(path);
+    if (known === undefined) yield { kind: "appeared", path };
+    else if (known !== version) yield { kind: "changed", path };
+  }
+  for (const path of before.keys()) if (!now.has(path)) yield { kind: "gone", path };
+}
+
+/** Everything and its version; of too much, a number that is another when anything is. */
+async function lookAround(watched: WatchedObjects, signal: AbortSignal): Promise<Look | number> {
+  const { store, prefix, pathAt, isServed } = watched;
+  const found = new Map<string, string>();
+  let isTooMuch = false;
+  let sum = 0;
+  for (const bucket of await watched.buckets()) {
+    let after: string | undefined;
+    do {
+      const ask = { bucket, prefix, folded: false, limit: 1000 };
+      const page = await store.list(after === undefined ? ask : { ...ask, after }, signal);
+      for (const object of page.objects) {
+        if (!isServed(object)) continue;
+        const path = pathAt(bucket, object.key);
+        const version = `${object.version ?? ""} ${object.size} ${object.lastModified ?? ""}`;
+        sum = mix(sum, `${path} ${version}`);
+        if (!isTooMuch) found.set(path, version);
+        if (found.size > maxKnown) {
+          isTooMuch = true;
+          found.clear();
+        }
+      }
+      after = page.more ? page.objects.at(-1)?.key : undefined;
+    } while (after !== undefined);
+  }
+  return isTooMuch ? sum : found;
+}
+
+function mix(sum: number, text: string): number {
+  let hash = sum;
+  for (let at = 0; at < text.length; at += 1) hash = (Math.imul(hash, 31) + text.charCodeAt(at)) | 0;
+  return hash;
+}

@@ -1,0 +1,277 @@
+/** A PostgreSQL database: what its tables look like, and their rows where that is wanted. */
+import { notFound, quote, ResourceError } from "../errors.ts";
+import { directoryType } from "../resources.ts";
+import type { Call, Page } from "../resources.ts";
+import { defineSource } from "../source.ts";
+import type {
+  Address,
+  CompleteAsk,
+  Entry,
+  ListAsk,
+  Source,
+  SourceHit,
+  SourceTemplate,
+  Suggestion,
+  Tools,
+} from "../source.ts";
+import { createAllowList } from "./database/allow-list.ts";
+import { schemaType } from "./database/description.ts";
+import { hasQuery, tableFormats } from "./database/formats.ts";
+import { createWatching } from "./database/watching.ts";
+import { createCatalog, type Scope, type SuggestAsk, type Thing } from "./postgres/catalog.ts";
+import { createConnection } from "./postgres/connection.ts";
+import { entryOf } from "./postgres/entries.ts";
+import { type PostgresOptions, postgresOptions } from "./postgres/options.ts";
+import { comparePaths, isLeaf, parsePath, pathTo, type Place, spell } from "./postgres/places.ts";
+import { problemsOf } from "./postgres/problems.ts";
+import { createReads, formatAt, revealing } from "./postgres/reads.ts";
+import { createMarks, refOf, searchQuestion, toHit } from "./postgres/search.ts";
+import { baseOf, parseUrl, tlsOptions } from "./postgres/url.ts";
+import { createLookOut } from "./postgres/watch.ts";
+
+/** Where most of a page may not be shown, so many more are looked at with the next statement. */
+const longLook = 1000;
+
+export default defineSource<PostgresOptions>({
+  name: "postgres",
+  summary: "Tables, views, functions and enums of a PostgreSQL database, and rows where that is wanted",
+  scheme: "postgres",
+  options: postgresOptions,
+
+  base: ({ url }) => baseOf(parseUrl(url)),
+
+  open: (options, tools) => openPostgres(options, tools),
+});
+
+/** `asked` hears of every statement that is sent. */
+export async function openPostgres(
+  options: PostgresOptions,
+  tools: Tools,
+  asked?: (text: string) => void,
+): Promise<Source> {
+  const { maxRows, maxBytes, pollMs, timeoutMs, maxConnections, fullText = [], listen: channel } = options;
+  const target = parseUrl(options.url);
+  const { database } = target;
+  const allow = createAllowList(options);
+  const functions =
+    options.functions ?? (allow.restricts.tables ? "none" : allow.restricts.schemas ? "signatures" : "definitions");
+  const hasFunctions = functions !== "none";
+  for (const each of fullText)
+    if (!allow.rows(refOf(each)))
+      throw new ResourceError(
+        "invalid",
+        `"fullText" names ${quote(each.table)}, whose rows are not served; name it in "rows"`,
+      );
+  const connection = createConnection({
+    target,
+    password: options.password,
+    tls: tlsOptions(target, options.ca),
+    timeoutMs,
+    maxConnections,
+    log: tools.log,
+    asked,
+  });
+  const catalog = createCatalog({ connection, allow, hasFunctions });
+  const watching = createWatching(
+    createLookOut({ connection, allow, hasFunctions, channel, pollMs, wait: tools.wait }),
+  );
+  const reads = createReads({ connection, catalog, allow, database, functions, limits: { maxRows, maxBytes } });
+
+  function entriesOf(thing: Thing): readonly Entry[] {
+    const { place } = thing;
+    if (place.kind !== "table")
+      return place.kind === "schema" || place.kind === "functions" ? [] : [entryOf(thing, database)];
+    const { schema, name } = place;
+    return [
+      ...(allow.rows({ schema, table: name }) ? [entryOf(thing, database, "rows")] : []),
+      entryOf(thing, database, "definition"),
+    ];
+  }
+
+  /** One page of what `entries` makes of each thing: with one statement, unless much of it may not be shown. */
+  async function page(
+    scope: Scope,
+    { cursor, limit }: ListAsk,
+    { signal }: Call,
+    entries: (thing: Thing) => readonly Entry[],
+  ) {
+    const items: Entry[] = [];
+    let from = cursor;
+    for (let wanted = limit + 1; ; wanted = longLook) {
+      const { things, next } = await catalog.things({ scope, from, limit: wanted }, signal);
+      for (const thing of things)
+        for (const entry of entries(thing)) {
+          if (cursor !== undefined && comparePaths(entry.path, cursor) <= 0) continue;
+          const before = items.at(-1);
+          if (before && items.length >= limit) return { items, next: before.path };
+          items.push(entry);
+        }
+      const before = items.at(-1);
+      if (next === undefined) return { items };
+      if (before && items.length >= limit) return { items, next: before.path };
+      from = next;
+    }
+  }
+
+  /** What stands at an address, or "not-found" in the caller's own words. */
+  async function locate({ path }: Address, signal: AbortSignal): Promise<{ place: Place; thing: Thing | undefined }> {
+    const place = parsePath(path);
+    if (place === undefined) throw notFound(path);
+    if (place.kind === "database") return { place, thing: undefined };
+    if (place.kind === "rows" && !allow.rows({ schema: place.schema, table: place.name })) throw notFound(path);
+    const { schema } = place;
+    const thing = await catalog.find(isLeaf(place) ? { kind: "table", schema, name: place.name } : place, signal);
+    if (thing === undefined) throw notFound(path);
+    return { place, thing };
+  }
+
+  const templates: readonly SourceTemplate[] = [
+    {
+      template: "{schema}/{table}/schema{?format}",
+      name: "Table",
+      description:
+        "What a table or view looks like: columns, keys, indexes, comments; as JSON, or with format=ddl or format=markdown",
+      mimeType: schemaType,
+    },
+    {
+      template: "{schema}/overview{?format}",
+      name: "Overview of a schema",
+      description:
+        "All tables of a schema and how they hang together, as Markdown with a diagram; also format=json and format=ddl",
+      mimeType: "text/markdown",
+    },
+    ...(allow.hasRows
+      ? [
+          {
+            template: "{schema}/{table}/rows{?limit,after,key}",
+            name: "Rows",
+            description: `Rows of a table in the order of its key, up to ${maxRows} at once; after goes on behind a row, key is one row`,
+            mimeType: "application/json",
+          },
+        ]
+      : []),
+    ...(hasFunctions
+      ? [
+          {
+            template: "{schema}/functions/{name}{?format}",
+            name: "Function",
+            description: "A function or procedure, all of its overloads; as JSON, or with format=ddl",
+            mimeType: "application/json",
+          },
+        ]
+      : []),
+  ];
+
+  async function complete(
+    { template: { template }, variable, value: typed, given }: CompleteAsk,
+    { signal }: Call,
+  ): Promise<readonly Suggestion[]> {
+    if (variable === "format") {
+      const known = template.includes("functions") ? ["json", "ddl"] : tableFormats;
+      return known.filter((each) => each.startsWith(typed)).map((value) => ({ value, reveals: { path: "" } }));
+    }
+    const what = completed[variable];
+    if (what === undefined) return [];
+    const chosen = given["schema"] === undefined ? undefined : parsePath(given["schema"].replaceAll("/", "\0"));
+    const schema = chosen?.kind === "schema" ? chosen.schema : undefined;
+    if (given["schema"] !== undefined && schema === undefined) return [];
+    const isRows = template.includes("/rows");
+    const found = await catalog.suggest({ what, schema: what === "schema" ? undefined : schema, typed }, signal);
+    const values = new Map<string, Suggestion>();
+    for (const { place } of found) {
+      const value = "name" in place ? place.name : place.schema;
+      if (place.kind === "table" && isRows && !allow.rows({ schema: place.schema, table: place.name })) continue;
+      if (!values.has(value)) values.set(value, { value: spell(value), reveals: { path: pathTo(place) } });
+    }
+    return [...values.values()];
+  }
+
+  async function search(
+    { text, limit, within = "" }: { readonly text: string; readonly limit: number; readonly within?: string },
+    { signal }: Call,
+  ): Promise<readonly SourceHit[]> {
+    const marks = createMarks();
+    const found = await Promise.all(
+      fullText.map(async (searched): Promise<readonly SourceHit[]> => {
+        const ref = refOf(searched);
+        const path = pathTo({ kind: "rows", schema: ref.schema, name: ref.table });
+        if (within !== "" && path !== within && !path.startsWith(`${within}/`)) return [];
+        const shape = await reads.shapeOf(ref.schema, ref.table, signal);
+        if (shape === undefined) return [];
+        const question = searchQuestion(searched, shape, { text, limit, marks });
+        return (await connection.askTables(question, signal)).map((row) => toHit(row, ref, marks));
+      }),
+    );
+    // Sorting is stable: equal scores stay in the order of the config.
+    return found
+      .flat()
+      .sort((a, b) => b.score - a.score)
+      .slice(0, limit);
+  }
+
+  return {
+    order: comparePaths,
+    cursorAfter: ({ path }) => path,
+
+    async list(ask, call): Promise<Page<Entry>> {
+      return page({ kind: "all" }, ask, call, entriesOf);
+    },
+
+    async read(at, call) {
+      const parts = await reads.read(at, call);
+      if (parts) return parts;
+      if (hasQuery(at)) throw notFound(at.path);
+      await locate(at, call.signal);
+      throw new ResourceError("directory", `${quote(at.path)} is a directory; list its children instead`);
+    },
+
+    async stat(at, call): Promise<Entry> {
+      const { path, query } = at;
+      const { place, thing } = await locate(at, call.signal);
+      const entry: Entry =
+        thing === undefined
+          ? { path, name: database, mimeType: directoryType }
+          : isLeaf(place)
+            ? { ...entryOf(thing, database, place.kind), path, ...revealing(place) }
+            : entryOf(thing, database);
+      if (query === undefined || !hasQuery(at)) return entry;
+      if (entry.mimeType === directoryType) throw notFound(path);
+      // Whether there are such rows is known once they are read.
+      if (place.kind === "rows") await reads.read(at, call);
+      return { ...entry, query, ...(place.kind !== "rows" && { mimeType: formatAt(at, place).mimeType }) };
+    },
+
+    async children(at, ask, call): Promise<Page<Entry>> {
+      if (hasQuery(at)) throw notFound(at.path);
+      const place = parsePath(at.path);
+      if (place?.kind === "database")
+        return page({ kind: "schemas" }, ask, call, (thing) => [entryOf(thing, database)]);
+      if (place?.kind !== "schema" && place?.kind !== "functions" && place?.kind !== "table") throw notFound(at.path);
+      const { thing } = await locate(at, call.signal);
+      if (place.kind === "table") {
+        const all = thing ? entriesOf(thing) : [];
+        return { items: all.filter(({ path }) => ask.cursor === undefined || comparePaths(path, ask.cursor) > 0) };
+      }
+      return page({ kind: place.kind, schema: place.schema }, ask, call, (each) => [entryOf(each, database)]);
+    },
+
+    templates,
+
+    complete,
+
+    ...(fullText.length > 0 && { search }),
+
+    problems: (call) => problemsOf(connection, target, call),
+
+    async watch({ signal }) {
+      return watching.watch(signal);
+    },
+
+    async close() {
+      await watching.close();
+      await connection.close();
+    },
+  };
+}
+
+const completed: Readonly<Record<string, SuggestAsk["what"]>> = { schema: "schema", table: "table", name: "function" };

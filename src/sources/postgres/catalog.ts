@@ -1,0 +1,241 @@
+/** What is in the database, by name: one statement for each page, however many names there are. */
+import { pathOf, segmentsOf } from "../../source.ts";
+import type { AllowList } from "../database/allow-list.ts";
+import { isSpeakable } from "../database/segments.ts";
+import type { Connection, Question, Row, Value } from "./connection.ts";
+import type { Place } from "./places.ts";
+
+/** Something that has a name, as a list says it. */
+export interface Thing {
+  readonly place: Extract<Place, { kind: "schema" | "overview" | "enums" | "functions" | "function" | "table" }>;
+  /** Of a table: what it is, by the letter of the catalogue. */
+  readonly letter?: string;
+  readonly comment?: string;
+}
+
+export interface Catalog {
+  /** Everything that may be spoken of from a path on, in order, among so many names. */
+  things(ask: ThingsAsk, signal: AbortSignal): Promise<Looked>;
+  /** The one thing at this place. */
+  find(place: Thing["place"], signal: AbortSignal): Promise<Thing | undefined>;
+  /** Names that hold what was typed, those that begin with it first. */
+  suggest(ask: SuggestAsk, signal: AbortSignal): Promise<readonly Thing[]>;
+}
+
+export interface Looked {
+  readonly things: readonly Thing[];
+  /** Where to go on, itself included; absent at the end. */
+  readonly next?: string;
+}
+
+export interface ThingsAsk {
+  /** What is looked at: all that is not a directory of other things, the schemas, one schema, or its functions. */
+  readonly scope: Scope;
+  /** From this path on, itself included. */
+  readonly from?: string | undefined;
+  readonly limit: number;
+}
+
+export type Scope =
+  | { readonly kind: "all" | "schemas" }
+  | { readonly kind: "schema" | "functions"; readonly schema: string };
+
+export interface SuggestAsk {
+  readonly what: "schema" | "table" | "function";
+  readonly schema?: string | undefined;
+  readonly typed: string;
+}
+
+/** A name that is reserved or that no path can hold stands in quotation marks: as `places.ts` spells it. */
+const segment = (name: string) =>
+  `CASE WHEN ${name} IN ('.', '..', 'overview', 'enums', 'functions', 'schema', 'rows') OR starts_with(${name}, '"')
+        THEN '"' || replace(${name}, '"', '""') || '"' ELSE ${name} END COLLATE "C"`;
+
+/** Schemas that may be entered. $1 and $2 are how the names of what is served begin. */
+const schemas = `
+  SELECT n.oid, n.nspname::text AS schema, ${segment("n.nspname::text")} AS s
+  FROM pg_namespace n
+  WHERE NOT starts_with(n.nspname::text, 'pg_') AND n.nspname <> 'information_schema'
+    AND has_schema_privilege(n.oid, 'USAGE')
+    AND ($1::text[] IS NULL OR EXISTS (SELECT FROM beginnings b WHERE starts_with(n.nspname::text, b.s)))`;
+
+/** Tables that may be read. A partition is a part of its table, and no table of its own. */
+export const readableTable = `c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
+    AND (has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT'))`;
+
+/** Functions that someone wrote here, and not what an extension brought. */
+export const ownFunction = `has_function_privilege(p.oid, 'EXECUTE') AND NOT EXISTS (
+    SELECT FROM pg_depend e WHERE e.classid = 'pg_proc'::regclass AND e.objid = p.oid AND e.deptype = 'e')`;
+
+const tables = `
+  SELECT s.schema, s.s, ${segment("c.relname::text")}, '' COLLATE "C", 'table', c.relname::text, c.relkind::text, c.oid, 'pg_class', NULL::text[]
+  FROM schemas s JOIN pg_class c ON c.relnamespace = s.oid
+  WHERE ${readableTable}
+    AND ($1::text[] IS NULL OR EXISTS (
+      SELECT FROM beginnings b WHERE starts_with(s.schema, b.s) AND starts_with(c.relname::text, b.t)))`;
+
+const overviews = `
+  SELECT schema, s, 'overview' COLLATE "C", '' COLLATE "C", 'overview', '', NULL, oid, 'pg_namespace', NULL::text[] FROM schemas`;
+
+const enums = `
+  SELECT schema, s, 'enums' COLLATE "C", '' COLLATE "C", 'enums', '', NULL, NULL::oid, '', NULL::text[] FROM schemas
+  WHERE EXISTS (SELECT FROM pg_type y WHERE y.typnamespace = schemas.oid AND y.typtype = 'e')`;
+
+/** Overloads stand under one name. Their types may belong to schemas that are not to be spoken of. */
+const functions = `
+  SELECT s.schema, s.s, 'functions' COLLATE "C", ${segment("p.proname::text")}, 'function', p.proname::text, NULL, min(p.oid), 'pg_proc',
+    array_agg(DISTINCT y.mentioned)
+  FROM schemas s JOIN pg_proc p ON p.pronamespace = s.oid
+  CROSS JOIN LATERAL (
+    SELECT tn.nspname::text AS mentioned
+    FROM unnest(p.proargtypes::oid[] || p.prorettype || coalesce(p.proallargtypes, '{}')) o
+    JOIN pg_type ty ON ty.oid = o JOIN pg_namespace tn ON tn.oid = ty.typnamespace) y
+  WHERE ${ownFunction}
+  GROUP BY s.schema, s.s, p.proname`;
+
+const functionFolders = `
+  SELECT DISTINCT s.schema, s.s, 'functions' COLLATE "C", '' COLLATE "C", 'functions', '', NULL, NULL::oid, '', NULL::text[]
+  FROM schemas s JOIN pg_proc p ON p.pronamespace = s.oid
+  WHERE ${ownFunction}`;
+
+const schemaThings = `
+  SELECT schema, s, '' COLLATE "C", '' COLLATE "C", 'schema', '', NULL, oid, 'pg_namespace', NULL::text[] FROM schemas`;
+
+export function createCatalog({
+  connection,
+  allow,
+  hasFunctions,
+}: {
+  readonly connection: Pick<Connection, "ask">;
+  readonly allow: AllowList;
+  readonly hasFunctions: boolean;
+}): Catalog {
+  const beginnings: readonly Value[] = allow.beginnings
+    ? [allow.beginnings.map(({ schema }) => schema), allow.beginnings.map(({ table }) => table)]
+    : [null, null];
+
+  function partsOf(scope: Scope): readonly string[] {
+    switch (scope.kind) {
+      case "schemas":
+        return [schemaThings];
+      case "all":
+        return [tables, overviews, enums, ...(hasFunctions ? [functions] : [])];
+      case "schema":
+        return [tables, overviews, enums, ...(hasFunctions ? [functionFolders] : [])];
+      case "functions":
+        return hasFunctions ? [functions] : [];
+    }
+  }
+
+  /** $3 to $5 are the segments to begin at, $6 the schema, $7 how many. */
+  function question({ scope, from, limit }: ThingsAsk): Question {
+    const [s = "", t = "", f = ""] = from === undefined ? [] : segmentsOf(from);
+    return {
+      text: statement(
+        partsOf(scope),
+        `(s, t, f) >= ($3, $4, $5) AND ($6::text IS NULL OR schema = $6)`,
+        "s, t, f",
+        "$7",
+      ),
+      // Below a table there is nothing that has a name of its own.
+      values: [...beginnings, s, t, t === "functions" ? f : "", "schema" in scope ? scope.schema : null, limit],
+    };
+  }
+
+  function isServed({ place }: Thing, mentions: unknown): boolean {
+    if (!allow.schema(place.schema)) return false;
+    if (place.kind === "table") return allow.table({ schema: place.schema, table: place.name });
+    return !Array.isArray(mentions) || mentions.every((schema) => mayMention(allow, String(schema)));
+  }
+
+  function toThings(rows: readonly Row[]): Thing[] {
+    return rows.flatMap((row) => {
+      const thing = toThing(row);
+      return thing && isServed(thing, row["mentions"]) ? [thing] : [];
+    });
+  }
+
+  return {
+    async things(ask, signal) {
+      const rows = await connection.ask(question({ ...ask, limit: ask.limit + 1 }), signal);
+      const behind = rows[ask.limit];
+      return {
+        things: toThings(rows.slice(0, ask.limit)),
+        ...(behind && {
+          next: pathOf([behind["s"], behind["t"], behind["f"]].map(String).filter((each) => each !== "")),
+        }),
+      };
+    },
+
+    async find(place, signal) {
+      // What is refused by name need not be asked for.
+      if (!allow.schema(place.schema)) return undefined;
+      const part = {
+        schema: schemaThings,
+        overview: overviews,
+        enums,
+        functions: functionFolders,
+        function: functions,
+        table: tables,
+      }[place.kind];
+      if (!hasFunctions && (place.kind === "functions" || place.kind === "function")) return undefined;
+      const name = "name" in place ? place.name : "";
+      const rows = await connection.ask(
+        {
+          text: statement([part], "schema = $3 AND name = $4", "s, t, f", "1"),
+          values: [...beginnings, place.schema, name],
+        },
+        signal,
+      );
+      return toThings(rows)[0];
+    },
+
+    async suggest({ what, schema, typed }, signal) {
+      const part = { schema: schemaThings, table: tables, function: functions }[what];
+      if (what === "function" && !hasFunctions) return [];
+      const name = what === "schema" ? "schema" : "name";
+      const rows = await connection.ask(
+        {
+          text: statement(
+            [part],
+            `($3::text IS NULL OR schema = $3) AND position(lower($4) IN lower(${name})) > 0`,
+            `NOT starts_with(${name}, $4), NOT starts_with(lower(${name}), lower($4)), ${name} COLLATE "C"`,
+            "500",
+          ),
+          values: [...beginnings, schema ?? null, typed],
+        },
+        signal,
+      );
+      return toThings(rows);
+    },
+  };
+}
+
+/** The names and types of what all parts give. */
+const headings = `
+  SELECT '' AS schema, '' COLLATE "C" AS s, '' COLLATE "C" AS t, '' COLLATE "C" AS f, '' AS kind, '' AS name, NULL::text AS letter,
+    NULL::oid AS oid, '' AS catalogue, NULL::text[] AS mentions WHERE false`;
+
+/** Comments are looked up for what is given alone. */
+function statement(parts: readonly string[], condition: string, order: string, limit: string): string {
+  return `WITH beginnings AS (SELECT b.s, b.t FROM unnest($1::text[], $2::text[]) b (s, t)),
+    schemas AS MATERIALIZED (${schemas}),
+    things AS (${[headings, ...parts].join(" UNION ALL ")})
+    SELECT s, t, f, schema, kind, name, letter, mentions, CASE WHEN oid IS NOT NULL THEN obj_description(oid, catalogue::name) END AS comment
+    FROM (SELECT * FROM things WHERE ${condition} ORDER BY ${order} LIMIT ${limit}) page`;
+}
+
+/** What comes with the database may always be named. */
+export function mayMention(allow: AllowList, schema: string): boolean {
+  return schema.startsWith("pg_") || schema === "information_schema" || allow.schema(schema);
+}
+
+function toThing(row: Row): Thing | undefined {
+  const { schema, kind, name, letter, comment } = row as Readonly<Record<string, string | null>>;
+  if (!isSpeakable(schema ?? "") || (name !== "" && !isSpeakable(name ?? ""))) return undefined;
+  return {
+    place: (name === "" ? { kind, schema } : { kind, schema, name }) as Thing["place"],
+    ...(letter && { letter }),
+    ...(comment && { comment }),
+  };
+}

@@ -1,0 +1,283 @@
+/** The way to the database: few connections, opened when they are needed, and questions that can only read. */
+import { connect } from "node:net";
+import type pg from "pg";
+import { ResourceError } from "../../errors.ts";
+import type { Tools } from "../../source.ts";
+import { createRefusals } from "./refusals.ts";
+import type { Target, TlsOptions } from "./url.ts";
+
+export type Value = string | number | boolean | null | readonly string[];
+export type Row = Readonly<Record<string, unknown>>;
+
+export interface Question {
+  readonly text: string;
+  readonly values?: readonly Value[];
+}
+
+export interface Connection {
+  /** One statement in a transaction that can only read, in one round trip. The statement runs nothing but what comes with the database. */
+  ask(question: Question, signal: AbortSignal): Promise<readonly Row[]>;
+  /** The same for a statement that may run what users have written, such as views: it begins once nothing can be written. */
+  askTables(question: Question, signal: AbortSignal): Promise<readonly Row[]>;
+  /** A connection of one's own, for as long as the signal lasts. */
+  attach(signal: AbortSignal): Promise<Session>;
+  toError(cause: unknown): ResourceError;
+  /** Afterwards nothing is open. */
+  close(): Promise<void>;
+}
+
+export interface Session {
+  ask(question: Question): Promise<readonly Row[]>;
+  /** Hears of what is sent to this channel. */
+  listen(channel: string, hear: (payload: string) => void): Promise<void>;
+  /** Resolves when the session is over, with why. */
+  readonly over: Promise<unknown>;
+  end(): Promise<void>;
+}
+
+export interface ConnectionOptions {
+  readonly target: Target;
+  readonly password?: string | undefined;
+  readonly tls: TlsOptions | false;
+  readonly timeoutMs: number;
+  readonly maxConnections: number;
+  readonly log: Tools["log"];
+  /** Hears of every statement that is sent. */
+  readonly asked?: ((text: string) => void) | undefined;
+}
+
+const connectMs = 8000;
+const idleMs = 30_000;
+
+export function createConnection(options: ConnectionOptions): Connection {
+  const { target, tls, timeoutMs, maxConnections, asked } = options;
+  const password = options.password ?? target.password;
+  const { toError } = createRefusals({ timeoutMs, secrets: password ? [password, encodeURIComponent(password)] : [] });
+  // Nothing of this stays behind in a connection that others get after us, as behind a pooler.
+  const begin = [
+    "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    `SET LOCAL statement_timeout = ${timeoutMs}`,
+    `SET LOCAL lock_timeout = ${Math.min(2000, timeoutMs)}`,
+    `SET LOCAL idle_in_transaction_session_timeout = ${timeoutMs + 5000}`,
+    "SET LOCAL search_path = pg_catalog",
+    "SET LOCAL DateStyle = 'ISO, YMD'",
+    "SET LOCAL IntervalStyle = 'iso_8601'",
+    "SET LOCAL TimeZone = 'UTC'",
+    "SET LOCAL bytea_output = 'hex'",
+    "SET LOCAL extra_float_digits = 1",
+  ].join("; ");
+  let loaded: Promise<typeof pg> | undefined;
+  let pool: Promise<pg.Pool> | undefined;
+  let isClosed = false;
+
+  function settings(): pg.ClientConfig {
+    return {
+      host: target.host,
+      port: target.port,
+      database: target.database,
+      user: target.user,
+      password,
+      ssl: tls,
+      application_name: target.applicationName ?? "pressmark",
+      connectionTimeoutMillis: connectMs,
+      // The server gives up first; this is for one that does not answer at all.
+      query_timeout: timeoutMs + 3000,
+      keepAlive: true,
+      client_encoding: "UTF8",
+      // Begin, statement and end travel together.
+      pipeline: true,
+    } as pg.ClientConfig;
+  }
+
+  function openPool(): Promise<pg.Pool> {
+    pool ??= load().then(({ Pool }) => {
+      const opened = new Pool({
+        ...settings(),
+        max: maxConnections,
+        idleTimeoutMillis: idleMs,
+        allowExitOnIdle: true,
+      });
+      // A connection that breaks while no one uses it is replaced when it is needed.
+      opened.on("error", () => undefined);
+      return opened;
+    });
+    return pool;
+  }
+
+  function load(): Promise<typeof pg> {
+    loaded ??= import("pg").then(
+      (module) => module.default,
+      (cause: unknown) => {
+        loaded = undefined;
+        pool = undefined;
+        throw new ResourceError(
+          "unsupported",
+          'the source "postgres" needs the package "pg"; install it with "npm install pg"',
+          { cause },
+        );
+      },
+    );
+    return loaded;
+  }
+
+  /** Whoever leaves is answered at once. Their connection stays taken until the server has stopped, so that no one can open ever more. */
+  async function borrow<T>(signal: AbortSignal, use: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    if (isClosed || signal.aborted) throw withdrawn(signal);
+    try {
+      const client = await untilLeft((await openPool()).connect(), signal, (late) => late.release());
+      // Without anyone to hear of it, an error ends the process.
+      const deaf = (): void => undefined;
+      client.on("error", deaf);
+      let isSound = false;
+      const work = use(client).then(
+        (answer) => {
+          isSound = true;
+          return answer;
+        },
+        (cause: unknown) => {
+          isSound = isAnswer(cause);
+          throw cause;
+        },
+      );
+      const giveBack = (isWanted: boolean): void => {
+        if (isSound && isWanted) client.off("error", deaf);
+        client.release(!isSound || !isWanted);
+      };
+      const answer = untilLeft(work, signal, () => undefined);
+      const stop = (): void => cancel(client, target, tls);
+      signal.addEventListener("abort", stop, { once: true });
+      const over = (): void => {
+        signal.removeEventListener("abort", stop);
+        giveBack(!signal.aborted);
+      };
+      work.then(over, over);
+      return await answer;
+    } catch (cause) {
+      throw signal.aborted ? withdrawn(signal) : toError(cause);
+    }
+  }
+
+  function send(client: pg.ClientBase, { text, values = [] }: Question): Promise<pg.QueryResult> {
+    asked?.(text);
+    return client.query({ text, values: values as unknown[], queryMode: "extended" } as pg.QueryConfig);
+  }
+
+  /** All three are on their way before the first is answered. */
+  async function exchange(client: pg.ClientBase, question: Question): Promise<readonly Row[]> {
+    const [begun, answer, ended] = await Promise.allSettled([
+      client.query(begin),
+      send(client, question),
+      client.query("COMMIT"),
+    ]);
+    for (const each of [begun, answer, ended]) if (each.status === "rejected") throw each.reason;
+    return answer.status === "fulfilled" ? (answer.value.rows as Row[]) : [];
+  }
+
+  return {
+    toError,
+
+    ask: (question, signal) => borrow(signal, (client) => exchange(client, question)),
+
+    askTables(question, signal) {
+      return borrow(signal, async (client) => {
+        await client.query(begin);
+        const [answer] = await Promise.allSettled([send(client, question)]);
+        // What a function of a view may have set for the session is taken back, too.
+        const [ended] = await Promise.allSettled([client.query("ROLLBACK")]);
+        if (answer.status === "rejected") throw answer.reason;
+        if (ended.status === "rejected") throw ended.reason;
+        return answer.value.rows as Row[];
+      });
+    },
+
+    async attach(signal) {
+      const { Client } = await load();
+      const client = new Client(settings());
+      const { promise: over, resolve } = Promise.withResolvers<unknown>();
+      const channels = new Map<string, (payload: string) => void>();
+      client.on("error", resolve);
+      client.on("end", () => resolve(undefined));
+      client.on("notification", ({ channel, payload = "" }) => channels.get(channel)?.(payload));
+      try {
+        await untilLeft(client.connect(), signal, () => undefined);
+      } catch (cause) {
+        void client.end().catch(() => undefined);
+        throw signal.aborted ? withdrawn(signal) : toError(cause);
+      }
+      return {
+        over,
+        async ask(question) {
+          try {
+            return await exchange(client, question);
+          } catch (cause) {
+            throw toError(cause);
+          }
+        },
+        async listen(channel, hear) {
+          channels.set(channel, hear);
+          try {
+            await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
+          } catch (cause) {
+            throw toError(cause);
+          }
+        },
+        async end() {
+          await client.end().catch(() => undefined);
+        },
+      };
+    },
+
+    async close() {
+      isClosed = true;
+      const opened = await pool?.catch(() => undefined);
+      pool = undefined;
+      await opened?.end();
+    },
+  };
+}
+
+/** The server said no, and the connection is as good as before. */
+function isAnswer(cause: unknown): boolean {
+  const { code } = (typeof cause === "object" && cause !== null ? cause : {}) as { readonly code?: unknown };
+  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && !/^(?:08|57P|25P)/.test(code);
+}
+
+function withdrawn(signal: AbortSignal): ResourceError {
+  return new ResourceError("cancelled", "the question was withdrawn", { cause: signal.reason });
+}
+
+/** What comes too late is handed to `late`. */
+function untilLeft<T>(promise: Promise<T>, signal: AbortSignal, late: (answer: T) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => reject(withdrawn(signal));
+    signal.addEventListener("abort", leave, { once: true });
+    promise.then(
+      (answer) => {
+        signal.removeEventListener("abort", leave);
+        if (signal.aborted) late(answer);
+        resolve(answer);
+      },
+      (cause: unknown) => {
+        signal.removeEventListener("abort", leave);
+        reject(cause);
+      },
+    );
+  });
+}
+
+/** Asks the server to stop. It need not be heard: the server also stops by itself, later. */
+function cancel(client: pg.ClientBase, { host, port }: Target, tls: TlsOptions | false): void {
+  const { processID, secretKey } = client as { readonly processID?: unknown; readonly secretKey?: unknown };
+  // In the open, the number would let others stop what runs here.
+  if (tls !== false || typeof processID !== "number" || typeof secretKey !== "number") return;
+  const request = Buffer.alloc(16);
+  request.writeInt32BE(16, 0);
+  request.writeInt32BE(80_877_102, 4);
+  request.writeInt32BE(processID, 8);
+  request.writeInt32BE(secretKey, 12);
+  const socket = host.startsWith("/") ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
+  socket.setTimeout(connectMs, () => socket.destroy());
+  socket.on("error", () => undefined);
+  socket.end(request);
+  socket.unref();
+}

@@ -1,0 +1,56 @@
+/** What a list says of each thing. */
+import { directoryType } from "../../resources.ts";
+import type { Entry } from "../../source.ts";
+import { schemaType } from "../database/description.ts";
+import type { Thing } from "./catalog.ts";
+import { pathTo } from "./places.ts";
+import { kinds } from "./tables.ts";
+
+export function entryOf({ place, comment, letter }: Thing, database: string, leaf?: "definition" | "rows"): Entry {
+  const description = comment === undefined ? {} : { description: comment.slice(0, 1000).toWellFormed() };
+  switch (place.kind) {
+    case "schema":
+      return { path: pathTo(place), name: place.schema, ...description, mimeType: directoryType };
+    case "functions":
+      return { path: pathTo(place), mimeType: directoryType };
+    case "overview":
+      return {
+        path: pathTo(place),
+        name: `${place.schema} overview`,
+        title: `Overview of ${database}.${place.schema}`,
+        ...description,
+        mimeType: "text/markdown",
+      };
+    case "enums":
+      return {
+        path: pathTo(place),
+        name: `${place.schema} enums`,
+        title: `Enums of ${database}.${place.schema}`,
+        mimeType: "application/json",
+      };
+    case "function":
+      return {
+        path: pathTo(place),
+        name: `${place.schema}.${place.name}`,
+        title: `Function ${database}.${place.schema}.${place.name}`,
+        ...description,
+        mimeType: "application/json",
+      };
+    case "table": {
+      const { schema, name } = place;
+      if (leaf === undefined) return { path: pathTo(place), name, ...description, mimeType: directoryType };
+      const what = leaf === "rows" ? "rows" : "schema";
+      return {
+        path: pathTo({ kind: leaf, schema, name }),
+        name: `${schema}.${name} ${what}`,
+        title:
+          leaf === "rows"
+            ? `Rows of ${database}.${schema}.${name}`
+            : `Database schema for ${database}.${schema}.${name}`,
+        ...description,
+        mimeType: leaf === "rows" ? "application/json" : schemaType,
+        meta: { "pressmark/kind": kinds[letter ?? ""] ?? "table" },
+      };
+    }
+  }
+}

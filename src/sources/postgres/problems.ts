@@ -1,0 +1,45 @@
+/** What the person who runs the house should know of the database: above all, whether the role could write. */
+import type { Call } from "../../resources.ts";
+import type { SourceProblem } from "../../source.ts";
+import type { Connection } from "./connection.ts";
+import { isNear, type Target } from "./url.ts";
+
+const powers = `
+  SELECT current_user::text AS role, current_setting('server_version_num')::int AS version, r.rolsuper AS super,
+    EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE c.relkind IN ('r', 'p', 'v', 'f') AND NOT starts_with(n.nspname::text, 'pg_') AND n.nspname <> 'information_schema'
+        AND has_schema_privilege(n.oid, 'USAGE')
+        AND has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')) AS writes,
+    EXISTS (SELECT FROM pg_namespace n WHERE NOT starts_with(n.nspname::text, 'pg_') AND has_schema_privilege(n.oid, 'CREATE')) AS creates
+  FROM pg_roles r WHERE r.rolname = current_user`;
+
+const oldest = 130_000;
+
+export async function problemsOf(
+  connection: Pick<Connection, "ask">,
+  target: Target,
+  { signal }: Call,
+): Promise<readonly SourceProblem[]> {
+  const [row] = await connection.ask({ text: powers }, signal);
+  const { version, super: isSuper, writes, creates } = (row ?? {}) as Readonly<Record<string, unknown>>;
+  const problems: SourceProblem[] = [];
+  if (isSuper === true || writes === true || creates === true) {
+    const what =
+      isSuper === true ? "is a superuser" : writes === true ? "could write to tables" : "could create tables";
+    problems.push({
+      path: "",
+      says: `connects with a role that ${what}; every question is read-only, and a role that cannot write is safer still`,
+      advice:
+        "CREATE ROLE pressmark LOGIN; GRANT pg_read_all_data TO pressmark (PostgreSQL 14 and later), or GRANT USAGE and SELECT on what is to be served",
+    });
+  }
+  if (target.tls === undefined && !isNear(target))
+    problems.push({
+      path: "",
+      says: "connects to another machine without TLS: the password and all rows can be read on the way",
+      advice: "add sslmode=verify-full to the url",
+    });
+  if (Number(version) < oldest)
+    problems.push({ path: "", says: "is a server older than PostgreSQL 13, with which it was not tried" });
+  return problems;
+}

@@ -1,0 +1,157 @@
+/** What is read at each place. */
+import { notFound } from "../../errors.ts";
+import type { Call } from "../../resources.ts";
+import type { Address, Part } from "../../source.ts";
+import type { AllowList } from "../database/allow-list.ts";
+import { functionDdl, toDdl } from "../database/ddl.ts";
+import { schemaType, type TableDescription } from "../database/description.ts";
+import { type Format, formatOf, tableFormats, typeOf } from "../database/formats.ts";
+import { type Overview, overviewMarkdown, tableMarkdown } from "../database/overview.ts";
+import { parseRowsAsk, type RowLimits, rowsPart } from "../database/rows.ts";
+import type { Catalog, Thing } from "./catalog.ts";
+import type { Connection } from "./connection.ts";
+import { enumsQuestion, functionsQuestion, toEnum, toFunction } from "./functions.ts";
+import { isLeaf, parsePath, pathTo, type Place } from "./places.ts";
+import { rowsQuestion, type Shape, shapeQuestion, toPage, toShape } from "./rows.ts";
+import { tablesQuestion, toDescription } from "./tables.ts";
+
+export interface Reads {
+  /** Undefined where a directory may be. */
+  read(at: Address, call: Call): Promise<readonly Part[] | undefined>;
+  shapeOf(schema: string, table: string, signal: AbortSignal): Promise<Shape | undefined>;
+}
+
+export interface ReadsOptions {
+  readonly connection: Pick<Connection, "ask" | "askTables">;
+  readonly catalog: Catalog;
+  readonly allow: AllowList;
+  readonly database: string;
+  readonly functions: "none" | "signatures" | "definitions";
+  readonly limits: RowLimits;
+}
+
+/** So many tables of a schema stand in its overview. */
+const maxTables = 500;
+
+export function createReads({ connection, catalog, allow, database, functions, limits }: ReadsOptions): Reads {
+  async function describe(schema: string, table: string, signal: AbortSignal): Promise<TableDescription | undefined> {
+    if (!allow.table({ schema, table })) return undefined;
+    const [row] = await connection.ask(tablesQuestion(schema, table, allow, 1), signal);
+    return row && toDescription(row, database, schema, allow);
+  }
+
+  async function readDefinition(schema: string, table: string, format: Format, path: string, signal: AbortSignal) {
+    const description = await describe(schema, table, signal);
+    if (description === undefined) throw notFound(path);
+    if (format === "ddl") return text(toDdl(description), "application/sql");
+    if (format === "markdown") return text(tableMarkdown(description, toDdl(description)), "text/markdown");
+    return text(JSON.stringify(description), schemaType);
+  }
+
+  async function overviewOf(schema: string, path: string, signal: AbortSignal): Promise<Overview> {
+    const found = await catalog.find({ kind: "overview", schema }, signal);
+    if (found === undefined) throw notFound(path);
+    const [rows, enums, named] = await Promise.all([
+      connection.ask(tablesQuestion(schema, undefined, allow, maxTables * 2 + 1), signal),
+      connection.ask(enumsQuestion(schema), signal),
+      functions !== "none"
+        ? catalog.things({ scope: { kind: "functions", schema }, limit: maxTables }, signal)
+        : { things: [] as readonly Thing[] },
+    ]);
+    const tables = rows
+      .filter(({ name }) => allow.table({ schema, table: String(name) }))
+      .map((row) => toDescription(row, database, schema, allow));
+    return {
+      database,
+      schema,
+      ...(found.comment !== undefined && { comment: found.comment }),
+      tables: tables.slice(0, maxTables),
+      enums: enums.map(toEnum),
+      functions: named.things.flatMap(({ place }) => (place.kind === "function" ? [place.name] : [])),
+      leftOut: Math.max(0, tables.length - maxTables),
+    };
+  }
+
+  async function readOverview(schema: string, format: Format, path: string, signal: AbortSignal) {
+    const overview = await overviewOf(schema, path, signal);
+    if (format === "ddl") return text(overview.tables.map(toDdl).join("\n"), "application/sql");
+    if (format === "json") return text(JSON.stringify(overview), schemaType);
+    return text(overviewMarkdown(overview), "text/markdown");
+  }
+
+  async function readFunction(schema: string, name: string, format: Format, path: string, signal: AbortSignal) {
+    const [found, rows] = await Promise.all([
+      catalog.find({ kind: "function", schema, name }, signal),
+      connection.ask(functionsQuestion(schema, name, functions === "definitions"), signal),
+    ]);
+    if (found === undefined || rows.length === 0) throw notFound(path);
+    const described = rows.map(toFunction);
+    if (format === "ddl") return text(functionDdl(described), "application/sql");
+    return text(JSON.stringify({ database, schema, name, functions: described }), "application/json");
+  }
+
+  async function readEnums(schema: string, path: string, signal: AbortSignal) {
+    const rows = allow.schema(schema) ? await connection.ask(enumsQuestion(schema), signal) : [];
+    if (rows.length === 0) throw notFound(path);
+    return text(JSON.stringify({ database, schema, enums: rows.map(toEnum) }), "application/json");
+  }
+
+  async function shapeOf(schema: string, table: string, signal: AbortSignal): Promise<Shape | undefined> {
+    const [row] = await connection.ask(shapeQuestion(schema, table), signal);
+    return row && toShape(row, schema, table);
+  }
+
+  async function readRows(schema: string, table: string, { path, query = {} }: Address, signal: AbortSignal) {
+    const ask = parseRowsAsk(query, limits);
+    if (ask === undefined || !allow.rows({ schema, table })) throw notFound(path);
+    const shape = await shapeOf(schema, table, signal);
+    if (shape === undefined) throw notFound(path);
+    const answer = await connection.askTables(rowsQuestion(shape, ask, limits), signal);
+    if ("key" in ask && answer.length === 0) throw notFound(path);
+    return rowsPart({ database, schema, table }, toPage(answer, shape, ask.limit), ask.limit);
+  }
+
+  async function read(at: Address, { signal }: Call): Promise<readonly Part[] | undefined> {
+    const { path } = at;
+    const place = parsePath(path);
+    if (place === undefined) throw notFound(path);
+    switch (place.kind) {
+      case "definition": {
+        const part = await readDefinition(place.schema, place.name, formatAt(at, place).format, path, signal);
+        return [{ ...part, ...revealing(place) }];
+      }
+      case "rows":
+        return [{ ...(await readRows(place.schema, place.name, at, signal)), ...revealing(place) }];
+      case "overview":
+        return [await readOverview(place.schema, formatAt(at, place).format, path, signal)];
+      case "enums":
+        formatAt(at, place);
+        return [await readEnums(place.schema, path, signal)];
+      case "function":
+        return [await readFunction(place.schema, place.name, formatAt(at, place).format, path, signal)];
+      default:
+        return undefined;
+    }
+  }
+
+  return { read, shapeOf };
+}
+
+/** The format that is asked for at a place, and its type. */
+export function formatAt(at: Address, { kind }: Place): { readonly format: Format; readonly mimeType: string } {
+  const isPlain = kind === "enums" || kind === "function";
+  const known: readonly Format[] = kind === "enums" ? ["json"] : kind === "function" ? ["json", "ddl"] : tableFormats;
+  const format = formatOf(at, kind === "overview" ? "markdown" : "json", known);
+  return { format, mimeType: typeOf(format, isPlain ? "application/json" : schemaType) };
+}
+
+/** A second spelling shows no more than the first. */
+export function revealing(place: Place): { readonly reveals?: Address } {
+  return isLeaf(place) && place.isShort
+    ? { reveals: { path: pathTo({ kind: place.kind, schema: place.schema, name: place.name }) } }
+    : {};
+}
+
+function text(body: string, mimeType: string): Part {
+  return { body: { text: body }, mimeType };
+}

@@ -1,0 +1,149 @@
+/** What the database, or the way to it, refuses, in the house's own kinds and words. Nothing of a password, a value or a statement is in them. */
+import { ResourceError } from "../../errors.ts";
+
+/** What pg throws: an error with five letters of the standard, or with the name of a fault of the network. */
+interface DatabaseFault {
+  readonly code?: unknown;
+  readonly message?: unknown;
+}
+
+export interface Refusals {
+  toError(cause: unknown): ResourceError;
+}
+
+export function createRefusals({
+  timeoutMs,
+  secrets,
+}: {
+  readonly timeoutMs: number;
+  readonly secrets: readonly string[];
+}): Refusals {
+  /** For the log: what happened, without what only the database may know. */
+  function told(cause: unknown): Error {
+    const { code, message } = (typeof cause === "object" && cause !== null ? cause : {}) as DatabaseFault;
+    const text = `${typeof code === "string" ? `${code}: ` : ""}${typeof message === "string" ? message : String(cause)}`;
+    const clean = secrets.reduce((rest, secret) => rest.replaceAll(secret, "…"), text.slice(0, 500));
+    const error = new Error(clean);
+    delete error.stack;
+    return error;
+  }
+
+  return {
+    toError(cause) {
+      if (cause instanceof ResourceError) return cause;
+      const { code, message } = (typeof cause === "object" && cause !== null ? cause : {}) as DatabaseFault;
+      const why = told(cause);
+      const known = (typeof code === "string" ? byCode(code, timeoutMs) : undefined) ?? byMessage(String(message));
+      if (known) return new ResourceError(known.kind, known.says, { cause: why, ...known });
+      const which = typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? ` (SQLSTATE ${code})` : "";
+      return new ResourceError("unexpected", `the database refuses the question${which}; the log says more`, {
+        cause: why,
+      });
+    },
+  };
+}
+
+type Known = Pick<ResourceError, "kind"> & {
+  readonly says: string;
+  readonly passing?: boolean;
+  readonly details?: Readonly<Record<string, unknown>>;
+};
+
+function byCode(code: string, timeoutMs: number): Known | undefined {
+  switch (code) {
+    case "28P01":
+      return { kind: "denied", says: 'the database refuses the user or the password; check "url"' };
+    case "28000":
+      return {
+        kind: "denied",
+        says: 'the database lets no one in this way; check user, host and sslmode in "url", and pg_hba.conf',
+      };
+    case "3D000":
+      return { kind: "unavailable", passing: false, says: 'the server has no such database; check "url"' };
+    case "42501":
+      return { kind: "denied", says: "the role of this mount may not read that" };
+    case "57014":
+      return {
+        kind: "unavailable",
+        passing: false,
+        says: `the database took longer than ${timeoutMs} ms; ask for less, or raise "timeoutMs"`,
+      };
+    case "55P03":
+      return { kind: "unavailable", says: "the table is locked just now; try again" };
+    case "25006":
+      return { kind: "unsupported", says: "reading this would write to the database, which is never done" };
+    case "57P01":
+    case "57P02":
+    case "57P03":
+      return { kind: "unavailable", says: "the database is stopping or starting; try again" };
+    case "42P01":
+    case "42703":
+    case "3F000":
+      return { kind: "unavailable", says: "what was asked for changed in the meantime; try again" };
+    case "ECONNREFUSED":
+    case "ENOENT":
+      return { kind: "unavailable", says: 'no database listens there; see that it runs, and check "url"' };
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return { kind: "unavailable", says: 'the host of the database is not known; check "url"' };
+    case "ETIMEDOUT":
+    case "EHOSTUNREACH":
+    case "ENETUNREACH":
+    case "ECONNRESET":
+    case "EPIPE":
+      return { kind: "unavailable", says: "the database cannot be reached just now; try again" };
+    case "ERR_TLS_CERT_ALTNAME_INVALID":
+    case "DEPTH_ZERO_SELF_SIGNED_CERT":
+    case "SELF_SIGNED_CERT_IN_CHAIN":
+    case "UNABLE_TO_VERIFY_LEAF_SIGNATURE":
+    case "UNABLE_TO_GET_ISSUER_CERT_LOCALLY":
+    case "CERT_HAS_EXPIRED":
+      return {
+        kind: "unavailable",
+        passing: false,
+        says: `the certificate of the database is not to be believed (${code}); set "ca" to the authority that signed it`,
+      };
+    default:
+      return byClass(code);
+  }
+}
+
+/** By the first two letters, where the standard puts the kind. */
+function byClass(code: string): Known | undefined {
+  if (!/^[0-9A-Z]{5}$/.test(code)) return undefined;
+  switch (code.slice(0, 2)) {
+    case "08":
+      return { kind: "unavailable", says: "the connection to the database broke; try again" };
+    case "53":
+      return {
+        kind: "busy",
+        says: "the database has no room for another question; come back in a few seconds",
+        details: { retryAfterMs: 5000 },
+      };
+    case "40":
+      return { kind: "unavailable", says: "the question came into the way of another; try again" };
+    case "22":
+      return { kind: "invalid", says: "a value of the question does not fit the table; check it, or leave it out" };
+    default:
+      return undefined;
+  }
+}
+
+/** Faults that pg itself notices have no code. */
+function byMessage(message: string): Known | undefined {
+  if (/does not support SSL/.test(message))
+    return { kind: "unavailable", passing: false, says: 'the server has no TLS; remove sslmode from "url"' };
+  if (/password must be a (?:non-empty )?string|pgpass/i.test(message))
+    return { kind: "denied", says: 'the database wants a password; put one into "url", or into "password"' };
+  if (/timeout exceeded when trying to connect|timeout expired/.test(message))
+    return { kind: "unavailable", says: "the database does not answer; try again" };
+  if (/Query read timeout/.test(message))
+    return { kind: "unavailable", says: "the database stopped answering; try again" };
+  if (
+    /Connection terminated|not queryable|socket|invalid response|unexpected .* message|Cannot use a pool after/i.test(
+      message,
+    )
+  )
+    return { kind: "unavailable", says: "the connection to the database broke; try again" };
+  return undefined;
+}

@@ -1,0 +1,198 @@
+/** Rows of a table, found again by its key. Identifiers come from the catalogue and are quoted; values travel beside the statement. */
+import { invalid, ResourceError } from "../../errors.ts";
+import {
+  jsonOrText,
+  maxValueLength,
+  numberOrText,
+  type RowLimits,
+  type RowsAsk,
+  type RowsPage,
+} from "../database/rows.ts";
+import { quoteIdentifier } from "../database/segments.ts";
+import { readableTable } from "./catalog.ts";
+import type { Question, Row } from "./connection.ts";
+
+/** What must be known of a table before its rows can be asked for. */
+export interface Shape {
+  readonly schema: string;
+  readonly table: string;
+  readonly columns: readonly ShapeColumn[];
+  readonly key: readonly KeyColumn[] | undefined;
+}
+
+interface ShapeColumn {
+  readonly name: string;
+  readonly type: string;
+  /** Of the type: what kind of value it is. */
+  readonly category: string;
+  readonly base: string;
+}
+
+interface KeyColumn {
+  /** As it stands in a statement. */
+  readonly expression: string;
+  /** What its text is turned into again. */
+  readonly type: string;
+  readonly name: string;
+  /** Where the operators that its index is ordered by are kept. */
+  readonly operators: string;
+}
+
+const maxColumns = 1600;
+
+/** Only columns that the role may read. The key is the primary one, or another that allows no doubles and no blanks. */
+export function shapeQuestion(schema: string, table: string): Question {
+  return {
+    text: `
+      SELECT c.relkind::text AS letter,
+        (SELECT json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod),
+            'category', coalesce(b.typcategory, y.typcategory), 'base', coalesce(b.typname, y.typname), 'number', a.attnum)
+            ORDER BY a.attnum)
+         FROM pg_attribute a JOIN pg_type y ON y.oid = a.atttypid LEFT JOIN pg_type b ON y.typtype = 'd' AND b.oid = y.typbasetype
+         WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND has_column_privilege(c.oid, a.attnum, 'SELECT')) AS columns,
+        (SELECT (SELECT json_agg(json_build_array(k.number, (
+                   SELECT nn.nspname FROM pg_opclass oc JOIN pg_amop am ON am.amopfamily = oc.opcfamily
+                     AND am.amoplefttype = oc.opcintype AND am.amoprighttype = oc.opcintype AND am.amopstrategy = 5
+                   JOIN pg_operator o ON o.oid = am.amopopr JOIN pg_namespace nn ON nn.oid = o.oprnamespace
+                   WHERE oc.oid = (x.indclass::oid[])[k.at - 1])) ORDER BY k.at)
+                 FROM unnest(x.indkey::int2[]) WITH ORDINALITY k (number, at) WHERE k.at <= x.indnkeyatts)
+         FROM pg_index x
+         WHERE x.indrelid = c.oid AND x.indimmediate AND x.indisunique AND x.indisvalid AND x.indpred IS NULL AND x.indexprs IS NULL
+           AND NOT EXISTS (SELECT FROM unnest(x.indkey::int2[]) k JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k
+             WHERE NOT a.attnotnull)
+         ORDER BY x.indisprimary DESC, x.indexrelid LIMIT 1) AS key
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE n.nspname = $1::text AND c.relname = $2::text AND has_schema_privilege(n.oid, 'USAGE') AND ${readableTable}`,
+    values: [schema, table],
+  };
+}
+
+export function toShape(row: Row, schema: string, table: string): Shape {
+  const { letter, columns, key } = row as {
+    readonly letter: string;
+    readonly columns: readonly (ShapeColumn & { readonly number: number })[] | null;
+    readonly key: readonly (readonly [number: number, operators: string | null])[] | null;
+  };
+  const readable = columns ?? [];
+  const named = key?.flatMap(([number, operators]): KeyColumn[] => {
+    const column = readable.find((each) => each.number === number);
+    if (column === undefined || operators === null) return [];
+    const { name, type } = column;
+    return [{ name, type, operators, expression: quoteIdentifier(name) }];
+  });
+  return {
+    schema,
+    table,
+    columns: readable.slice(0, maxColumns),
+    key: named && named.length === key?.length ? named : placeKey(letter),
+  };
+}
+
+/** Where a row lies, which changes when it is written: better than nothing to go on from. */
+function placeKey(letter: string): readonly KeyColumn[] | undefined {
+  const place: KeyColumn = { name: "ctid", type: "tid", expression: "ctid", operators: "pg_catalog" };
+  if (letter === "r" || letter === "m") return [place];
+  // Parts of one table each begin to count anew.
+  if (letter === "p") return [{ ...place, name: "tableoid", type: "oid", expression: "tableoid" }, place];
+  return undefined;
+}
+
+/** Long values are cut by the server, and so is a page that holds too many bytes. */
+export function rowsQuestion(shape: Shape, ask: RowsAsk, { maxBytes }: RowLimits): Question {
+  const { schema, table, columns, key } = shape;
+  if (columns.length === 0)
+    throw new ResourceError("denied", "the role of this mount may read no column of that table");
+  const given = "key" in ask ? ask.key : ask.after;
+  if (given !== undefined && given.length !== key?.length)
+    throw invalid("that is no key of a row of this table; take it from the page before, as it is");
+  const keys = key?.map(({ expression }) => expression) ?? [];
+  const where = given === undefined ? "" : `WHERE ${compare(key ?? [], "key" in ask ? "=" : ">")}`;
+  const order = keys.length === 0 ? "" : `ORDER BY ${keys.join(", ")}`;
+  const cells = columns.map((column, index) => `${cell(column)} AS c${index}`);
+  const lengths = columns.map((column, index) => `${lengthOf(column)} AS l${index}`);
+  const size = columns.map((_, index) => `coalesce(octet_length(c${index}), 0)`).join(" + ");
+  const numbered = `row_number() OVER (${order}) AS at`;
+  return {
+    text: `
+      WITH page AS (
+        SELECT ${numbered}, ${keys.length === 0 ? "NULL::text[]" : `ARRAY[${keys.map((each) => `${each}::text`).join(", ")}]`} AS key,
+          ${[...cells, ...lengths].join(", ")}
+        FROM (SELECT ${[...columns.map(({ name }) => quoteIdentifier(name)), ...keys.filter(isSystemColumn)].join(", ")}
+          FROM ${quoteIdentifier(schema)}.${quoteIdentifier(table)} ${where} ${order} LIMIT ${ask.limit + 1}) source
+      ), measured AS (SELECT page.*, sum(${size}) OVER (ORDER BY at) AS bytes FROM page)
+      SELECT measured.*, (SELECT count(*)::int FROM page) AS total FROM measured WHERE bytes <= ${maxBytes} OR at = 1 ORDER BY at`,
+    values: given ?? [],
+  };
+}
+
+/** The parameters, from the first on, are the key's values. */
+function compare(key: readonly KeyColumn[], sign: ">" | "="): string {
+  const values = key.map(({ type }, index) => `$${index + 1}::text::${type}`);
+  // As a whole where that is possible, because an index can be used for it.
+  if (key.every(({ operators }) => operators === "pg_catalog"))
+    return `(${key.map(({ expression }) => expression).join(", ")}) ${sign} (${values.join(", ")})`;
+  const one = (index: number, own: string) => {
+    const { expression, operators } = key[index]!;
+    return `${expression} OPERATOR(${quoteIdentifier(operators)}.${own}) ${values[index]}`;
+  };
+  const all = key.map((_, index) => {
+    const before = Array.from({ length: index }, (__, at) => one(at, "="));
+    return `(${[...before, one(index, sign)].join(" AND ")})`;
+  });
+  return sign === "=" ? (all.at(-1) ?? "false") : `(${all.join(" OR ")})`;
+}
+
+function isSystemColumn(expression: string): boolean {
+  return !expression.startsWith('"');
+}
+
+function cell(column: ShapeColumn): string {
+  const name = quoteIdentifier(column.name);
+  if (column.base === "bytea") return `replace(encode(substr(${name}, 1, ${maxValueLength}), 'base64'), E'\\n', '')`;
+  return `left(${textOf(column)}, ${maxValueLength})`;
+}
+
+function lengthOf(column: ShapeColumn): string {
+  const name = quoteIdentifier(column.name);
+  // What has few digits need not be measured.
+  if (/^[NDBT]$/.test(column.category)) return "0";
+  return column.base === "bytea" ? `length(${name})` : `length(${textOf(column)})`;
+}
+
+/** Lists and records as JSON; all else as the database writes it. */
+function textOf({ name, category }: ShapeColumn): string {
+  return category === "A" || category === "C"
+    ? `to_json(${quoteIdentifier(name)})::text`
+    : `${quoteIdentifier(name)}::text`;
+}
+
+export function toPage(answer: readonly Row[], { columns, key }: Shape, limit: number): RowsPage {
+  const shown = answer.slice(0, limit);
+  const cut: [number, string, number][] = [];
+  const rows = shown.map((row, index) =>
+    columns.map((column, at) => {
+      const length = Number(row[`l${at}`] ?? 0);
+      if (length > maxValueLength) cut.push([index, column.name, length]);
+      return toValue(row[`c${at}`] as string | null, column, length > maxValueLength);
+    }),
+  );
+  const last = shown.at(-1)?.["key"] as readonly string[] | null | undefined;
+  return {
+    columns: columns.map(({ name, type }) => ({ name, type })),
+    ...(key && { key: key.map(({ name }) => name) }),
+    rows,
+    cut,
+    // Those that are not shown are one behind the page, or more bytes than fit.
+    ...(Number(answer[0]?.["total"] ?? 0) > shown.length && (last ? { next: last } : { more: true })),
+  };
+}
+
+function toValue(text: string | null, { category, base }: ShapeColumn, isCut: boolean): unknown {
+  if (text === null) return null;
+  if (base === "bytea") return { base64: text };
+  if (isCut) return text;
+  if (category === "B") return text === "true" || text === "t";
+  if (/^(?:int[248]|float[48]|oid)$/.test(base)) return numberOrText(text);
+  if (category === "A" || category === "C" || base === "json" || base === "jsonb") return jsonOrText(text);
+  return text;
+}

@@ -1,0 +1,108 @@
+/** The database's own full-text search, in the tables and columns that the config names. */
+import { randomBytes } from "node:crypto";
+import { invalid, quote } from "../../errors.ts";
+import type { SourceHit } from "../../source.ts";
+import type { TableRef } from "../database/allow-list.ts";
+import { spellKey } from "../database/rows.ts";
+import { fullName } from "../database/description.ts";
+import { quoteIdentifier } from "../database/segments.ts";
+import type { Question, Row } from "./connection.ts";
+import { pathTo } from "./places.ts";
+import type { Shape } from "./rows.ts";
+
+export interface SearchedTable {
+  /** `table`, in `public`, or `schema.table`. */
+  readonly table: string;
+  readonly columns: readonly string[];
+  /** How words are made of the text: english, simple, … */
+  readonly config: string;
+}
+
+export function refOf({ table }: SearchedTable): TableRef {
+  const dot = table.indexOf(".");
+  return dot < 0 ? { schema: "public", table } : { schema: table.slice(0, dot), table: table.slice(dot + 1) };
+}
+
+const maxHits = 1000;
+const maxSnippet = 600;
+
+export interface Marks {
+  readonly start: string;
+  readonly end: string;
+}
+
+/** No text holds them by chance, and none on purpose. */
+export function createMarks(): Marks {
+  const word = randomBytes(9).toString("hex");
+  return { start: `<${word}:`, end: `:${word}>` };
+}
+
+/** The vector is written as an index on it would be, so that there can be one. */
+export function searchQuestion(
+  searched: SearchedTable,
+  shape: Shape,
+  { text, limit, marks }: { readonly text: string; readonly limit: number; readonly marks: Marks },
+): Question {
+  const { schema, table, columns, key } = shape;
+  const known = searched.columns.filter((name) => columns.some((column) => column.name === name));
+  if (known.length < searched.columns.length || key === undefined)
+    throw invalid(
+      `"fullText" names a column that ${quote(fullName({ schema, table }))} does not have, or that may not be read`,
+    );
+  const words = known.map((name) => `coalesce(${quoteIdentifier(name)}::text, '')`).join(" || ' ' || ");
+  const keys = key.map(({ expression }) => expression);
+  return {
+    text: `
+      SELECT key, score, left(ts_headline($1::text::regconfig, left(words, 100000), query, $3), ${maxSnippet}) AS snippet
+      FROM (
+        SELECT ARRAY[${keys.map((each) => `${each}::text`).join(", ")}] AS key, ${words} AS words, query,
+          ts_rank_cd(to_tsvector($1::text::regconfig, ${words}), query, 32) AS score
+        FROM ${quoteIdentifier(schema)}.${quoteIdentifier(table)}, websearch_to_tsquery($1::text::regconfig, $2) query
+        WHERE to_tsvector($1::text::regconfig, ${words}) @@ query
+        ORDER BY score DESC, ${keys.join(", ")} LIMIT ${Math.min(maxHits, Math.max(1, limit))}) best
+      ORDER BY score DESC, key`,
+    values: [
+      searched.config,
+      text,
+      `StartSel="${marks.start}", StopSel="${marks.end}", MaxWords=40, MinWords=15, MaxFragments=0, HighlightAll=false`,
+    ],
+  };
+}
+
+export function toHit(row: Row, { schema, table }: TableRef, marks: Marks): SourceHit {
+  const { key, score, snippet } = row as {
+    readonly key: readonly string[];
+    readonly score: number;
+    readonly snippet: string;
+  };
+  const spelled = spellKey(key);
+  return {
+    entry: {
+      path: pathTo({ kind: "rows", schema, name: table }),
+      query: { key: spelled },
+      name: `${fullName({ schema, table })} ${key.join(", ").slice(0, 100)}`,
+      mimeType: "application/json",
+    },
+    score,
+    ...unmark(snippet, marks),
+  };
+}
+
+/** The text without its marks, and where they stood. */
+function unmark(marked: string, { start, end }: Marks): Pick<SourceHit, "snippet" | "marks"> {
+  const marks: [number, number][] = [];
+  let snippet = "";
+  let at = 0;
+  for (;;) {
+    const opens = marked.indexOf(start, at);
+    if (opens < 0) break;
+    const from = opens + start.length;
+    const closes = marked.indexOf(end, from);
+    snippet += marked.slice(at, opens);
+    const word = marked.slice(from, closes < 0 ? undefined : closes);
+    marks.push([snippet.length, snippet.length + word.length]);
+    snippet += word;
+    at = closes < 0 ? marked.length : closes + end.length;
+  }
+  return { snippet: snippet + marked.slice(at), marks };
+}

@@ -1,0 +1,158 @@
+/** What changes in the database: tables by looking at the catalogue now and then, rows by what is sent to a channel. */
+import { ResourceError } from "../../errors.ts";
+import type { SourceChange, Tools } from "../../source.ts";
+import type { AllowList } from "../database/allow-list.ts";
+import { isSpeakable } from "../database/segments.ts";
+import type { LookOut } from "../database/watching.ts";
+import type { Connection, Session } from "./connection.ts";
+import { otherDigests } from "./functions.ts";
+import { pathTo, type Place } from "./places.ts";
+import { tableDigests } from "./tables.ts";
+
+export interface WatchOptions {
+  readonly connection: Pick<Connection, "attach" | "toError">;
+  readonly allow: AllowList;
+  readonly hasFunctions: boolean;
+  readonly channel?: string | undefined;
+  readonly pollMs: number;
+  readonly wait: Tools["wait"];
+}
+
+/** Everything that can come, go or change, by where it stands, with what is said of it now. */
+type Snapshot = ReadonlyMap<string, { readonly place: Place; readonly digest: string }>;
+
+/** Catalogues that say something of what is served. Those of the system begin below. */
+const catalogues = [
+  ["pg_class", "oid"],
+  ["pg_attribute", "attrelid"],
+  ["pg_attrdef", "adrelid"],
+  ["pg_constraint", "oid"],
+  ["pg_index", "indexrelid"],
+  ["pg_rewrite", "ev_class"],
+  ["pg_type", "oid"],
+  ["pg_enum", "enumtypid"],
+  ["pg_proc", "oid"],
+  ["pg_description", "objoid"],
+] as const;
+
+/** A number that is another whenever a row of a catalogue is: each carries who wrote it last. It takes a few milliseconds. */
+const fingerprint = `SELECT concat_ws(',', ${[
+  ...catalogues.map(
+    ([name, oid]) =>
+      `(SELECT count(*) || ':' || coalesce(sum(hashtextextended(ctid::text || xmin::text, 0)), 0) FROM ${name} WHERE ${oid} >= 16384)`,
+  ),
+  "(SELECT count(*) || ':' || coalesce(sum(hashtextextended(ctid::text || xmin::text, 0)), 0) FROM pg_namespace)",
+].join(", ")}) AS fingerprint`;
+
+export function createLookOut({ connection, allow, hasFunctions, channel, pollMs, wait }: WatchOptions) {
+  async function look(session: Session): Promise<{ readonly fingerprint: string; readonly seen: Snapshot }> {
+    // First, so that what changes in between is looked at again.
+    const before = await fingerprintOf(session);
+    const seen = new Map<string, { place: Place; digest: string }>();
+    const add = (place: Place, digest: string) => void seen.set(pathTo(place), { place, digest });
+    for (const row of await session.ask({ text: otherDigests })) {
+      const { schema, kind, name, digest } = row as Readonly<Record<string, string>>;
+      if (!allow.schema(schema!) || !isSpeakable(schema!)) continue;
+      if (kind === "schema") add({ kind, schema: schema! }, digest!);
+      else if (kind === "enums") add({ kind, schema: schema! }, digest!);
+      else if (hasFunctions && isSpeakable(name!)) add({ kind: "function", schema: schema!, name: name! }, digest!);
+    }
+    for (const row of await session.ask({ text: tableDigests })) {
+      const { schema, name, digest } = row as Readonly<Record<string, string>>;
+      if (!isSpeakable(name!) || !isSpeakable(schema!) || !allow.table({ schema: schema!, table: name! })) continue;
+      add({ kind: "table", schema: schema!, name: name! }, digest!);
+    }
+    return { fingerprint: before, seen };
+  }
+
+  async function fingerprintOf(session: Session): Promise<string> {
+    const [row] = await session.ask({ text: fingerprint });
+    return String(row?.["fingerprint"]);
+  }
+
+  /** The rows that a message speaks of: `table`, `schema.table`, or JSON with `table` and perhaps `schema`. */
+  function heard(payload: string): readonly SourceChange[] {
+    if (payload === "") return [{ kind: "lost" }];
+    const ref = refOf(payload);
+    if (ref === undefined || !allow.rows(ref)) return [];
+    return [{ kind: "changed", path: pathTo({ kind: "rows", schema: ref.schema, name: ref.table }) }];
+  }
+
+  return async function lookOut({ armed, tell, signal }: LookOut): Promise<void> {
+    const session = await connection.attach(signal);
+    const leave = (): void => void session.end();
+    signal.addEventListener("abort", leave, { once: true });
+    try {
+      if (signal.aborted) return;
+      // Before the first look, so that nothing falls between.
+      if (channel !== undefined) await session.listen(channel, (payload) => tell(heard(payload)));
+      let last = await look(session);
+      armed();
+      const broken = session.over.then((cause) => {
+        throw cause === undefined ? new ResourceError("unavailable", "the database closed the connection") : cause;
+      });
+      broken.catch(() => undefined);
+      while (!signal.aborted) {
+        await Promise.race([wait(pollMs, signal), broken]);
+        if ((await Promise.race([fingerprintOf(session), broken])) === last.fingerprint) continue;
+        const next = await look(session);
+        const changes = changesBetween(last.seen, next.seen, allow);
+        last = next;
+        if (changes.length > 0) tell(changes);
+      }
+    } catch (cause) {
+      if (!signal.aborted) throw connection.toError(cause);
+    } finally {
+      signal.removeEventListener("abort", leave);
+      await session.end();
+    }
+  };
+}
+
+function changesBetween(before: Snapshot, after: Snapshot, allow: AllowList): SourceChange[] {
+  const changes: SourceChange[] = [];
+  /** Schemas in which anything is another than before. */
+  const touched = new Set<string>();
+  const add = (kind: "appeared" | "gone" | "changed", place: Place) => void changes.push({ kind, path: pathTo(place) });
+  const all = new Set([...before.keys(), ...after.keys()]);
+  for (const path of all) {
+    const [old, now] = [before.get(path), after.get(path)];
+    if (old?.digest === now?.digest) continue;
+    const { place } = (now ?? old)!;
+    const kind = old === undefined ? "appeared" : now === undefined ? "gone" : "changed";
+    if ("schema" in place) touched.add(place.schema);
+    if (place.kind === "schema") {
+      if (kind !== "changed") {
+        add(kind, place);
+        add(kind, { kind: "overview", schema: place.schema });
+      }
+    } else if (place.kind === "table") {
+      const { schema, name } = place;
+      if (kind !== "changed") add(kind, place);
+      add(kind, { kind: "definition", schema, name });
+      if (allow.rows({ schema, table: name })) add(kind, { kind: "rows", schema, name });
+    } else add(kind, place);
+  }
+  for (const schema of touched)
+    if (before.has(pathTo({ kind: "schema", schema })) && after.has(pathTo({ kind: "schema", schema })))
+      add("changed", { kind: "overview", schema });
+  return changes;
+}
+
+function refOf(payload: string): { readonly schema: string; readonly table: string } | undefined {
+  if (payload.startsWith("{")) {
+    try {
+      const { schema = "public", table } = JSON.parse(payload) as {
+        readonly schema?: unknown;
+        readonly table?: unknown;
+      };
+      return typeof schema === "string" && typeof table === "string" ? { schema, table } : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+  const dot = payload.indexOf(".");
+  return dot < 0
+    ? { schema: "public", table: payload }
+    : { schema: payload.slice(0, dot), table: payload.slice(dot + 1) };
+}

@@ -1,0 +1,89 @@
+/** Objects of S3, and of everything that speaks it. */
+import { defineSource } from "../source.ts";
+import { createObjectSource } from "./objects/object-source.ts";
+import { createCredentials } from "./s3/credentials.ts";
+import { createS3Store } from "./s3/s3-store.ts";
+
+export interface S3SourceOptions {
+  readonly buckets: readonly string[];
+  readonly prefix: string;
+  readonly region?: string | undefined;
+  readonly endpoint?: string | undefined;
+  readonly pathStyle?: boolean | undefined;
+  readonly anonymous: boolean;
+  readonly profile?: string | undefined;
+  readonly accessKeyId?: string | undefined;
+  readonly secretAccessKey?: string | undefined;
+  readonly sessionToken?: string | undefined;
+  readonly linkSeconds: number;
+  readonly maxBytes: number;
+  readonly timeoutMs: number;
+  readonly pollMs: number;
+}
+
+export default defineSource<S3SourceOptions>({
+  name: "s3",
+  summary: "Objects of S3 and of stores that speak it",
+  scheme: "s3",
+  options: (z) =>
+    z.object({
+      buckets: z
+        .array(z.string().regex(/^[a-zA-Z0-9._-]+$/, "must be the name of a bucket"))
+        .default([])
+        .describe("the buckets to serve; all that the credentials open unless said"),
+      prefix: z.string().default("").describe("only keys that begin so"),
+      region: z
+        .string()
+        .regex(/^[\w-]+$/)
+        .optional()
+        .describe("where the buckets are; AWS_REGION, or us-east-1, unless said"),
+      endpoint: z
+        .url({ protocol: /^https?$/ })
+        .optional()
+        .describe("the address of a store that is not Amazon's"),
+      pathStyle: z
+        .boolean()
+        .optional()
+        .describe(
+          "whether the bucket stands in the path, as most other stores want it; true with an endpoint unless said",
+        ),
+      anonymous: z.boolean().default(false).describe("ask without credentials, for what is public"),
+      profile: z.string().optional().describe("the profile of the shared files to use"),
+      accessKeyId: z.string().optional().describe("best as a reference, ${env:NAME}"),
+      secretAccessKey: z.string().optional().describe("best as a reference, ${env:NAME}"),
+      sessionToken: z.string().optional().describe("best as a reference, ${env:NAME}"),
+      linkSeconds: z
+        .int()
+        .min(0)
+        .max(604_800)
+        .default(0)
+        .describe("give a link that is good for so long instead of refusing what is larger than maxBytes; 0 refuses"),
+      maxBytes: z
+        .int()
+        .min(1)
+        .max(64 * 1024 * 1024)
+        .default(5 * 1024 * 1024)
+        .describe("a larger object is read by ranges"),
+      timeoutMs: z.int().min(1).max(300_000).default(20_000).describe("how long one request may take"),
+      pollMs: z
+        .int()
+        .min(1000)
+        .max(86_400_000)
+        .default(60_000)
+        .describe("how often the keys are looked at again while someone watches"),
+    }),
+  base: ({ buckets }) => (buckets.length === 1 ? `s3://${buckets[0]}/` : "s3://"),
+
+  async open(options, tools) {
+    const { env } = process;
+    const endpoint = options.endpoint ?? env["AWS_ENDPOINT_URL_S3"] ?? env["AWS_ENDPOINT_URL"];
+    const store = createS3Store({
+      region: options.region ?? env["AWS_REGION"] ?? env["AWS_DEFAULT_REGION"] ?? "us-east-1",
+      endpoint,
+      pathStyle: options.pathStyle ?? endpoint !== undefined,
+      credentials: options.anonymous ? undefined : createCredentials(options, env, tools.now),
+      timeoutMs: options.timeoutMs,
+    });
+    return createObjectSource({ ...options, store, versionName: "versionId", tools });
+  },
+});

@@ -1,0 +1,110 @@
+/** Who we are to the store, by the customs of its own tools: what the config says, the environment, the shared files, then the rest. */
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { ResourceError } from "../../errors.ts";
+
+export interface Credentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string | undefined;
+  /** From then on they are asked for again. */
+  readonly expiration?: Date | undefined;
+}
+
+export interface CredentialOptions {
+  readonly accessKeyId?: string | undefined;
+  readonly secretAccessKey?: string | undefined;
+  readonly sessionToken?: string | undefined;
+  readonly profile?: string | undefined;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const earlyMs = 5 * 60 * 1000;
+
+/** Looked up when they are first needed, and again before they expire. */
+export function createCredentials(
+  options: CredentialOptions,
+  env: Environment,
+  now: () => number,
+): () => Promise<Credentials> {
+  let known: Promise<Credentials> | undefined;
+  let until = Infinity;
+  return () => {
+    if (known && now() < until) return known;
+    const found = find(options, env);
+    known = found;
+    until = Infinity;
+    found.then(
+      ({ expiration }) => {
+        if (known === found && expiration) until = expiration.getTime() - earlyMs;
+      },
+      () => {
+        if (known === found) known = undefined;
+      },
+    );
+    return found;
+  };
+}
+
+async function find(options: CredentialOptions, env: Environment): Promise<Credentials> {
+  const { accessKeyId, secretAccessKey, sessionToken, profile } = options;
+  if (accessKeyId !== undefined && secretAccessKey !== undefined) return { accessKeyId, secretAccessKey, sessionToken };
+  const [id, secret] = [env["AWS_ACCESS_KEY_ID"], env["AWS_SECRET_ACCESS_KEY"]];
+  if (profile === undefined && id && secret)
+    return { accessKeyId: id, secretAccessKey: secret, sessionToken: env["AWS_SESSION_TOKEN"] };
+  return fromFiles(profile ?? env["AWS_PROFILE"] ?? "default", env) ?? fromPackage(profile);
+}
+
+function fromFiles(profile: string, env: Environment): Credentials | undefined {
+  const home = env["HOME"] ?? homedir();
+  const credentials = section(env["AWS_SHARED_CREDENTIALS_FILE"] ?? join(home, ".aws", "credentials"), [profile]);
+  const config = section(env["AWS_CONFIG_FILE"] ?? join(home, ".aws", "config"), [profile, `profile ${profile}`]);
+  const found = { ...config, ...credentials };
+  const [accessKeyId, secretAccessKey] = [found["aws_access_key_id"], found["aws_secret_access_key"]];
+  if (!accessKeyId || !secretAccessKey) return undefined;
+  return { accessKeyId, secretAccessKey, sessionToken: found["aws_session_token"] };
+}
+
+/** The settings of the sections of these names. */
+function section(file: string, names: readonly string[]): Readonly<Record<string, string>> {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch {
+    return {};
+  }
+  const found: Record<string, string> = {};
+  let isMeant = false;
+  for (const line of text.split(/\r?\n/)) {
+    const heading = /^\s*\[([^\]]+)\]/.exec(line)?.[1];
+    if (heading !== undefined) isMeant = names.includes(heading.trim());
+    const equals = line.indexOf("=");
+    if (isMeant && equals > 0 && !/^\s*[#;]/.test(line))
+      found[line.slice(0, equals).trim().toLowerCase()] = line.slice(equals + 1).trim();
+  }
+  return found;
+}
+
+/** Roles, single sign-on and the metadata of machines are the business of the vendor's own package. */
+const chainPackage = "@aws-sdk/credential-providers";
+
+async function fromPackage(profile: string | undefined): Promise<Credentials> {
+  let chain: (options: object) => () => Promise<Credentials>;
+  try {
+    ({ fromNodeProviderChain: chain } = (await import(chainPackage)) as { fromNodeProviderChain: typeof chain });
+  } catch (cause) {
+    throw new ResourceError(
+      "denied",
+      "no credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, name a profile, or, for roles and single sign-on, " +
+        `run: npm install ${chainPackage}`,
+      { cause },
+    );
+  }
+  try {
+    return await chain(profile === undefined ? {} : { profile })();
+  } catch (cause) {
+    throw new ResourceError("denied", "no credentials could be had; sign in again, or check the profile", { cause });
+  }
+}

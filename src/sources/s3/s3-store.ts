@@ -1,0 +1,267 @@
+/** S3 over HTTP, as AWS and many others speak it. */
+import { quote, ResourceError } from "../../errors.ts";
+import { scanXml } from "../../lib/documents/xml.ts";
+import type { ObjectHead, ObjectStore, ObjectWhere, StoredObject } from "../objects/object-store.ts";
+import { encodeStrictly, refusalFor, send, take } from "../objects/request.ts";
+import type { Credentials } from "./credentials.ts";
+
+export interface S3Options {
+  readonly region: string;
+  /** Of a server that is not Amazon's. */
+  readonly endpoint: string | undefined;
+  /** Whether the bucket stands in the path, and not before the host. */
+  readonly pathStyle: boolean;
+  /** Undefined where nothing is signed. */
+  readonly credentials: (() => Promise<Credentials>) | undefined;
+  readonly timeoutMs: number;
+}
+
+/** An answer of this size is none of a list or an error. */
+const maxXmlBytes = 32 * 1024 * 1024;
+
+export function createS3Store({ region, endpoint, pathStyle, credentials, timeoutMs }: S3Options): ObjectStore {
+  /** Keys that were made from the secret, which takes a while. */
+  const derived = new Map<string, ArrayBuffer>();
+  const origin = new URL(endpoint ?? `https://s3.${region}.amazonaws.com`);
+
+  function urlOf(bucket: string | undefined, key = "", query: Readonly<Record<string, string>> = {}): URL {
+    const url = new URL(origin);
+    const inPath = pathStyle || bucket?.includes(".");
+    if (bucket !== undefined && !inPath) url.host = `${bucket}.${url.host}`;
+    const way = [...(bucket !== undefined && inPath ? [bucket] : []), ...(key === "" ? [] : key.split("/"))];
+    url.pathname = `${url.pathname.replace(/\/$/, "")}/${way.map(encodeStrictly).join("/")}`;
+    url.search = Object.entries(query)
+      .map((pair) => pair.map(encodeStrictly).join("="))
+      .join("&");
+    return url;
+  }
+
+  async function sign(
+    url: URL,
+    asked: { method?: "HEAD"; headers?: Record<string, string>; inQuery?: true },
+  ): Promise<Request> {
+    const { inQuery, ...init } = asked;
+    if (!credentials) return new Request(url, init);
+    const { AwsClient } = await loadSigner();
+    const { accessKeyId, secretAccessKey, sessionToken } = await credentials();
+    const client = new AwsClient({
+      accessKeyId,
+      secretAccessKey,
+      ...(sessionToken !== undefined && { sessionToken }),
+      service: "s3",
+      region,
+      cache: derived,
+    });
+    return client.sign(url.href, { ...init, ...(inQuery && { aws: { signQuery: true } }) });
+  }
+
+  /** Answers that are none are refusals. */
+  async function ask(
+    url: URL,
+    signal: AbortSignal,
+    asked: { method?: "HEAD"; range?: string } = {},
+  ): Promise<Response> {
+    const { range, ...method } = asked;
+    const request = await sign(url, { ...method, ...(range !== undefined && { headers: { Range: range } }) });
+    const response = await send(request, { host: origin.host, timeoutMs }, signal);
+    if (response.ok) return response;
+    throw refusal(response, asked.method === "HEAD" ? "" : await textOf(response), { region, host: origin.host });
+  }
+
+  return {
+    async buckets(signal) {
+      const names: string[] = [];
+      const xml = await textOf(await ask(urlOf(undefined), signal));
+      readXml(xml, (path, text) => {
+        if (path.endsWith("Bucket/Name")) names.push(text);
+      });
+      return names;
+    },
+
+    async list({ bucket, prefix, folded, after, limit }, signal) {
+      const url = urlOf(bucket, "", {
+        "list-type": "2",
+        "encoding-type": "url",
+        "max-keys": String(limit),
+        ...(prefix !== "" && { prefix }),
+        ...(folded && { delimiter: "/" }),
+        ...(after !== undefined && { "start-after": after }),
+      });
+      return parseList(await textOf(await ask(url, signal)));
+    },
+
+    async head(where, signal) {
+      const url = urlOf(where.bucket, where.key, versioned(where));
+      return headOf((await ask(url, signal, { method: "HEAD" })).headers);
+    },
+
+    async get(where, range, signal) {
+      const asked = range && { range: `bytes=${range[0]}-${range[1]}` };
+      const response = await ask(urlOf(where.bucket, where.key, versioned(where)), signal, asked);
+      const head = headOf(response.headers);
+      return {
+        ...head,
+        bytes: () => take(response, range ? range[1] - range[0] + 1 : head.size),
+        cancel: async () => void (await response.body?.cancel()),
+      };
+    },
+
+    ...(credentials && {
+      async link(where: ObjectWhere, seconds: number) {
+        const url = urlOf(where.bucket, where.key, { ...versioned(where), "X-Amz-Expires": String(seconds) });
+        return (await sign(url, { inQuery: true })).url;
+      },
+    }),
+  };
+}
+
+function versioned({ version }: ObjectWhere): Record<string, string> {
+  return version === undefined ? {} : { versionId: version };
+}
+
+async function loadSigner(): Promise<typeof import("aws4fetch")> {
+  try {
+    return await import("aws4fetch");
+  } catch (cause) {
+    throw new ResourceError(
+      "unsupported",
+      "the source s3 needs a package that is not there; run: npm install aws4fetch",
+      {
+        cause,
+      },
+    );
+  }
+}
+
+async function textOf(response: Response): Promise<string> {
+  return (await take(response, maxXmlBytes)).toString("utf8");
+}
+
+/** Tells of every text by the names of the elements it is in. */
+function readXml(xml: string, tell: (path: string, text: string) => void): void {
+  const names: string[] = [];
+  let text = "";
+  try {
+    scanXml(xml, {
+      open(name) {
+        names.push(name);
+        text = "";
+      },
+      close() {
+        tell(names.join("/"), text);
+        names.pop();
+        text = "";
+      },
+      text(more) {
+        text += more;
+      },
+    });
+  } catch (cause) {
+    throw new ResourceError("unavailable", "the store answered with what is no list", { cause });
+  }
+}
+
+function parseList(xml: string) {
+  const objects: StoredObject[] = [];
+  const prefixes: string[] = [];
+  let more = false;
+  let isEncoded = false;
+  let isList = false;
+  let current: Record<string, string> = {};
+  // What says how names are spelled may stand behind them.
+  const decode = (name: string) => (isEncoded ? decodeName(name) : name);
+  readXml(xml, (path, text) => {
+    if (path === "ListBucketResult/EncodingType") isEncoded = text === "url";
+    else if (path === "ListBucketResult/IsTruncated") more = text === "true";
+    else if (path === "ListBucketResult/CommonPrefixes/Prefix") prefixes.push(text);
+    else if (path === "ListBucketResult") isList = true;
+    else if (path === "ListBucketResult/Contents") {
+      objects.push({
+        key: current["Key"] ?? "",
+        size: Number(current["Size"] ?? 0),
+        version: current["ETag"]?.replaceAll('"', ""),
+        lastModified: isoOf(current["LastModified"]),
+      });
+      current = {};
+    } else if (path.startsWith("ListBucketResult/Contents/"))
+      current[path.slice("ListBucketResult/Contents/".length)] = text;
+  });
+  if (!isList) throw new ResourceError("unavailable", "the store answered with what is no list");
+  return {
+    objects: objects.map((object) => ({ ...object, key: decode(object.key) })),
+    prefixes: prefixes.map(decode),
+    more,
+  };
+}
+
+function decodeName(name: string): string {
+  try {
+    return decodeURIComponent(name.replaceAll("+", " "));
+  } catch {
+    return name;
+  }
+}
+
+/** To the second, as the other questions say it. */
+function isoOf(time: string | undefined | null): string | undefined {
+  const when = time ? new Date(time) : undefined;
+  if (!when || Number.isNaN(when.getTime())) return undefined;
+  when.setUTCMilliseconds(0);
+  return when.toISOString();
+}
+
+function headOf(headers: Headers): ObjectHead {
+  const meta: Record<string, unknown> = {};
+  const say = (name: string, header: string) => {
+    const value = headers.get(header);
+    if (value !== null) meta[name] = value;
+  };
+  say("pressmark/etag", "etag");
+  say("pressmark/versionId", "x-amz-version-id");
+  say("pressmark/storageClass", "x-amz-storage-class");
+  const own: Record<string, string> = {};
+  for (const [name, value] of headers)
+    if (name.startsWith("x-amz-meta-")) own[name.slice("x-amz-meta-".length)] = value;
+  if (Object.keys(own).length > 0) meta["pressmark/metadata"] = own;
+  const lastModified = isoOf(headers.get("last-modified"));
+  if (lastModified !== undefined) meta["pressmark/lastModified"] = lastModified;
+  return {
+    size: Number(headers.get("content-length") ?? 0),
+    mimeType: headers.get("content-type") ?? undefined,
+    meta,
+  };
+}
+
+function refusal(response: Response, xml: string, { region, host }: { region: string; host: string }): ResourceError {
+  const said = new Map<string, string>();
+  if (xml.includes("<Error"))
+    readXml(xml, (path, text) => void (path.startsWith("Error/") && said.set(path.slice("Error/".length), text)));
+  const { status, headers } = response;
+  const code = said.get("Code") ?? "";
+  const where = headers.get("x-amz-bucket-region") ?? said.get("Region");
+  if (where && where !== region && (status === 301 || status === 307 || status === 400))
+    return new ResourceError("denied", `the bucket is in another region; set region: ${quote(where, 40)}`);
+  switch (code) {
+    case "NoSuchBucket":
+      return new ResourceError("not-found", `there is no such bucket at ${quote(host)}; check buckets and region`);
+    case "ExpiredToken":
+    case "TokenRefreshRequired":
+      return new ResourceError("denied", "the credentials have expired; sign in again");
+    case "InvalidAccessKeyId":
+    case "SignatureDoesNotMatch":
+    case "InvalidToken":
+    case "AuthorizationHeaderMalformed":
+      return new ResourceError(
+        "denied",
+        `${quote(host)} does not accept the credentials; check key, secret and region`,
+      );
+    case "RequestTimeTooSkewed":
+      return new ResourceError("denied", "the clock of this machine is wrong, so the store refuses its signature");
+    case "SlowDown":
+      return new ResourceError("busy", `${quote(host)} asks us to slow down`, { passing: true });
+  }
+  // A version that is spelled wrongly is none that is there.
+  if (code === "NoSuchVersion" || (status === 400 && /[?&]versionId=/.test(response.url)))
+    return new ResourceError("not-found", "no such version");
+  return refusalFor(status, host, code.replaceAll(/\W/g, "").slice(0, 60));
+}

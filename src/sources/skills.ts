@@ -1,0 +1,164 @@
+/** Folders of skills, each skill whole and as it was when it was last right. */
+import { realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import { notFound, quote, ResourceError } from "../errors.ts";
+import { defineSource } from "../source.ts";
+import type { Address, Suggestion } from "../source.ts";
+import file from "./file.ts";
+import { createCatalogue } from "./skills/catalogue.ts";
+import type { Root } from "./skills/catalogue.ts";
+import { folderOf, manifestName } from "./skills/look.ts";
+import { maxBytes } from "./skills/rules.ts";
+import { pageOf, statOf } from "./skills/snapshot.ts";
+
+interface SkillsOptions {
+  readonly root?: string | undefined;
+  readonly roots?: readonly string[] | undefined;
+  readonly prefix?: string | undefined;
+  readonly exclude?: readonly string[];
+  readonly watch?: "auto" | "poll";
+  readonly pollMs?: number;
+}
+
+export default defineSource<SkillsOptions>({
+  name: "skills",
+  summary: "Skills: folders with a SKILL.md",
+  scheme: "skill",
+  options: (z) =>
+    z
+      .object({
+        root: z
+          .string()
+          .min(1)
+          .optional()
+          .describe("a folder that holds skills, each in a folder of its own name, at any depth")
+          .meta({ format: "path" }),
+        roots: z
+          .array(z.string().min(1).meta({ format: "path" }))
+          .max(100)
+          .optional()
+          .describe("more such folders; of two skills with the same path the first is served"),
+        prefix: z
+          .string()
+          .regex(/^[a-z0-9][a-z0-9._-]*(?:\/[a-z0-9][a-z0-9._-]*)*$/, {
+            message: 'a prefix is made of a-z, 0-9, ".", "-" and "_", with "/" between its segments',
+          })
+          .max(200)
+          .optional()
+          .describe("what stands in front of all paths: acme/billing makes skill://acme/billing/refunds/SKILL.md"),
+        exclude: z
+          .array(z.string().min(1).max(1000))
+          .max(1000)
+          .default([])
+          .describe("patterns, as in .gitignore, of what is not served"),
+        watch: z
+          .enum(["auto", "poll"])
+          .default("auto")
+          .describe('how changes are noticed: "poll" looks again and again, as network folders may need'),
+        pollMs: z
+          .int()
+          .min(100)
+          .max(3_600_000)
+          .default(2000)
+          .describe("how long to wait between two looks where changes are polled"),
+      })
+      .refine(({ root, roots = [] }) => root !== undefined || roots.length > 0, {
+        message: 'name a folder of skills with "root", or several with "roots"',
+        path: ["root"],
+      }),
+
+  base: ({ prefix }) => (prefix === undefined ? "skill://" : `skill://${prefix}/`),
+
+  async open({ root, roots: more = [], prefix: _prefix, ...served }, tools) {
+    const roots: Root[] = [];
+    for (const path of [...(root === undefined ? [] : [root]), ...more]) {
+      const files = await file.open({ ...served, root: path, maxBytes }, tools);
+      const real = realpathSync.native(resolve(path));
+      // One folder under two names is one.
+      if (roots.some((other) => other.path === real)) await files.close?.();
+      else roots.push({ path: real, files });
+    }
+    const catalogue = createCatalogue(roots, tools);
+
+    return {
+      cursorAfter: ({ path }) => path,
+
+      async list(ask) {
+        const { files } = await catalogue.fresh();
+        return pageOf(
+          Array.from(files.values(), ({ entry }) => entry),
+          ask,
+        );
+      },
+
+      async read(at) {
+        const { files, directories } = await catalogue.fresh();
+        const found = hasQuery(at) ? undefined : files.get(at.path);
+        if (found) return found.parts;
+        if (!hasQuery(at) && directories.has(at.path))
+          throw new ResourceError("directory", `${quote(at.path)} is a directory; list its children instead`);
+        throw notFound(at.path);
+      },
+
+      async stat(at) {
+        const found = hasQuery(at) ? undefined : statOf(await catalogue.fresh(), at.path);
+        if (found === undefined) throw notFound(at.path);
+        return found;
+      },
+
+      async children(at, ask) {
+        const inside = hasQuery(at) ? undefined : (await catalogue.fresh()).directories.get(at.path);
+        if (inside === undefined) throw notFound(at.path);
+        return pageOf(inside, ask);
+      },
+
+      templates: [
+        {
+          template: `{+skill}/${manifestName}`,
+          name: "Skill",
+          description: "The instructions of a skill, by its path",
+          mimeType: "text/markdown",
+        },
+        { template: "{+path}", name: "File of a skill", description: "One file of a skill, or one of its folders" },
+      ],
+
+      async complete({ variable, value }) {
+        const { skills, files } = await catalogue.fresh();
+        if (variable === "skill")
+          return suggest(value, skills.values(), (skill) => ({ value: folderOf(skill.path), reveals: skill }));
+        if (variable === "path")
+          return suggest(value, files.values(), ({ entry }) => ({ value: entry.path, reveals: entry }));
+        return [];
+      },
+
+      async skills(ask) {
+        return pageOf((await catalogue.fresh()).skills.values(), ask);
+      },
+
+      async skill(at) {
+        const found = hasQuery(at) ? undefined : (await catalogue.fresh()).skills.get(at.path);
+        if (found === undefined) throw notFound(at.path);
+        return found;
+      },
+
+      async problems() {
+        return (await catalogue.fresh()).problems;
+      },
+
+      watch: ({ signal }) => catalogue.watch(signal),
+      close: () => catalogue.close(),
+    };
+  },
+});
+
+/** What begins as typed, then what holds it elsewhere. */
+function suggest<T>(typed: string, things: Iterable<T>, toSuggestion: (thing: T) => Suggestion): Suggestion[] {
+  const all = Array.from(things, toSuggestion);
+  const first = all.filter(({ value }) => value.startsWith(typed));
+  const later = all.filter(({ value }) => !value.startsWith(typed) && value.includes(typed));
+  return [...first, ...later];
+}
+
+function hasQuery({ query }: Address): boolean {
+  return query !== undefined && Object.keys(query).length > 0;
+}

@@ -1,0 +1,78 @@
+/** From the text of a SKILL.md to its front matter: as JSON, whole, and the same that every host makes of it. */
+import { quote } from "../../errors.ts";
+
+type Yaml = typeof import("yaml");
+
+/** What was found, or what is wrong with it, in words that complete "SKILL.md …". */
+export type FrontMatterAnswer =
+  | { readonly fields: Readonly<Record<string, unknown>> }
+  | { readonly says: string; readonly advice?: string };
+
+/** More than any description, and little enough to be read at once. */
+const maxLength = 16 * 1024;
+/** The official clients read no deeper. */
+const maxDepth = 32;
+
+const marks = 'put a line "---" before and after it';
+
+export function readFrontMatter(text: string, yaml: Yaml): FrontMatterAnswer {
+  const block = cut(text);
+  if (block === undefined) return { says: "has no front matter", advice: marks };
+  if (block.length > maxLength) return { says: `has more than ${maxLength} characters of front matter` };
+  try {
+    return toFields(block, yaml);
+  } catch {
+    // Nested so deep that the parser itself gives up.
+    return { says: "has front matter that cannot be read" };
+  }
+}
+
+/** What stands between the marks; undefined where either is missing, as while the file is being written. */
+function cut(text: string): string | undefined {
+  const begin = /^\ufeff?---\r?\n/.exec(text)?.[0].length;
+  if (begin === undefined) return undefined;
+  const rest = text.slice(begin);
+  const end = /^---[\t ]*\r?$/m.exec(rest)?.index;
+  return end === undefined ? undefined : rest.slice(0, end).replaceAll("\r\n", "\n");
+}
+
+function toFields(block: string, yaml: Yaml): FrontMatterAnswer {
+  const document = yaml.parseDocument(block, { version: "1.2", schema: "core", logLevel: "silent" });
+  const [error] = [...document.errors, ...document.warnings];
+  if (error) {
+    const line = error.linePos?.[0].line;
+    const [what = ""] = error.message.split("\n");
+    return { says: `has front matter that is no YAML${line === undefined ? "" : ` at line ${line + 1}`}: ${what}` };
+  }
+  const strange = strangeIn(document, yaml);
+  if (strange !== undefined) return { says: `has front matter with ${strange}` };
+  const fields: unknown = document.toJS({ maxAliasCount: 0 });
+  if (typeof fields !== "object" || fields === null || Array.isArray(fields))
+    return { says: "has front matter that is no list of names and values" };
+  return { fields: fields as Record<string, unknown> };
+}
+
+/** What one host reads as this and another as that, or not at all. */
+function strangeIn(document: ReturnType<Yaml["parseDocument"]>, yaml: Yaml): string | undefined {
+  let strange: string | undefined;
+  const stop = (what: string): symbol => {
+    strange = what;
+    return yaml.visit.BREAK;
+  };
+  yaml.visit(document, {
+    Alias: () => stop("an alias; write the value out"),
+    Pair(_, { key }) {
+      const name: unknown = yaml.isScalar(key) ? key.value : key;
+      if (typeof name !== "string") return stop("a name that is no text; put it in quotes");
+      return name === "__proto__" ? stop('the name "__proto__"') : undefined;
+    },
+    Node(_, node, path) {
+      if (path.length > maxDepth && path.filter(yaml.isCollection).length > maxDepth)
+        return stop("values too deep within each other");
+      if (node.tag !== undefined) return stop(`the tag ${quote(node.tag)}`);
+      const value: unknown = yaml.isScalar(node) ? node.value : undefined;
+      return typeof value === "number" && !Number.isFinite(value) ? stop("a number that has no end") : undefined;
+    },
+  });
+  return strange;
+}

@@ -1,0 +1,122 @@
+/** What is in a folder of skills at one moment, by name and stamp: enough to tell whether anything is another than before. */
+import { lstatSync } from "node:fs";
+import { compareAddresses } from "../../lib/address-order.ts";
+import { isNothing } from "../file/disk.ts";
+import type { Entry, Source } from "../../source.ts";
+import type { Call } from "../../resources.ts";
+
+export const manifestName = "SKILL.md";
+
+/** An outermost skill with all that is in its folder: other skills perhaps. */
+export interface SeenUnit {
+  /** The path of its folder. */
+  readonly path: string;
+  /** In address order. */
+  readonly files: readonly Entry[];
+  /** Equal keys mean equal content, if it is settled. */
+  readonly key: string;
+  readonly isSettled: boolean;
+}
+
+export interface Look {
+  readonly units: ReadonlyMap<string, SeenUnit>;
+  readonly count: number;
+  /** A SKILL.md in the folder itself, which gives it no name. */
+  readonly isSkillItself: boolean;
+  /** Whether there are more files than are looked at. What was cut off is not among the units. */
+  readonly isCut: boolean;
+}
+
+/** A folder of skills, not a disk. */
+const maxLooked = 20_000;
+const pageSize = 5000;
+
+/** A folder that is not there holds nothing; one that cannot be looked at throws. */
+export async function lookInto(root: string, files: Source, call: Call): Promise<Look> {
+  const entries: Entry[] = [];
+  let cursor: string | undefined;
+  try {
+    do {
+      const page = await files.list(cursor === undefined ? { limit: pageSize } : { limit: pageSize, cursor }, call);
+      entries.push(...page.items);
+      cursor = page.next;
+    } while (cursor !== undefined && entries.length < maxLooked);
+  } catch (cause) {
+    if (!isGone(root)) throw cause;
+    return { units: new Map(), count: 0, isSkillItself: false, isCut: false };
+  }
+  const units = toUnits(entries);
+  const last = entries.at(-1)?.path ?? "";
+  // Nothing shows that the last folder ends where the look did.
+  if (cursor !== undefined) for (const path of units.keys()) if (last.startsWith(`${path}/`)) units.delete(path);
+  return {
+    units,
+    count: entries.length,
+    isSkillItself: entries.some(({ path }) => path === manifestName),
+    isCut: cursor !== undefined,
+  };
+}
+
+export function isSame(one: Look, other: Look): boolean {
+  if (one.units.size !== other.units.size || one.isCut !== other.isCut || one.isSkillItself !== other.isSkillItself)
+    return false;
+  for (const [path, { key }] of one.units) if (other.units.get(path)?.key !== key) return false;
+  return true;
+}
+
+/** The files below a folder, of files in address order. */
+export function filesBelow(files: readonly Entry[], folder: string): readonly Entry[] {
+  const inside = `${folder}/`;
+  let from = 0;
+  for (let high = files.length; from < high;) {
+    const middle = (from + high) >>> 1;
+    if (compareAddresses((files[middle] as Entry).path, folder) <= 0) from = middle + 1;
+    else high = middle;
+  }
+  // What is below a folder follows it without a gap.
+  const below: Entry[] = [];
+  for (let at = from; at < files.length; at += 1) {
+    const file = files[at] as Entry;
+    if (!file.path.startsWith(inside)) break;
+    below.push(file);
+  }
+  return below;
+}
+
+export function isManifest({ path }: Pick<Entry, "path">): boolean {
+  return path.endsWith(`/${manifestName}`);
+}
+
+export function folderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
+function toUnits(files: readonly Entry[]): Map<string, SeenUnit> {
+  const units = new Map<string, SeenUnit>();
+  const folders = files.filter(isManifest).map(({ path }) => folderOf(path));
+  let outer: string | undefined;
+  for (const path of folders.sort(compareAddresses)) {
+    if (outer !== undefined && path.startsWith(`${outer}/`)) continue;
+    outer = path;
+    const own = filesBelow(files, path);
+    units.set(path, { path, files: own, key: own.map(stampOf).join("\n"), isSettled: own.every(isSettled) });
+  }
+  return units;
+}
+
+/** Without a version the next change might leave all this as it is. */
+function stampOf({ path, version, size, annotations, reveals }: Entry): string {
+  return `${path}\0${version ?? `${size} ${annotations?.lastModified}`}\0${reveals?.path ?? ""}`;
+}
+
+function isSettled({ version }: Entry): boolean {
+  return version !== undefined;
+}
+
+function isGone(root: string): boolean {
+  try {
+    return !lstatSync(root).isDirectory();
+  } catch (cause) {
+    return isNothing(cause);
+  }
+}

@@ -1,0 +1,116 @@
+/** From the files of an outermost skill to what is served of it: read once, checked, and never another afterwards. */
+import { notFound, toResourceError } from "../../errors.ts";
+import type { ErrorKind } from "../../errors.ts";
+import type { Entry, Part, SourceProblem, SourceSkill, SourceSkillFile } from "../../source.ts";
+import { readFrontMatter } from "./front-matter.ts";
+import { hold } from "./held.ts";
+import type { HeldFile } from "./held.ts";
+import { filesBelow, folderOf, isManifest } from "./look.ts";
+import type { SeenUnit } from "./look.ts";
+import { judge, maxBytes, maxFiles } from "./rules.ts";
+
+export interface Unit {
+  readonly path: string;
+  readonly key: string;
+  readonly isSettled: boolean;
+  readonly skills: readonly SourceSkill[];
+  /** Of the skills alone; what belongs to none is not served. */
+  readonly files: ReadonlyMap<string, HeldFile>;
+  /** What these have together. */
+  readonly bytes: number;
+  /** Of those that are no skills as they are, by the path of their SKILL.md. */
+  readonly problems: readonly SourceProblem[];
+}
+
+export interface Desk {
+  read(path: string): Promise<readonly Part[]>;
+  readonly yaml: typeof import("yaml");
+  /** How many bytes may still be held. */
+  readonly left: number;
+}
+
+type Broken = Omit<SourceProblem, "path">;
+
+/** Undefined when something has changed since it was seen. Of the files that `before` holds, those that are the same are not read again. */
+export async function readUnit(seen: SeenUnit, before: Unit | undefined, desk: Desk): Promise<Unit | undefined> {
+  if (before?.isSettled && before.key === seen.key) return before;
+  const held = new Map<string, HeldFile>();
+  const skills: SourceSkill[] = [];
+  const problems: SourceProblem[] = [];
+
+  async function take(entry: Entry): Promise<HeldFile> {
+    const known = held.get(entry.path) ?? before?.files.get(entry.path);
+    const isSame = known?.seen !== undefined && known.seen === entry.version;
+    const found = isSame ? known : hold(entry, await desk.read(entry.path));
+    if (found === undefined) throw notFound(entry.path);
+    held.set(entry.path, found);
+    return found;
+  }
+
+  async function readSkill(manifest: Entry): Promise<SourceSkill | Broken> {
+    const folder = folderOf(manifest.path);
+    const files = filesBelow(seen.files, folder);
+    const tooMuch = excess(files, desk.left);
+    if (tooMuch) return tooMuch;
+    const [{ body }] = (await take(manifest)).parts;
+    if (!("text" in body)) return { says: "is not written in UTF-8", advice: "save it in UTF-8" };
+    const read = readFrontMatter(body.text, desk.yaml);
+    if ("says" in read) return read;
+    const verdict = judge(read.fields, folder.slice(folder.lastIndexOf("/") + 1));
+    if ("says" in verdict) return verdict;
+    const own: SourceSkillFile[] = [];
+    for (const file of files) {
+      const { digest, size } = await take(file);
+      own.push({ path: file.path, ...(file.reveals && { reveals: file.reveals }), digest, size });
+    }
+    const { path, reveals } = manifest;
+    return { path, ...(reveals && { reveals }), frontMatter: verdict.frontMatter, files: own };
+  }
+
+  for (const manifest of seen.files.filter(isManifest)) {
+    try {
+      const skill = await readSkill(manifest);
+      if ("says" in skill) problems.push({ path: manifest.path, ...skill });
+      else skills.push(skill);
+    } catch (cause) {
+      const { kind } = toResourceError(cause);
+      if (movedKinds.has(kind)) return undefined;
+      if (kind !== "denied") throw cause;
+      problems.push({
+        path: manifest.path,
+        says: "has files that the system refuses",
+        advice: "see who may read them",
+      });
+    }
+  }
+  const files = servedOf(skills, held);
+  const bytes = [...files.values()].reduce((sum, { size }) => sum + size, 0);
+  const { path, key, isSettled } = seen;
+  return { path, key, isSettled, skills, files, bytes, problems };
+}
+
+/** What reading a file says when it is no longer what was seen. */
+const movedKinds: ReadonlySet<ErrorKind> = new Set(["not-found", "directory", "too-large"]);
+
+function excess(files: readonly Entry[], left: number): Broken | undefined {
+  if (files.length > maxFiles)
+    return { says: `belongs to a skill of ${files.length} files`, advice: `hosts take ${maxFiles} at most` };
+  const bytes = files.reduce((sum, { size = 0 }) => sum + size, 0);
+  if (bytes > maxBytes)
+    return { says: `belongs to a skill of ${bytes} bytes`, advice: `hosts take ${maxBytes} at most` };
+  if (bytes <= left) return undefined;
+  return { says: "is one skill too many to be held at once", advice: "serve fewer, or through several servers" };
+}
+
+/** What the skills hold together. A SKILL.md is called as it calls itself. */
+function servedOf(skills: readonly SourceSkill[], held: ReadonlyMap<string, HeldFile>): Map<string, HeldFile> {
+  const served = new Map<string, HeldFile>();
+  for (const { files } of skills)
+    for (const { path } of files === "dynamic" ? [] : files) served.set(path, held.get(path) as HeldFile);
+  for (const { path, frontMatter } of skills) {
+    const file = served.get(path) as HeldFile;
+    const { name, description } = frontMatter;
+    served.set(path, { ...file, entry: { ...file.entry, name, description, mimeType: "text/markdown" } });
+  }
+  return served;
+}

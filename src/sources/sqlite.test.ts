@@ -1,0 +1,589 @@
+/** The SQLite source on real files: what is said of them, hostile files, writers at work. */
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { openPolicy } from "../access/policy.ts";
+import { ResourceError } from "../errors.ts";
+import type { Call } from "../resources.ts";
+import { createResources } from "../router/create-resources.ts";
+import type { Entry, Source, SourceChange } from "../source.ts";
+import { createClock } from "../testing/clock.ts";
+import { sourceContract } from "../testing/index.ts";
+import { listen } from "../testing/listen.ts";
+import { asking, collect } from "../testing/pages.ts";
+import { refusal } from "../testing/refusal.ts";
+import definition from "./sqlite.ts";
+
+type Options = Parameters<typeof definition.open>[0];
+
+let folder: string;
+let stop: AbortController;
+const opened: Source[] = [];
+const writers: DatabaseSync[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "pressmark-sqlite-"));
+  stop = new AbortController();
+});
+afterEach(async () => {
+  stop.abort();
+  await Promise.all(opened.splice(0).map((source) => source.close?.()));
+  for (const writer of writers.splice(0)) if (writer.isOpen) writer.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const call = (): Call => ({ caller: { id: "test" }, signal: stop.signal });
+const file = (name = "app.db") => join(folder, name);
+const tools = {
+  now: () => Date.now(),
+  wait: (ms: number, signal: AbortSignal) =>
+    new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(resolve, ms);
+      signal.addEventListener(
+        "abort",
+        () => {
+          clearTimeout(timer);
+          reject(signal.reason as Error);
+        },
+        { once: true },
+      );
+    }),
+  log: () => undefined,
+};
+
+/** Made, and left open for whoever goes on writing. */
+function make(sql: string, name?: string): DatabaseSync {
+  const database = new DatabaseSync(file(name));
+  writers.push(database);
+  database.exec(sql);
+  return database;
+}
+
+async function open(options: Partial<Options> = {}): Promise<Source> {
+  const checked = definition.options(z).parse({ path: file(), ...options });
+  const source = await definition.open(checked, tools);
+  opened.push(source);
+  return source;
+}
+
+async function textAt(source: Source, path: string, query?: Record<string, string>): Promise<string> {
+  const [part] = await source.read(query ? { path, query } : { path }, call());
+  if (part === undefined || !("text" in part.body)) throw new Error("there is no text");
+  return part.body.text;
+}
+
+async function jsonAt<T = Record<string, unknown>>(source: Source, path: string, query?: Record<string, string>) {
+  return JSON.parse(await textAt(source, path, query)) as T;
+}
+
+async function listed(source: Source): Promise<string[]> {
+  return (await collect<Entry>((cursor) => source.list(asking(3, cursor), call()))).map(({ path }) => path);
+}
+
+interface Rows {
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
+  readonly key?: readonly string[];
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  readonly cut?: readonly { readonly row: number; readonly column: string; readonly length: number }[];
+  readonly next?: string;
+  readonly more?: boolean;
+}
+
+/** All pages, one after the other. */
+async function allRows(source: Source, path: string, limit: string): Promise<Rows["rows"]> {
+  const rows: Readonly<Record<string, unknown>>[] = [];
+  for (let after: string | undefined; ;) {
+    const page: Rows = await jsonAt<Rows>(source, path, after === undefined ? { limit } : { limit, after });
+    rows.push(...page.rows);
+    if (page.next === undefined) return rows;
+    after = page.next;
+  }
+}
+
+const hostileNames = [
+  'x"; DROP TABLE users; --',
+  "it's",
+  "日本語の表",
+  "🦊🚀",
+  "～",
+  "With Upper CASE",
+  "a/b",
+  "..",
+  "100%",
+  "overview",
+  '"quoted"',
+  "schema",
+  "rows",
+  "a.b",
+  "new\nline",
+];
+
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
+
+sourceContract("sqlite", {
+  abilities: ["stat", "children", "templates", "complete", "watch"],
+  content: {
+    overview: undefined,
+    "users/schema": undefined,
+    "users/rows": undefined,
+    '"overview"/schema': undefined,
+    "a\0b/schema": undefined,
+    '".."/schema': undefined,
+    "日本語の表/schema": undefined,
+    "🦊🚀/schema": undefined,
+    "～/schema": undefined,
+  },
+  async open() {
+    make(
+      `CREATE TABLE users (id INTEGER PRIMARY KEY); INSERT INTO users VALUES (1), (2);
+       ${hostileNames.map((name) => `CREATE TABLE ${quoted(name)} (x)`).join(";")}`,
+    );
+    const { open: begin } = definition;
+    return begin(definition.options(z).parse({ path: file(), rows: true }), tools);
+  },
+  expansions: [
+    { at: { path: "users/schema", query: { format: "ddl" } }, text: "CREATE TABLE users (id INTEGER PRIMARY KEY);\n" },
+  ],
+  completions: [
+    { template: "{table}/schema{?format}", variable: "table", value: "use", expected: "users" },
+    { template: "{table}/schema{?format}", variable: "table", value: "over", expected: '"overview"' },
+    { template: "{table}/schema{?format}", variable: "format", value: "d", expected: "ddl" },
+  ],
+});
+
+describe("what is said of a table", () => {
+  it("is its columns, keys, indexes and the statement that made it", async () => {
+    make(`CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT 'x', mail TEXT UNIQUE);
+      CREATE TABLE orders (user_id INTEGER REFERENCES USERS(id) ON DELETE CASCADE, n INTEGER, total REAL,
+        double REAL GENERATED ALWAYS AS (total * 2) VIRTUAL, kept TEXT AS (n || '') STORED, PRIMARY KEY (user_id, n)) WITHOUT ROWID, STRICT;
+      CREATE INDEX by_total ON orders (total DESC) WHERE total > 0;
+      ANALYZE; INSERT INTO users (name) VALUES ('a'), ('b'); ANALYZE;`);
+    const source = await open();
+    const orders = await jsonAt(source, "orders/schema");
+    expect(orders).toMatchObject({
+      database: "app.db",
+      table: "orders",
+      kind: "table",
+      primaryKey: ["user_id", "n"],
+      suffix: "WITHOUT ROWID, STRICT",
+      foreignKeys: [{ columns: ["user_id"], references: { table: "users", columns: ["id"] }, onDelete: "CASCADE" }],
+      indexes: [{ name: "by_total", unique: false, columns: ["total"] }],
+    });
+    expect(orders["columns"]).toEqual([
+      { name: "user_id", type: "INTEGER", nullable: false },
+      { name: "n", type: "INTEGER", nullable: false },
+      { name: "total", type: "REAL", nullable: true },
+      { name: "double", type: "REAL", nullable: true, generated: "…", stored: false },
+      { name: "kept", type: "TEXT", nullable: true, generated: "…", stored: true },
+    ]);
+    expect(String(orders["definition"])).toContain("GENERATED ALWAYS AS (total * 2)");
+    expect(await jsonAt(source, "users/schema")).toMatchObject({
+      rowEstimate: 2,
+      constraints: [{ kind: "unique", columns: ["mail"] }],
+      referencedBy: [{ table: "orders", columns: ["user_id"], to: ["id"] }],
+    });
+    const [part] = await source.read({ path: "orders/schema" }, call());
+    expect(part?.mimeType).toBe("application/json;format=Pressmark::DatabaseSchema");
+  });
+
+  it("is also DDL and Markdown, and nothing else", async () => {
+    make("CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT); CREATE INDEX by_name ON users (name)");
+    const source = await open();
+    expect(await textAt(source, "users/schema", { format: "ddl" })).toBe(
+      "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT);\nCREATE INDEX by_name ON users (name);\n",
+    );
+    expect(await textAt(source, "users/schema", { format: "markdown" })).toContain("| `name` | `TEXT` |");
+    await refusal(source.read({ path: "users/schema", query: { format: "xml" } }, call()), ["invalid"], "xml");
+  });
+
+  it("stands in the overview with a diagram of how tables hang together", async () => {
+    make(`CREATE TABLE users (id INTEGER PRIMARY KEY);
+      CREATE TABLE "my orders" (id INTEGER PRIMARY KEY, "who's" INTEGER NOT NULL REFERENCES users(id));
+      CREATE VIEW big AS SELECT * FROM users`);
+    const source = await open();
+    const overview = await textAt(source, "overview");
+    expect(overview).toContain("2 tables, 1 view.");
+    expect(overview).toContain('users ||--o{ t0 : "who\'s"');
+    expect(overview).toContain('t0["my orders"] {\n    INTEGER id PK\n    INTEGER who_s FK "who\'s"\n  }');
+    expect(await jsonAt(source, "overview", { format: "json" })).toMatchObject({ database: "app.db", leftOut: 0 });
+    expect(await textAt(source, "overview", { format: "ddl" })).toContain("CREATE VIEW big AS");
+  });
+
+  it("leaves out what belongs to SQLite itself, and the tables behind virtual ones", async () => {
+    make(`CREATE TABLE users (id INTEGER PRIMARY KEY AUTOINCREMENT); INSERT INTO users DEFAULT VALUES; ANALYZE;
+      CREATE VIRTUAL TABLE notes USING fts5(body); CREATE VIRTUAL TABLE boxes USING rtree(id, a, b);
+      CREATE TABLE notes_extra (x); INSERT INTO notes VALUES ('a');`);
+    const source = await open({ rows: true });
+    expect(await listed(source)).toEqual(
+      ["boxes", "notes", "notes_extra", "overview", "users"].flatMap((name) =>
+        name === "overview" ? [name] : [`${name}/rows`, `${name}/schema`],
+      ),
+    );
+    await refusal(source.read({ path: "notes_data/schema" }, call()), ["not-found"], "notes_data");
+    await refusal(source.read({ path: "sqlite_schema/rows" }, call()), ["not-found"], "sqlite_schema");
+    await refusal(source.read({ path: "USERS/schema" }, call()), ["not-found"], "another spelling");
+    expect((await jsonAt<Rows>(source, "notes/rows")).rows).toEqual([{ body: "a" }]);
+  });
+
+  it.each(hostileNames)("is found and read back under the name %j", async (name) => {
+    make(`CREATE TABLE ${quoted(name)} (${quoted(name)} TEXT PRIMARY KEY); INSERT INTO ${quoted(name)} VALUES ('here');
+      CREATE TABLE users (x)`);
+    const source = await open({ rows: true });
+    const house = createResources({
+      mounts: [{ name: "db", base: "sqlite://app.db/", source }],
+      policy: openPolicy,
+      tools: createClock().tools,
+      cursorKey: new Uint8Array(32),
+    });
+    const { items } = await house.list({}, call());
+    expect(items).toHaveLength(5);
+    for (const { uri } of items) expect((await house.read(uri, call())).contents).toHaveLength(1);
+    const own = items.filter(({ title }) => title === `Rows of app.db.${name}`);
+    const [{ contents } = { contents: [] }] = await Promise.all(own.map(({ uri }) => house.read(uri, call())));
+    const [body] = contents.map((content) => ("text" in content.body ? content.body.text : ""));
+    expect((JSON.parse(body ?? "{}") as Rows).rows).toEqual([{ [name]: "here" }]);
+    await house.close();
+  });
+});
+
+describe("rows", () => {
+  it("are not served unless that is said", async () => {
+    make("CREATE TABLE users (id INTEGER PRIMARY KEY); CREATE TABLE other (x)");
+    const source = await open();
+    expect(await listed(source)).toEqual(["other/schema", "overview", "users/schema"]);
+    await refusal(source.read({ path: "users/rows" }, call()), ["not-found"], "rows");
+    const some = await open({ rows: ["us*"] });
+    expect(await listed(some)).toEqual(["other/schema", "overview", "users/rows", "users/schema"]);
+    await refusal(some.read({ path: "other/rows" }, call()), ["not-found"], "rows");
+  });
+
+  it.each([
+    ["a number of their own", "CREATE TABLE t (v)"],
+    ["an integer key", "CREATE TABLE t (id INTEGER PRIMARY KEY, v)"],
+    ["a text key", "CREATE TABLE t (v TEXT PRIMARY KEY) WITHOUT ROWID"],
+    ["a key of two columns", "CREATE TABLE t (v TEXT, w INT DEFAULT 1, PRIMARY KEY (w, v)) WITHOUT ROWID"],
+    ["columns that take the names of the number", "CREATE TABLE t (rowid TEXT, oid TEXT, v)"],
+  ])("of a table with %s come page by page, each once", async (_, sql) => {
+    const database = make(sql);
+    const insert = database.prepare("INSERT INTO t (v) VALUES (?)");
+    for (let index = 0; index < 23; index += 1) insert.run(`value ${index} 'x' ～`);
+    const source = await open({ rows: true });
+    const rows = await allRows(source, "t/rows", "5");
+    expect(rows.map(({ v }) => v).sort()).toEqual(Array.from({ length: 23 }, (__, at) => `value ${at} 'x' ～`).sort());
+    const [part] = await source.read({ path: "t/rows", query: { limit: "5" } }, call());
+    const { next } = part?.meta?.["pressmark/range"] as { readonly next: string };
+    const query = Object.fromEntries(new URLSearchParams(next));
+    expect((await jsonAt<Rows>(source, "t/rows", query)).rows).toEqual(rows.slice(5, 10));
+  });
+
+  it("say what each value is, cut what is long, and give bytes as base64", async () => {
+    const database = make("CREATE TABLE t (id INTEGER PRIMARY KEY, v)");
+    const insert = database.prepare("INSERT INTO t (v) VALUES (?)");
+    for (const value of [
+      null,
+      1.5,
+      2n ** 62n,
+      "text",
+      new Uint8Array([0, 255]),
+      "x".repeat(20_000),
+      new Uint8Array(20_000),
+    ])
+      insert.run(value);
+    const { rows, cut } = await jsonAt<Rows>(await open({ rows: true }), "t/rows");
+    expect(rows.slice(0, 5).map(({ v }) => v)).toEqual([null, 1.5, String(2n ** 62n), "text", { base64: "AP8=" }]);
+    expect(rows[5]?.["v"]).toBe("x".repeat(10_000));
+    expect(cut).toEqual([
+      { row: 5, column: "v", length: 20_000 },
+      { row: 6, column: "v", length: 20_000 },
+    ]);
+  });
+
+  it("stop at the limits for rows and bytes, and go on behind them", async () => {
+    const database = make("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)");
+    for (let index = 0; index < 10; index += 1) database.prepare("INSERT INTO t (v) VALUES (?)").run("y".repeat(900));
+    const source = await open({ rows: true, maxBytes: 2048, maxRows: 4 });
+    expect((await jsonAt<Rows>(source, "t/rows", { limit: "1000" })).rows).toHaveLength(2);
+    expect(await allRows(source, "t/rows", "1000")).toHaveLength(10);
+    const wide = await open({ rows: true, maxRows: 4 });
+    expect((await jsonAt<Rows>(wide, "t/rows", { limit: "1000" })).rows).toHaveLength(4);
+  });
+
+  it("are found by their key, and a key that is none is refused", async () => {
+    make("CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (7, 'seven')");
+    const source = await open({ rows: true });
+    expect((await jsonAt<Rows>(source, "t/rows", { key: "7" })).rows).toEqual([{ id: 7, v: "seven" }]);
+    await refusal(source.read({ path: "t/rows", query: { key: "8" } }, call()), ["not-found"], "8");
+    for (const after of [
+      "",
+      "x' OR 1=1",
+      "~e30",
+      "~W10",
+      `~${Buffer.from('["1","2"]').toString("base64url")}`,
+      "9".repeat(30),
+    ])
+      await refusal(source.read({ path: "t/rows", query: { after } }, call()), ["invalid"], after);
+    for (const limit of ["0", "-1", "x", "1e3", "1; DROP TABLE t"])
+      await refusal(source.read({ path: "t/rows", query: { limit } }, call()), ["invalid"], limit);
+  });
+
+  it("of a view are the first ones, and it is said that there are more", async () => {
+    make("CREATE TABLE t (v); INSERT INTO t VALUES (1), (2), (3); CREATE VIEW w AS SELECT v FROM t");
+    const page = await jsonAt<Rows>(await open({ rows: true }), "w/rows", { limit: "2" });
+    expect(page).toMatchObject({ rows: [{ v: 1 }, { v: 2 }], more: true });
+    expect(page.next).toBeUndefined();
+  });
+});
+
+describe("a list of what is allowed", () => {
+  const secret = "zqxhidden";
+  const schema = `
+    CREATE TABLE users (id INTEGER PRIMARY KEY, boss INTEGER REFERENCES ${secret}_people(id));
+    CREATE TABLE ${secret}_people (id INTEGER PRIMARY KEY, "user" INTEGER REFERENCES users(id));
+    CREATE VIEW joined AS SELECT u.id FROM users u JOIN ${secret}_people p ON p.id = u.boss;
+    INSERT INTO users VALUES (1, NULL); INSERT INTO ${secret}_people VALUES (1, 1)`;
+
+  it.each([
+    ["an exclusion", { exclude: [`${secret}*`] }],
+    ["an inclusion", { include: ["users", "joined"] }],
+  ])("holds at every door, as %s", async (_, tables) => {
+    make(schema);
+    const source = await open({ rows: true, tables });
+    const said: unknown[] = [];
+    for (const entry of await collect<Entry>((cursor) => source.list(asking(2, cursor), call()))) {
+      said.push(entry, await source.stat?.(entry, call()), await source.read(entry, call()));
+      for (const format of ["ddl", "markdown", "json"])
+        if (!entry.path.endsWith("rows")) said.push(await textAt(source, entry.path, { format }));
+    }
+    said.push(await source.children?.({ path: "" }, asking(100), call()));
+    for (const template of source.templates ?? [])
+      said.push(await source.complete?.({ template, variable: "table", value: "", given: {} }, call()));
+    expect(said.length).toBeGreaterThan(10);
+    expect(JSON.stringify(said)).not.toContain(secret);
+    expect(JSON.stringify(said)).toContain("users");
+    for (const path of [`${secret}_people`, `${secret}_people/schema`, `${secret}_people/rows`])
+      for (const asked of [
+        () => source.read({ path }, call()),
+        () => source.stat?.({ path }, call()) ?? Promise.resolve(),
+        () => source.children?.({ path }, asking(1), call()) ?? Promise.resolve(),
+      ])
+        await refusal(asked(), ["not-found"], path);
+  });
+
+  it("is the same for lists, reads and completion, whatever the patterns", async () => {
+    const names = ["alpha", "beta", "Beta", "al/pha", "日本", "a.b", "x*y", "[z]"];
+    make(
+      names
+        .map((name) => `CREATE TABLE ${quoted(`${name}`)} (x)`)
+        .slice(0, 2)
+        .join(";"),
+    );
+    for (const name of names.slice(3)) writers[0]?.exec(`CREATE TABLE ${quoted(name)} (x)`);
+    const pattern = fc.constantFrom(
+      "*",
+      "a*",
+      "?eta",
+      "{alpha,beta}",
+      "[a-b]*",
+      "日*",
+      "a.b",
+      "al/pha",
+      "\\[z]",
+      "nothing",
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(pattern, { maxLength: 2 }),
+        fc.array(pattern, { maxLength: 2 }),
+        async (include, exclude) => {
+          const source = await open({ tables: { include, exclude } });
+          const paths = (await listed(source)).filter((path) => path !== "overview");
+          const readable: string[] = [];
+          const children = (await source.children?.({ path: "" }, asking(100), call()))?.items ?? [];
+          for (const name of names) {
+            const path = `${name.replaceAll("/", "\0")}/schema`;
+            const isThere = await source.read({ path }, call()).then(
+              () => true,
+              () => false,
+            );
+            if (isThere) readable.push(path);
+          }
+          expect([...paths].sort()).toEqual(readable.sort());
+          expect(children.filter(({ path }) => path !== "overview")).toHaveLength(paths.length);
+          await source.close?.();
+        },
+      ),
+      { numRuns: 8 },
+    );
+  });
+});
+
+describe("a writer at work", () => {
+  it("is read consistently, what stands in the write-ahead log included", async () => {
+    const database = make(
+      "PRAGMA journal_mode = WAL; CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, 'a')",
+    );
+    const source = await open({ rows: true });
+    expect((await jsonAt<Rows>(source, "t/rows")).rows).toEqual([{ id: 1, v: "a" }]);
+    database.exec("BEGIN; INSERT INTO t VALUES (2, 'not yet')");
+    expect((await jsonAt<Rows>(source, "t/rows")).rows).toHaveLength(1);
+    database.exec("COMMIT");
+    expect((await jsonAt<Rows>(source, "t/rows")).rows).toHaveLength(2);
+    expect(statSync(`${file()}-wal`).size).toBeGreaterThan(0);
+  });
+
+  it("changes nothing of the file through us", async () => {
+    make("CREATE TABLE t (v); CREATE VIEW w AS SELECT v FROM t").close();
+    const before = statSync(file(), { bigint: true });
+    const source = await open({ rows: true });
+    for (const path of await listed(source)) await source.read({ path }, call());
+    expect(statSync(file(), { bigint: true }).mtimeNs).toBe(before.mtimeNs);
+    expect(readdirSync(folder)).toEqual(["app.db"]);
+  });
+
+  it("that replaces the file by another is noticed at the next question", async () => {
+    make("CREATE TABLE old (v)").close();
+    const source = await open();
+    expect(await listed(source)).toEqual(["old/schema", "overview"]);
+    make("CREATE TABLE young (v)", "next.db").close();
+    renameSync(file("next.db"), file());
+    expect(await listed(source)).toEqual(["overview", "young/schema"]);
+  });
+
+  it("is heard of: rows, tables that come and go, and a file that is replaced", async () => {
+    const database = make("PRAGMA journal_mode = WAL; CREATE TABLE t (v)");
+    const source = await open({ rows: true, pollMs: 100 });
+    const { until } = listen((await source.watch?.(call())) as AsyncIterable<SourceChange>);
+    const said = (kind: SourceChange["kind"], path: string) =>
+      until((change) => change.kind === kind && "path" in change && change.path === path, `${kind} ${path}`);
+    database.exec("INSERT INTO t VALUES (1)");
+    await said("changed", "t/rows");
+    database.exec("CREATE TABLE u (v)");
+    await said("appeared", "u/schema");
+    await said("appeared", "u");
+    await said("changed", "overview");
+    database.exec("ALTER TABLE t ADD COLUMN w");
+    await said("changed", "t/schema");
+    database.exec("DROP TABLE u");
+    await said("gone", "u/rows");
+    database.close();
+    make("CREATE TABLE another (v)", "next.db").close();
+    for (const name of ["app.db-wal", "app.db-shm"]) rmSync(file(name), { force: true });
+    renameSync(file("next.db"), file());
+    await said("appeared", "another/schema");
+  });
+});
+
+describe("a file that is no good", () => {
+  const kindsOf = async (source: Source) => {
+    const error = await refusal(source.list(asking(10), call()), ["unavailable"], "list");
+    expect(error.message).not.toContain(folder);
+    return { message: error.message, passing: error.passing };
+  };
+
+  it("that is missing does not stop the start, and is served once it is there", async () => {
+    const source = await open();
+    expect(await kindsOf(source)).toMatchObject({ passing: true });
+    make("CREATE TABLE t (v)");
+    expect(await listed(source)).toEqual(["overview", "t/schema"]);
+  });
+
+  it("that is no database, empty, cut off or scrambled is refused in words", async () => {
+    writeFileSync(file(), "no database at all, ".repeat(100));
+    expect((await kindsOf(await open())).message).toContain("no SQLite database");
+    make("CREATE TABLE t (v); INSERT INTO t VALUES (zeroblob(100000))", "cut.db").close();
+    truncateSync(file("cut.db"), 6000);
+    const cut = await open({ path: file("cut.db"), rows: true });
+    await refusal(cut.read({ path: "t/rows" }, call()), ["unavailable"], "cut");
+    writeFileSync(file("empty.db"), "");
+    expect(await listed(await open({ path: file("empty.db") }))).toEqual(["overview"]);
+    mkdirSync(file("folder.db"));
+    expect((await kindsOf(await open({ path: file("folder.db") }))).passing).toBe(false);
+  });
+
+  it("with bytes turned anywhere never takes the house along", async () => {
+    const database = make(
+      "CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); CREATE INDEX i ON t (v); CREATE VIEW w AS SELECT * FROM t",
+    );
+    for (let index = 0; index < 200; index += 1)
+      database.prepare("INSERT INTO t (v) VALUES (?)").run(`value ${index}`.repeat(10));
+    const bytes = Buffer.from(database.serialize());
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.nat(bytes.length - 1), fc.nat(255)), { minLength: 1, maxLength: 40 }),
+        async (turned) => {
+          const hostile = Buffer.from(bytes);
+          for (const [at, byte] of turned) hostile[at] = byte;
+          writeFileSync(file("hostile.db"), hostile);
+          const source = await open({ path: file("hostile.db"), rows: true });
+          for (const ask of [
+            () => source.list(asking(10), call()),
+            () => source.read({ path: "t/rows" }, call()),
+            () => source.read({ path: "w/rows" }, call()),
+            () => source.read({ path: "overview" }, call()),
+          ])
+            await ask().catch((cause: unknown) => {
+              if (!(cause instanceof ResourceError)) throw cause;
+            });
+          await source.close?.();
+        },
+      ),
+      { numRuns: 10 },
+    );
+  });
+
+  it("with a view that never ends is given up in time, and the rest is served meanwhile and afterwards", async () => {
+    make(`CREATE TABLE t (v); INSERT INTO t VALUES (1);
+      CREATE VIEW bomb AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) AS c FROM n`);
+    const source = await open({ rows: true, timeoutMs: 500 });
+    const bombed = refusal(source.read({ path: "bomb/rows" }, call()), ["unavailable"], "bomb");
+    expect(await listed(source)).toContain("bomb/schema");
+    expect((await bombed).message).toContain("500 ms");
+    expect((await jsonAt<Rows>(source, "t/rows")).rows).toEqual([{ v: 1 }]);
+    expect(await textAt(source, "bomb/schema", { format: "ddl" })).toContain("RECURSIVE");
+  });
+
+  it("with a view that wants all memory is refused", async () => {
+    make("CREATE VIEW huge AS SELECT hex(zeroblob(400000000)) AS h");
+    const source = await open({ rows: true, timeoutMs: 1000 });
+    await refusal(source.read({ path: "huge/rows" }, call()), ["too-large", "unavailable"], "huge");
+  });
+
+  it("cannot load or write anything through its schema", async () => {
+    make(`CREATE TABLE t (v);
+      CREATE VIEW loads AS SELECT load_extension('/tmp/none') AS x; CREATE VIEW attached AS SELECT * FROM t;
+      CREATE TRIGGER kept INSTEAD OF INSERT ON attached BEGIN INSERT INTO t VALUES (1); END`);
+    const source = await open({ rows: true });
+    await refusal(source.read({ path: "loads/rows" }, call()), ["unsupported", "unexpected"], "loads");
+    expect((await jsonAt<Rows>(source, "attached/rows")).rows).toEqual([]);
+  });
+
+  it("in a place where no shared memory can be made is read only as one that never changes", async () => {
+    const database = make("CREATE TABLE t (v); PRAGMA journal_mode = WAL; CREATE TABLE in_the_log (v)");
+    for (const ending of ["", "-wal"]) copyFileSync(file() + ending, file("sealed.db") + ending);
+    database.close();
+    // As root, no folder is closed to us; a folder in the place of the file is.
+    mkdirSync(file("sealed.db-shm"));
+    expect((await kindsOf(await open({ path: file("sealed.db") }))).message).toContain("immutable");
+    const sealed = await open({ path: file("sealed.db"), immutable: true });
+    expect(await listed(sealed)).toEqual(["overview", "t/schema"]);
+  });
+});
+
+it("a thousand tables are listed with one question per page", async () => {
+  make(`BEGIN; ${Array.from({ length: 1000 }, (_, index) => `CREATE TABLE t${index} (v)`).join(";")}; COMMIT`);
+  const source = await open();
+  expect(await collect<Entry>((cursor) => source.list(asking(100, cursor), call()))).toHaveLength(1001);
+});

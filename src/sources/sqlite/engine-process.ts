@@ -1,0 +1,77 @@
+/** The process that has the database file open: what a hostile file does to it, it does to nothing else. */
+import { statSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
+import type { FromEngine, ToEngine } from "./engine.ts";
+import { answer, KeyFault } from "./questions.ts";
+
+interface Open {
+  readonly database: DatabaseSync;
+  /** Which file it is: another may have taken its place under the same name. */
+  readonly identity: string;
+}
+
+let open: Open | undefined;
+
+function databaseAt({ path, immutable }: ToEngine): DatabaseSync {
+  const identity = identityOf(path);
+  if (open?.identity === identity) return open.database;
+  open?.database.close();
+  open = undefined;
+  const url = pathToFileURL(path);
+  if (immutable) url.searchParams.set("immutable", "1");
+  const database = new DatabaseSync(url, {
+    readOnly: true,
+    allowExtension: false,
+    enableForeignKeyConstraints: false,
+    // A node that does not know it ignores it; a database that is only read cannot be corrupted by a statement anyway.
+    defensive: true,
+  });
+  for (const setting of [
+    "trusted_schema = OFF",
+    "query_only = ON",
+    "cell_size_check = ON",
+    "mmap_size = 0",
+    "temp_store = MEMORY",
+    "busy_timeout = 1000",
+    "hard_heap_limit = 268435456",
+  ])
+    database.exec(`PRAGMA ${setting}`);
+  open = { database, identity };
+  return database;
+}
+
+function identityOf(path: string): string {
+  const stats = statSync(path, { bigint: true });
+  if (!stats.isFile()) throw Object.assign(new Error("no file"), { code: "EISDIR" });
+  const { dev, ino } = stats;
+  return `${dev}:${ino}`;
+}
+
+process.on("message", (told: ToEngine) => {
+  let said: FromEngine;
+  try {
+    const database = databaseAt(told);
+    // All that one question reads is of one moment.
+    database.exec("BEGIN");
+    try {
+      said = { answer: answer(database, told.question), identity: open?.identity ?? "" };
+    } finally {
+      database.exec("COMMIT");
+    }
+  } catch (cause) {
+    const { code, errcode, message } = cause as {
+      readonly code?: unknown;
+      readonly errcode?: unknown;
+      readonly message?: unknown;
+    };
+    said = {
+      fault: cause instanceof KeyFault ? "KEY" : typeof errcode === "number" ? errcode : String(code ?? ""),
+      message: String(message).slice(0, 300),
+    };
+  }
+  process.send?.(said);
+});
+
+// Whoever started it is gone.
+process.on("disconnect", () => process.exit());

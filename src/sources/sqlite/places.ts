@@ -1,0 +1,42 @@
+/** What an address of a database file means, and how each thing is addressed. */
+import { pathOf, segmentsOf } from "../../source.ts";
+import type { AllowList } from "../database/allow-list.ts";
+import { createSegments, isSpeakable } from "../database/segments.ts";
+
+export type Place =
+  | { readonly kind: "database" | "overview" }
+  | { readonly kind: "table" | "definition" | "rows"; readonly table: string };
+
+const segments = createSegments(["overview"]);
+export const { spell } = segments;
+
+export function pathTo(place: Place): string {
+  switch (place.kind) {
+    case "database":
+      return "";
+    case "overview":
+      return "overview";
+    case "table":
+      return pathOf([spell(place.table)]);
+    case "definition":
+      return pathOf([spell(place.table), "schema"]);
+    case "rows":
+      return pathOf([spell(place.table), "rows"]);
+  }
+}
+
+/** Undefined for what nothing can stand at. */
+export function parsePath(path: string): Place | undefined {
+  const [first, second, ...more] = segmentsOf(path);
+  if (first === undefined) return { kind: "database" };
+  if (first === "overview") return second === undefined ? { kind: "overview" } : undefined;
+  const table = segments.parse(first);
+  if (table === undefined || more.length > 0) return undefined;
+  if (second === undefined) return { kind: "table", table };
+  if (second === "schema") return { kind: "definition", table };
+  return second === "rows" ? { kind: "rows", table } : undefined;
+}
+
+export function isShown({ name }: { readonly name: string }, allow: AllowList): boolean {
+  return isSpeakable(name) && allow.table({ schema: "main", table: name });
+}
