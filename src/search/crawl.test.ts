@@ -97,7 +97,33 @@ function counting(source: Source): { readonly source: Source; readonly reads: st
   };
 }
 
+/** Lists the other way round. */
+function backwards(source: Source): Source {
+  return {
+    ...source,
+    order: (left, right) => compareAddresses(right, left),
+    async list(ask, call) {
+      const { items } = await source.list({ limit: 1_000_000 }, call);
+      const from = ask.cursor === undefined ? 0 : Number(ask.cursor);
+      const page = items.toReversed().slice(from, from + 2);
+      return { items: page, ...(from + 2 < items.length && { next: String(from + 2) }) };
+    },
+  };
+}
+
 describe("a crawl", () => {
+  it("follows a source that lists in an order of its own, and reads only what is new", async () => {
+    const memory = createMemory({ a: "apple tea", "b/c": "green tea", "b-c": "black tea", d: "coffee" });
+    await once(backwards(memory.source));
+    expect(stored()).toEqual(["a", "b/c", "b-c", "d"]);
+    memory.delete("b/c");
+    memory.set("d", "more tea");
+    const { source, reads } = counting(backwards(memory.source));
+    await once(source);
+    expect(reads).toEqual(["d"]);
+    expect(found("tea")).toEqual(["a", "b-c", "d"]);
+  });
+
   it("puts in all that is there, and says how far it has come", async () => {
     const { source } = createMemory({ "a/one.md": "apple tea", "b.md": "green tea", "c.bin": new Uint8Array([0, 1]) });
     const { crawl, until } = begin(source);

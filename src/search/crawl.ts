@@ -5,12 +5,12 @@ import { compareAddresses } from "../lib/address-order.ts";
 import { type Call, directoryType } from "../resources.ts";
 import type { Entry, Source, SourceChange, Tools } from "../source.ts";
 import type { Document, Store, Stored } from "./store.ts";
-import { createStoredRun } from "./stored-run.ts";
+import { createStoredHeap, createStoredRun } from "./stored-run.ts";
 import { textOf, type TextLimits } from "./text-of.ts";
 
 export interface CrawlOptions extends TextLimits {
   readonly mount: string;
-  readonly source: Pick<Source, "list" | "read" | "stat">;
+  readonly source: Pick<Source, "list" | "read" | "stat" | "order">;
   readonly store: Store;
   readonly tools: Tools;
   /** Whether changes are told through `hear`. Where not, everything is looked at again every `everyMs`. */
@@ -160,7 +160,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
     unread = 0;
     await count(call);
     move("indexing");
-    const known = createStoredRun(store, mount);
+    const known = source.order ? createStoredHeap(store, mount) : createStoredRun(store, mount);
     let seen = 0;
     let work: Work[] = [];
     let gone: Stored[] = [];
@@ -199,7 +199,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
       for (const entry of page.items) {
         const [first] = group;
         if (first !== undefined && first.path !== entry.path) {
-          if (compareAddresses(first.path, entry.path) > 0)
+          if (!source.order && compareAddresses(first.path, entry.path) > 0)
             throw new ResourceError(
               "unexpected",
               "the source lists its entries in another order than that of addresses",

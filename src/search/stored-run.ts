@@ -4,7 +4,15 @@ import type { Store, Stored } from "./store.ts";
 
 const pageSize = 1000;
 
-export function createStoredRun(store: Store, mount: string) {
+export interface StoredRun {
+  /** What stands before a path, and is not listed any more. */
+  takeBefore(path: string): Stored[];
+  takeAt(path: string): Stored[];
+  /** A page of what is left; none when nothing is. */
+  takeRest(): Stored[];
+}
+
+export function createStoredRun(store: Store, mount: string): StoredRun {
   let page: readonly Stored[] = [];
   let at = 0;
   let isOver = false;
@@ -32,5 +40,28 @@ export function createStoredRun(store: Store, mount: string) {
     takeBefore: (path: string) => takeWhile((stored) => compareAddresses(stored.path, path) < 0),
     takeAt: (path: string) => takeWhile((stored) => stored.path === path),
     takeRest: () => takeWhile(() => true, pageSize),
+  };
+}
+
+/** The same for a list in another order than that of addresses: all of it is held, and what is gone is known at the end. */
+export function createStoredHeap(store: Store, mount: string): StoredRun {
+  const byPath = new Map<string, Stored[]>();
+  let after: Stored | undefined;
+  do {
+    const page = store.stored(mount, { limit: pageSize, ...(after && { after }) });
+    for (const stored of page) byPath.set(stored.path, [...(byPath.get(stored.path) ?? []), stored]);
+    after = page.at(-1);
+  } while (after);
+
+  function takeAt(path: string): Stored[] {
+    const taken = byPath.get(path) ?? [];
+    byPath.delete(path);
+    return taken;
+  }
+
+  return {
+    takeBefore: () => [],
+    takeAt,
+    takeRest: () => [...byPath.keys()].slice(0, pageSize).flatMap(takeAt),
   };
 }

@@ -40,15 +40,11 @@ export default defineSource<PostgresOptions>({
 
   base: ({ url }) => baseOf(parseUrl(url)),
 
-  open: (options, tools) => openPostgres(options, tools),
+  open: async (options, tools) => openPostgres(options, tools),
 });
 
-/** `asked` hears of every statement that is sent. */
-export async function openPostgres(
-  options: PostgresOptions,
-  tools: Tools,
-  asked?: (text: string) => void,
-): Promise<Source> {
+/** `connect` makes the way to the database. Nothing is connected before the first question. */
+export function openPostgres(options: PostgresOptions, tools: Tools, connect = createConnection): Source {
   const { maxRows, maxBytes, pollMs, timeoutMs, maxConnections, fullText = [], listen: channel } = options;
   const target = parseUrl(options.url);
   const { database } = target;
@@ -62,14 +58,12 @@ export async function openPostgres(
         "invalid",
         `"fullText" names ${quote(each.table)}, whose rows are not served; name it in "rows"`,
       );
-  const connection = createConnection({
+  const connection = connect({
     target,
     password: options.password,
     tls: tlsOptions(target, options.ca),
     timeoutMs,
     maxConnections,
-    log: tools.log,
-    asked,
   });
   const catalog = createCatalog({ connection, allow, hasFunctions });
   const watching = createWatching(

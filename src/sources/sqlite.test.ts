@@ -1,11 +1,13 @@
 /** The SQLite source on real files: what is said of them, hostile files, writers at work. */
 import {
+  copyFileSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
@@ -21,11 +23,12 @@ import type { Call } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
 import type { Entry, Source, SourceChange } from "../source.ts";
 import { createClock } from "../testing/clock.ts";
-import { sourceContract } from "../testing/index.ts";
+import { sourceContract, sweepFaults } from "../testing/index.ts";
 import { listen } from "../testing/listen.ts";
 import { asking, collect } from "../testing/pages.ts";
 import { refusal } from "../testing/refusal.ts";
-import definition from "./sqlite.ts";
+import definition, { openSqlite } from "./sqlite.ts";
+import { createEngine } from "./sqlite/engine.ts";
 
 type Options = Parameters<typeof definition.open>[0];
 
@@ -238,9 +241,11 @@ describe("what is said of a table", () => {
     expect((await jsonAt<Rows>(source, "notes/rows")).rows).toEqual([{ body: "a" }]);
   });
 
-  it.each(hostileNames)("is found and read back under the name %j", async (name) => {
-    make(`CREATE TABLE ${quoted(name)} (${quoted(name)} TEXT PRIMARY KEY); INSERT INTO ${quoted(name)} VALUES ('here');
-      CREATE TABLE users (x)`);
+  it("is found and read back through URIs, whatever the names", async () => {
+    for (const [index, name] of hostileNames.entries()) {
+      const table = quoted(name);
+      make(`CREATE TABLE ${table} (${table} TEXT PRIMARY KEY); INSERT INTO ${table} VALUES ('here ${index}')`).close();
+    }
     const source = await open({ rows: true });
     const house = createResources({
       mounts: [{ name: "db", base: "sqlite://app.db/", source }],
@@ -249,12 +254,14 @@ describe("what is said of a table", () => {
       cursorKey: new Uint8Array(32),
     });
     const { items } = await house.list({}, call());
-    expect(items).toHaveLength(5);
+    expect(items).toHaveLength(2 * hostileNames.length + 1);
     for (const { uri } of items) expect((await house.read(uri, call())).contents).toHaveLength(1);
-    const own = items.filter(({ title }) => title === `Rows of app.db.${name}`);
-    const [{ contents } = { contents: [] }] = await Promise.all(own.map(({ uri }) => house.read(uri, call())));
-    const [body] = contents.map((content) => ("text" in content.body ? content.body.text : ""));
-    expect((JSON.parse(body ?? "{}") as Rows).rows).toEqual([{ [name]: "here" }]);
+    for (const [index, name] of hostileNames.entries()) {
+      const own = items.find(({ title }) => title === `Rows of app.db.${name}`);
+      const { contents } = await house.read(own?.uri ?? "", call());
+      const [text] = contents.map(({ body }) => ("text" in body ? body.text : ""));
+      expect((JSON.parse(text ?? "{}") as Rows).rows).toEqual([{ [name]: `here ${index}` }]);
+    }
     await house.close();
   });
 });
@@ -574,8 +581,8 @@ describe("a file that is no good", () => {
     const database = make("CREATE TABLE t (v); PRAGMA journal_mode = WAL; CREATE TABLE in_the_log (v)");
     for (const ending of ["", "-wal"]) copyFileSync(file() + ending, file("sealed.db") + ending);
     database.close();
-    // As root, no folder is closed to us; a folder in the place of the file is.
-    mkdirSync(file("sealed.db-shm"));
+    // No folder is closed to root; a link that leads nowhere is closed to everyone.
+    symlinkSync(file("nowhere/at-all"), file("sealed.db-shm"));
     expect((await kindsOf(await open({ path: file("sealed.db") }))).message).toContain("immutable");
     const sealed = await open({ path: file("sealed.db"), immutable: true });
     expect(await listed(sealed)).toEqual(["overview", "t/schema"]);
@@ -586,4 +593,28 @@ it("a thousand tables are listed with one question per page", async () => {
   make(`BEGIN; ${Array.from({ length: 1000 }, (_, index) => `CREATE TABLE t${index} (v)`).join(";")}; COMMIT`);
   const source = await open();
   expect(await collect<Entry>((cursor) => source.list(asking(100, cursor), call()))).toHaveLength(1001);
+});
+
+it("answers or refuses in the house's own words when any question to the file fails, and works again afterwards", async () => {
+  make("CREATE TABLE t (id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1); CREATE VIEW w AS SELECT * FROM t");
+  const options = definition.options(z).parse({ path: file(), rows: true });
+  const run = async (source: Source) => {
+    for (const path of await listed(source)) await source.read({ path }, call());
+    await source.stat?.({ path: "t/schema" }, call());
+    await source.children?.({ path: "t" }, asking(10), call());
+  };
+  const failed = await sweepFaults({
+    open: () => createEngine({ path: file(), immutable: false, timeoutMs: 5000 }),
+    async run(engine) {
+      opened.push(engineSource(engine));
+      await run(opened.at(-1) as Source);
+    },
+    recovered: () => run(opened.at(-1) as Source),
+    faults: [() => new ResourceError("unavailable", "the file is gone")],
+  });
+  expect(failed).toBeGreaterThan(5);
+
+  function engineSource(engine: ReturnType<typeof createEngine>): Source {
+    return openSqlite(options, tools, () => engine);
+  }
 });

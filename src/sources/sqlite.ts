@@ -5,7 +5,7 @@ import { compareAddresses } from "../lib/address-order.ts";
 import { directoryType } from "../resources.ts";
 import type { Page } from "../resources.ts";
 import { defineSource } from "../source.ts";
-import type { Address, Entry, ListAsk, Part, SourceTemplate } from "../source.ts";
+import type { Address, Entry, ListAsk, Part, Source, SourceTemplate, Tools } from "../source.ts";
 import { type AllowList, createAllowList } from "./database/allow-list.ts";
 import { createStatement, toDdl } from "./database/ddl.ts";
 import { schemaType, type TableDescription } from "./database/description.ts";
@@ -80,211 +80,218 @@ export default defineSource<SqliteOptions>({
 
   base: ({ path }) => `sqlite://${encodeURIComponent(basename(path))}/`,
 
-  async open({ path: configured, immutable, maxRows, maxBytes, pollMs, timeoutMs, tables, rows }, { wait }) {
-    const path = resolve(configured);
-    const database = basename(path);
-    const allow = createAllowList({ tables, rows, isFlat: true });
-    // What a view costs is paid by those who ask for rows, not by those who ask what there is.
-    const facts = createEngine({ path, immutable, timeoutMs });
-    const readers = createEngine({ path, immutable, timeoutMs });
-    const watching = createWatching(createLookOut({ path, engine: facts, allow, pollMs, wait }));
-    const limits = { maxRows, maxBytes };
-    const hasRows = ({ name }: Pick<NamedTable, "name">) => allow.rows({ schema: "main", table: name });
-
-    async function shown(signal: AbortSignal): Promise<readonly NamedTable[]> {
-      const { answer } = await facts.ask({ kind: "tables" }, signal);
-      return answer.filter((table) => isShown(table, allow));
-    }
-
-    /** What stands at a path; "not-found" in the caller's own words otherwise. */
-    async function locate(path: string, signal: AbortSignal) {
-      const place = parsePath(path);
-      if (place === undefined) throw notFound(path);
-      if (!("table" in place)) return { place, table: undefined };
-      const table = (await shown(signal)).find(({ name }) => name === place.table);
-      if (table === undefined || (place.kind === "rows" && !hasRows(table))) throw notFound(path);
-      return { place, table };
-    }
-
-    function leavesOf(table: NamedTable): Entry[] {
-      const { name, kind } = table;
-      const leaf = (what: "rows" | "definition", title: string, mimeType: string): Entry => ({
-        path: pathTo({ kind: what, table: name }),
-        name: `${name} ${what === "rows" ? "rows" : "schema"}`,
-        title: `${title} ${database}.${name}`,
-        mimeType,
-        meta: { "pressmark/kind": kind },
-      });
-      return [
-        ...(hasRows(table) ? [leaf("rows", "Rows of", "application/json")] : []),
-        leaf("definition", "Database schema for", schemaType),
-      ];
-    }
-
-    const overview: Entry = {
-      path: "overview",
-      name: `${database} overview`,
-      title: `Overview of ${database}`,
-      mimeType: "text/markdown",
-    };
-
-    async function describe(wanted: readonly string[], withViews: boolean, signal: AbortSignal) {
-      const { answer } = await facts.ask({ kind: "describe", tables: wanted, withViews }, signal);
-      return answer.map((raw) => toDescription(raw, database, allow));
-    }
-
-    async function readOverview(at: Address, signal: AbortSignal): Promise<Part> {
-      const format = formatOf(at, "markdown", tableFormats);
-      const all = await shown(signal);
-      const names = all.map(({ name }) => name).sort(compareAddresses);
-      const described = await describe(names.slice(0, maxTables), false, signal);
-      const content = {
-        database,
-        tables: described.sort((a, b) => compareAddresses(a.table, b.table)),
-        enums: [],
-        functions: [],
-        leftOut: Math.max(0, names.length - maxTables),
-      };
-      if (format === "ddl") return text(content.tables.map(toDdl).join("\n"), "application/sql");
-      return format === "json"
-        ? text(JSON.stringify(content), schemaType)
-        : text(overviewMarkdown(content), "text/markdown");
-    }
-
-    async function readDefinition(at: Address, table: string, signal: AbortSignal): Promise<Part> {
-      const format = formatOf(at, "json", tableFormats);
-      const [description] = allow.table({ schema: "main", table }) ? await describe([table], true, signal) : [];
-      if (description === undefined) throw notFound(at.path);
-      if (format === "ddl") return text(toDdl(description), "application/sql");
-      if (format === "markdown") return text(tableMarkdown(description, toDdl(description)), "text/markdown");
-      return text(JSON.stringify(description), schemaType);
-    }
-
-    async function readRows({ path: asked, query = {} }: Address, table: string, signal: AbortSignal): Promise<Part> {
-      const ask = parseRowsAsk(query, limits);
-      if (ask === undefined || !isShown({ name: table }, allow) || !hasRows({ name: table })) throw notFound(asked);
-      const given = "key" in ask ? ask.key : ask.after;
-      const values = given?.map((each) => {
-        const value = parseKeyText(each);
-        if (value === undefined)
-          throw invalid("that is no key of a row of this table; take it from the page before, as it is");
-        return value;
-      });
-      const { answer } = await readers.ask(
-        {
-          kind: "rows",
-          table,
-          limit: ask.limit,
-          maxBytes,
-          maxValueLength,
-          ...(values && ("key" in ask ? { key: values } : { after: values })),
-        },
-        signal,
-      );
-      if (answer === undefined || ("key" in ask && answer.rows.length === 0)) throw notFound(asked);
-      return rowsPart({ database, table }, answer, ask.limit);
-    }
-
-    async function read(at: Address, signal: AbortSignal): Promise<readonly Part[]> {
-      const place = parsePath(at.path);
-      if (place?.kind === "overview") return [await readOverview(at, signal)];
-      if (place?.kind === "definition") return [await readDefinition(at, place.table, signal)];
-      if (place?.kind === "rows") return [await readRows(at, place.table, signal)];
-      if (hasQuery(at)) throw notFound(at.path);
-      await locate(at.path, signal);
-      throw new ResourceError("directory", `${quote(at.path)} is a directory; list its children instead`);
-    }
-
-    const templates: readonly SourceTemplate[] = [
-      {
-        template: "{table}/schema{?format}",
-        name: "Table",
-        description:
-          "What a table or view looks like: columns, keys, indexes; as JSON, or with format=ddl or format=markdown",
-        mimeType: schemaType,
-      },
-      ...(allow.hasRows
-        ? [
-            {
-              template: "{table}/rows{?limit,after,key}",
-              name: "Rows",
-              description: `Rows of a table in the order of its key, up to ${maxRows} at once; after goes on behind a row, key is one row`,
-              mimeType: "application/json",
-            },
-          ]
-        : []),
-    ];
-
-    return {
-      cursorAfter: ({ path: last }) => last,
-
-      async list(ask, { signal }) {
-        return pageOf([overview, ...(await shown(signal)).flatMap(leavesOf)], ask);
-      },
-
-      read: (at, { signal }) => read(at, signal),
-
-      async stat(at, { signal }): Promise<Entry> {
-        const { place, table } = await locate(at.path, signal);
-        const entry: Entry | undefined =
-          place.kind === "overview"
-            ? overview
-            : table === undefined
-              ? { path: "", name: database, mimeType: directoryType }
-              : place.kind === "table"
-                ? directoryOf(table)
-                : leavesOf(table).find(({ path: leaf }) => leaf === at.path);
-        if (entry === undefined) throw notFound(at.path);
-        if (at.query === undefined || !hasQuery(at)) return entry;
-        if (entry.mimeType === directoryType) throw notFound(at.path);
-        // Whether there are such rows is known once they are read.
-        if (place.kind === "rows") await read(at, signal);
-        return {
-          ...entry,
-          query: at.query,
-          ...(place.kind !== "rows" && {
-            mimeType: typeOf(formatOf(at, place.kind === "overview" ? "markdown" : "json", tableFormats)),
-          }),
-        };
-      },
-
-      async children(at, ask, { signal }) {
-        const { place, table } = await locate(at.path, signal);
-        if (hasQuery(at) || (place.kind !== "database" && place.kind !== "table")) throw notFound(at.path);
-        return pageOf(table ? leavesOf(table) : [overview, ...(await shown(signal)).map(directoryOf)], ask);
-      },
-
-      templates,
-
-      async complete({ template: { template }, variable, value }, { signal }) {
-        if (variable === "format")
-          return tableFormats
-            .filter((each) => each.startsWith(value))
-            .map((each) => ({ value: each, reveals: { path: "" } }));
-        if (variable !== "table") return [];
-        const typed = value.toLowerCase();
-        const fitting = (await shown(signal)).filter(
-          (table) => table.name.toLowerCase().includes(typed) && (!template.includes("/rows") || hasRows(table)),
-        );
-        const rank = ({ name }: NamedTable) =>
-          name.startsWith(value) ? 0 : name.toLowerCase().startsWith(typed) ? 1 : 2;
-        return fitting
-          .sort((a, b) => rank(a) - rank(b) || compareAddresses(a.name, b.name))
-          .slice(0, 500)
-          .map(({ name }) => ({ value: spell(name), reveals: { path: pathTo({ kind: "table", table: name }) } }));
-      },
-
-      async watch({ signal }) {
-        return watching.watch(signal);
-      },
-
-      async close() {
-        await watching.close();
-        await Promise.all([facts.close(), readers.close()]);
-      },
-    };
-  },
+  open: async (options, tools) => openSqlite(options, tools),
 });
+
+/** `engine` opens the file. */
+export function openSqlite(
+  { path: configured, immutable, maxRows, maxBytes, pollMs, timeoutMs, tables, rows }: SqliteOptions,
+  { wait }: Pick<Tools, "wait">,
+  engine = createEngine,
+): Source {
+  const path = resolve(configured);
+  const database = basename(path);
+  const allow = createAllowList({ tables, rows, isFlat: true });
+  // What a view costs is paid by those who ask for rows, not by those who ask what there is.
+  const facts = engine({ path, immutable, timeoutMs });
+  const readers = engine({ path, immutable, timeoutMs });
+  const watching = createWatching(createLookOut({ path, engine: facts, allow, pollMs, wait }));
+  const limits = { maxRows, maxBytes };
+  const hasRows = ({ name }: Pick<NamedTable, "name">) => allow.rows({ schema: "main", table: name });
+
+  async function shown(signal: AbortSignal): Promise<readonly NamedTable[]> {
+    const { answer } = await facts.ask({ kind: "tables" }, signal);
+    return answer.filter((table) => isShown(table, allow));
+  }
+
+  /** What stands at a path; "not-found" in the caller's own words otherwise. */
+  async function locate(path: string, signal: AbortSignal) {
+    const place = parsePath(path);
+    if (place === undefined) throw notFound(path);
+    if (!("table" in place)) return { place, table: undefined };
+    const table = (await shown(signal)).find(({ name }) => name === place.table);
+    if (table === undefined || (place.kind === "rows" && !hasRows(table))) throw notFound(path);
+    return { place, table };
+  }
+
+  function leavesOf(table: NamedTable): Entry[] {
+    const { name, kind } = table;
+    const leaf = (what: "rows" | "definition", title: string, mimeType: string): Entry => ({
+      path: pathTo({ kind: what, table: name }),
+      name: `${name} ${what === "rows" ? "rows" : "schema"}`,
+      title: `${title} ${database}.${name}`,
+      mimeType,
+      meta: { "pressmark/kind": kind },
+    });
+    return [
+      ...(hasRows(table) ? [leaf("rows", "Rows of", "application/json")] : []),
+      leaf("definition", "Database schema for", schemaType),
+    ];
+  }
+
+  const overview: Entry = {
+    path: "overview",
+    name: `${database} overview`,
+    title: `Overview of ${database}`,
+    mimeType: "text/markdown",
+  };
+
+  async function describe(wanted: readonly string[], withViews: boolean, signal: AbortSignal) {
+    const { answer } = await facts.ask({ kind: "describe", tables: wanted, withViews }, signal);
+    return answer.map((raw) => toDescription(raw, database, allow));
+  }
+
+  async function readOverview(at: Address, signal: AbortSignal): Promise<Part> {
+    const format = formatOf(at, "markdown", tableFormats);
+    const all = await shown(signal);
+    const names = all.map(({ name }) => name).sort(compareAddresses);
+    const described = await describe(names.slice(0, maxTables), false, signal);
+    const content = {
+      database,
+      tables: described.sort((a, b) => compareAddresses(a.table, b.table)),
+      enums: [],
+      functions: [],
+      leftOut: Math.max(0, names.length - maxTables),
+    };
+    if (format === "ddl") return text(content.tables.map(toDdl).join("\n"), "application/sql");
+    return format === "json"
+      ? text(JSON.stringify(content), schemaType)
+      : text(overviewMarkdown(content), "text/markdown");
+  }
+
+  async function readDefinition(at: Address, table: string, signal: AbortSignal): Promise<Part> {
+    const format = formatOf(at, "json", tableFormats);
+    const [description] = allow.table({ schema: "main", table }) ? await describe([table], true, signal) : [];
+    if (description === undefined) throw notFound(at.path);
+    if (format === "ddl") return text(toDdl(description), "application/sql");
+    if (format === "markdown") return text(tableMarkdown(description, toDdl(description)), "text/markdown");
+    return text(JSON.stringify(description), schemaType);
+  }
+
+  async function readRows({ path: asked, query = {} }: Address, table: string, signal: AbortSignal): Promise<Part> {
+    const ask = parseRowsAsk(query, limits);
+    if (ask === undefined || !isShown({ name: table }, allow) || !hasRows({ name: table })) throw notFound(asked);
+    const given = "key" in ask ? ask.key : ask.after;
+    const values = given?.map((each) => {
+      const value = parseKeyText(each);
+      if (value === undefined)
+        throw invalid("that is no key of a row of this table; take it from the page before, as it is");
+      return value;
+    });
+    const { answer } = await readers.ask(
+      {
+        kind: "rows",
+        table,
+        limit: ask.limit,
+        maxBytes,
+        maxValueLength,
+        ...(values && ("key" in ask ? { key: values } : { after: values })),
+      },
+      signal,
+    );
+    if (answer === undefined || ("key" in ask && answer.rows.length === 0)) throw notFound(asked);
+    return rowsPart({ database, table }, answer, ask.limit);
+  }
+
+  async function read(at: Address, signal: AbortSignal): Promise<readonly Part[]> {
+    const place = parsePath(at.path);
+    if (place?.kind === "overview") return [await readOverview(at, signal)];
+    if (place?.kind === "definition") return [await readDefinition(at, place.table, signal)];
+    if (place?.kind === "rows") return [await readRows(at, place.table, signal)];
+    if (hasQuery(at)) throw notFound(at.path);
+    await locate(at.path, signal);
+    throw new ResourceError("directory", `${quote(at.path)} is a directory; list its children instead`);
+  }
+
+  const templates: readonly SourceTemplate[] = [
+    {
+      template: "{table}/schema{?format}",
+      name: "Table",
+      description:
+        "What a table or view looks like: columns, keys, indexes; as JSON, or with format=ddl or format=markdown",
+      mimeType: schemaType,
+    },
+    ...(allow.hasRows
+      ? [
+          {
+            template: "{table}/rows{?limit,after,key}",
+            name: "Rows",
+            description: `Rows of a table in the order of its key, up to ${maxRows} at once; after goes on behind a row, key is one row`,
+            mimeType: "application/json",
+          },
+        ]
+      : []),
+  ];
+
+  return {
+    cursorAfter: ({ path: last }) => last,
+
+    async list(ask, { signal }) {
+      return pageOf([overview, ...(await shown(signal)).flatMap(leavesOf)], ask);
+    },
+
+    read: (at, { signal }) => read(at, signal),
+
+    async stat(at, { signal }): Promise<Entry> {
+      const { place, table } = await locate(at.path, signal);
+      const entry: Entry | undefined =
+        place.kind === "overview"
+          ? overview
+          : table === undefined
+            ? { path: "", name: database, mimeType: directoryType }
+            : place.kind === "table"
+              ? directoryOf(table)
+              : leavesOf(table).find(({ path: leaf }) => leaf === at.path);
+      if (entry === undefined) throw notFound(at.path);
+      if (at.query === undefined || !hasQuery(at)) return entry;
+      if (entry.mimeType === directoryType) throw notFound(at.path);
+      // Whether there are such rows is known once they are read.
+      if (place.kind === "rows") await read(at, signal);
+      return {
+        ...entry,
+        query: at.query,
+        ...(place.kind !== "rows" && {
+          mimeType: typeOf(formatOf(at, place.kind === "overview" ? "markdown" : "json", tableFormats)),
+        }),
+      };
+    },
+
+    async children(at, ask, { signal }) {
+      const { place, table } = await locate(at.path, signal);
+      if (hasQuery(at) || (place.kind !== "database" && place.kind !== "table")) throw notFound(at.path);
+      return pageOf(table ? leavesOf(table) : [overview, ...(await shown(signal)).map(directoryOf)], ask);
+    },
+
+    templates,
+
+    async complete({ template: { template }, variable, value }, { signal }) {
+      if (variable === "format")
+        return tableFormats
+          .filter((each) => each.startsWith(value))
+          .map((each) => ({ value: each, reveals: { path: "" } }));
+      if (variable !== "table") return [];
+      const typed = value.toLowerCase();
+      const fitting = (await shown(signal)).filter(
+        (table) => table.name.toLowerCase().includes(typed) && (!template.includes("/rows") || hasRows(table)),
+      );
+      const rank = ({ name }: NamedTable) =>
+        name.startsWith(value) ? 0 : name.toLowerCase().startsWith(typed) ? 1 : 2;
+      return fitting
+        .sort((a, b) => rank(a) - rank(b) || compareAddresses(a.name, b.name))
+        .slice(0, 500)
+        .map(({ name }) => ({ value: spell(name), reveals: { path: pathTo({ kind: "table", table: name }) } }));
+    },
+
+    async watch({ signal }) {
+      return watching.watch(signal);
+    },
+
+    async close() {
+      await watching.close();
+      await Promise.all([facts.close(), readers.close()]);
+    },
+  };
+}
 
 function directoryOf({ name }: NamedTable): Entry {
   return { path: pathTo({ kind: "table", table: name }), name, mimeType: directoryType };

@@ -59,7 +59,7 @@ function post(message: FromIndexer): void {
 
 /** Here, where that can be; otherwise the house is asked. */
 async function open(name: string): Promise<Source> {
-  const { opened, hasStat } = mounts.get(name)!;
+  const { opened, hasStat, hasOrder } = mounts.get(name)!;
   if (opened && Object.hasOwn(sources, opened.source)) {
     const { default: definition } = await sources[opened.source as keyof typeof sources]();
     try {
@@ -76,6 +76,8 @@ async function open(name: string): Promise<Source> {
   return {
     list: (ask, call) => askHouse(name, "list", ask, call) as ReturnType<Source["list"]>,
     read: (at, call) => askHouse(name, "read", at, call) as ReturnType<Source["read"]>,
+    // Which order it is does not matter here.
+    ...(hasOrder && { order: () => 0 }),
     ...(hasStat && {
       stat: (at, call) => askHouse(name, "stat", at, call) as ReturnType<NonNullable<Source["stat"]>>,
     }),

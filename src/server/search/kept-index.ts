@@ -194,6 +194,7 @@ export function createKeptIndex(options: KeptIndexOptions): KeptIndex {
       key,
       isWatched: !once && source.watch !== undefined,
       hasStat: source.stat !== undefined,
+      hasOrder: source.order !== undefined,
       ...(isOpenable(definition, given) && { opened: { source: definition.name, options: given } }),
     }));
     tell({ serve: mounts });

@@ -27,6 +27,8 @@ export interface ThreadMount extends IndexedMount {
   readonly opened?: { readonly source: string; readonly options: unknown };
   /** Whether the house's source can be asked for one entry. */
   readonly hasStat: boolean;
+  /** Whether it lists in another order than that of addresses. */
+  readonly hasOrder: boolean;
 }
 
 export type ToIndexer =

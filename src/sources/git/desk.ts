@@ -34,7 +34,11 @@ export interface DeskOptions {
 export function openDesk(repository: Repository, { maxBytes, watch, pollMs, log }: DeskOptions): Desk {
   const isLocal = diskKind(statfsSync(repository.commonDir).type) === "local";
   const program = createProgram([repository.root, repository.gitDir, repository.commonDir]);
-  const mirror = createMirror(repository, program, isLocal ? createLocalDisk() : createRemoteDisk());
+  const disk = isLocal ? createLocalDisk() : createRemoteDisk();
+  const mirror = createMirror(repository, program, disk, () => {
+    contents.renew();
+    headers.renew();
+  });
   const startBatch = (how: string) => async () => program.start(["cat-file", how], await mirror.ready());
   const contents = createObjects({ start: startBatch("--batch"), givesContents: true });
   const headers = createObjects({ start: startBatch("--batch-check"), givesContents: false });
@@ -63,8 +67,7 @@ export function openDesk(repository: Repository, { maxBytes, watch, pollMs, log 
 
     async close() {
       blobs.clear();
-      await watching.close();
-      await Promise.all([contents.close(), headers.close()]);
+      await Promise.all([program.close(), watching.close(), contents.close(), headers.close()]);
       mirror.close();
     },
   };

@@ -84,7 +84,7 @@ export async function readLog(query: Readonly<Record<string, string>>, world: Lo
     commits: walked.commits.map((commit) => toEntry(commit, ends)),
     ...(ends && { shallow: true as const }),
     ...(walked.position && {
-      next: new URLSearchParams({ ...rest, after: spellPosition(walked.position) }).toString(),
+      next: spellQuery({ ...rest, after: spellPosition(walked.position) }),
     }),
   };
 }
@@ -222,6 +222,12 @@ function parseDate(name: string, value: string, isEnd: boolean): number {
       `${quote(name)} takes a day or a moment, as in "2026-01-31" or "2026-01-31T12:00:00Z"; ${quote(value, 40)} is neither`,
     );
   return Math.max(0, Math.floor(ms / 1000) + (isDay && isEnd ? 86_399 : 0));
+}
+
+function spellQuery(query: Readonly<Record<string, string>>): string {
+  return Object.entries(query)
+    .map((pair) => pair.map(encodeURIComponent).join("="))
+    .join("&");
 }
 
 function spellPosition({ start, passed, oldest, merged, ahead }: Position): string {

@@ -48,10 +48,12 @@ const harmless = new Set([
   "extensions.refstorage",
 ]);
 
-export function createMirror(repository: Repository, program: Program, disk: Disk): Mirror {
+/** Cleaners of temporary folders take away what has been there for long: `remade` is called when it has to be another one. */
+export function createMirror(repository: Repository, program: Program, disk: Disk, remade: () => void): Mirror {
   const { gitDir, commonDir } = repository;
   let folder: string | undefined;
   let made: Promise<string> | undefined;
+  let isMade = false;
   let headText: string | undefined;
   let configStamp = "";
   let hashLength: 40 | 64 = 40;
@@ -62,10 +64,10 @@ export function createMirror(repository: Repository, program: Program, disk: Dis
   async function make(): Promise<string> {
     if (signal.aborted) throw new ResourceError("cancelled", "the house is closing");
     refuseIfGone(repository);
-    // Cleaners of temporary folders take away what has been there for long.
-    folder ??= mkdtempSync(join(tmpdir(), "pressmark-git-"));
-    const own = folder;
-    mkdirSync(join(own, "info"), { recursive: true });
+    // One that was taken away is not made again under its name: someone else may have been quicker.
+    if (folder !== undefined) remade();
+    const own = (folder = mkdtempSync(join(tmpdir(), "pressmark-git-")));
+    mkdirSync(join(own, "info"));
     await program.check(own, signal);
     for (const [name, target] of [
       ["refs", join(commonDir, "refs")],
@@ -153,13 +155,26 @@ export function createMirror(repository: Repository, program: Program, disk: Dis
     return found;
   }
 
+  function remove(): void {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    folder = made = undefined;
+  }
+
   function ready(): Promise<string> {
-    // All of it is taken away at once, if it is.
-    if (made && folder !== undefined && !statSync(join(folder, "config"), { throwIfNoEntry: false })) made = undefined;
-    made ??= make().catch((cause: unknown) => {
-      made = undefined;
-      throw cause;
-    });
+    const isThere = folder !== undefined && statSync(join(folder, "refs"), { throwIfNoEntry: false }) !== undefined;
+    if (isMade && !isThere) made = undefined;
+    if (made) return made;
+    isMade = false;
+    made = make().then(
+      (own) => {
+        isMade = true;
+        return own;
+      },
+      (cause: unknown) => {
+        remove();
+        throw cause;
+      },
+    );
     return made;
   }
 
@@ -180,9 +195,7 @@ export function createMirror(repository: Repository, program: Program, disk: Dis
     },
     close() {
       closing.abort();
-      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-      folder = undefined;
-      made = undefined;
+      remove();
     },
   };
 }

@@ -14,6 +14,8 @@ export interface GitObject {
 export interface Objects {
   /** Undefined for what is not there. The name is one line: a hash, or a name that was found to be harmless. */
   find(name: string, maxBytes?: number): Promise<GitObject | undefined>;
+  /** What is asked from now on is asked of a new process. */
+  renew(): void;
   /** Afterwards nothing runs. */
   close(): Promise<void>;
 }
@@ -48,7 +50,7 @@ interface Run {
   line: Buffer | undefined;
   body: Body | undefined;
   readonly timer: NodeJS.Timeout;
-  readonly gone: Promise<void>;
+  isOver: boolean;
 }
 
 interface Body {
@@ -67,7 +69,7 @@ const maxPassed = 64 * 1024 * 1024;
 export function createObjects({ start, givesContents, idleMs = 20_000 }: ObjectsOptions): Objects {
   let current: Run | undefined;
   let starting: Promise<Run> | undefined;
-  let last: Promise<void> = Promise.resolve();
+  const alive = new Set<Promise<void>>();
   let closed = false;
 
   async function begin(): Promise<Run> {
@@ -75,12 +77,14 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
     const { promise: gone, resolve: isGone } = Promise.withResolvers<void>();
     const timer = setTimeout(() => end(run), idleMs);
     timer.unref();
-    const run: Run = { child, owed: [], done: 0, toWrite: "", line: undefined, body: undefined, timer, gone };
+    const run: Run = { child, owed: [], done: 0, toWrite: "", line: undefined, body: undefined, timer, isOver: false };
     const over = (cause: unknown): void => {
+      run.isOver = true;
+      alive.delete(gone);
       isGone();
       clearTimeout(timer);
       if (current === run) current = undefined;
-      hand(run, cause);
+      for (const ask of run.owed.splice(0).slice(run.done)) hand(ask, cause);
     };
     child.stdin?.on("error", () => undefined);
     child.stdout?.on("data", (piece: Buffer) => {
@@ -89,24 +93,19 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
     });
     child.once("error", over);
     child.once("close", () => over(undefined));
-    last = gone;
+    alive.add(gone);
     if (closed) end(run);
     return (current = run);
   }
 
   /** What is owed when a process ends is asked of another one, once. */
-  function hand(run: Run, cause: unknown): void {
-    const owed = run.owed.slice(run.done);
-    run.owed = [];
-    run.done = 0;
-    for (const ask of owed) {
-      if (cause !== undefined && isMissing(cause)) ask.reject(missingGit(cause));
-      else if (ask.isAgain || closed)
-        ask.reject(new ResourceError("unavailable", "git ended before it answered; try again", { cause }));
-      else {
-        ask.isAgain = true;
-        put(ask);
-      }
+  function hand(ask: Ask, cause?: unknown): void {
+    if (cause !== undefined && isMissing(cause)) ask.reject(missingGit(cause));
+    else if (ask.isAgain || closed)
+      ask.reject(new ResourceError("unavailable", "git ended before it answered; try again", { cause }));
+    else {
+      ask.isAgain = true;
+      put(ask);
     }
   }
 
@@ -127,6 +126,7 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
   }
 
   function send(run: Run, ask: Ask): void {
+    if (run.isOver) return hand(ask);
     run.owed.push(ask);
     if (run.toWrite === "")
       queueMicrotask(() => {
@@ -219,11 +219,17 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
       });
     },
 
+    renew() {
+      // It answers what it owes, and ends when there is nothing more to read.
+      current?.child.stdin?.end();
+      current = undefined;
+    },
+
     async close() {
       closed = true;
       await starting?.catch(() => undefined);
       if (current) end(current);
-      await last;
+      await Promise.all(alive);
     },
   };
 }

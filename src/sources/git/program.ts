@@ -32,6 +32,8 @@ export interface Program {
   start(args: readonly string[], gitDir: string): ChildProcess;
   /** Throws where git is missing or too old. */
   check(gitDir: string, signal: AbortSignal): Promise<void>;
+  /** Ends what runs, and waits for it. What goes on is ended by who started it. */
+  close(): Promise<void>;
 }
 
 export class GitFailure extends Error {
@@ -48,6 +50,8 @@ const maxAtOnce = 4;
 /** Git is never taken from the folders of `avoid`: what is served must not bring its own. */
 export function createProgram(avoid: readonly string[]): Program {
   const gate = createGate(maxAtOnce);
+  const closing = new AbortController();
+  const running = new Set<Promise<unknown>>();
   let checked: Promise<void> | undefined;
 
   function start(args: readonly string[], gitDir: string, { cwd = gitDir, env = {} }: Partial<RunOptions> = {}) {
@@ -63,10 +67,14 @@ export function createProgram(avoid: readonly string[]): Program {
   }
 
   async function run(args: readonly string[], options: RunOptions): Promise<Output> {
-    const leave = await gate(options.signal);
+    const signal = AbortSignal.any([options.signal, closing.signal]);
+    const leave = await gate(signal);
+    const work = (async () => finish(start(args, options.gitDir, options), { ...options, signal }))();
+    running.add(work);
     try {
-      return await finish(start(args, options.gitDir, options), options);
+      return await work;
     } finally {
+      running.delete(work);
       leave();
     }
   }
@@ -82,6 +90,7 @@ export function createProgram(avoid: readonly string[]): Program {
   return {
     run,
     start(args, gitDir) {
+      if (closing.signal.aborted) throw withdrawn(closing.signal);
       const child = start(args, gitDir);
       child.stderr.resume();
       return child;
@@ -92,6 +101,10 @@ export function createProgram(avoid: readonly string[]): Program {
         throw cause;
       });
       return checked;
+    },
+    async close() {
+      closing.abort();
+      await Promise.allSettled(running);
     },
   };
 }

@@ -10,14 +10,14 @@ import { changedFiles, readCommit, shallowEnds } from "./commits.ts";
 import { readDiff } from "./diff.ts";
 import { readBranches, readTags } from "./listings.ts";
 import { readLog } from "./log.ts";
+import type { Mirror } from "./mirror.ts";
 import { pageOf } from "./page.ts";
-import { readStatus } from "./status.ts";
+import type { Program } from "./program.ts";
 import { type Commit, listedNames, type Refs } from "./refs.ts";
+import type { Repository } from "./repository.ts";
+import { readStatus } from "./status.ts";
 import { listed } from "./templates.ts";
 import { isServed, type Trees } from "./trees.ts";
-import type { Mirror } from "./mirror.ts";
-import type { Program } from "./program.ts";
-import type { Repository } from "./repository.ts";
 import type { Watching } from "./watch.ts";
 
 export interface Reading {
@@ -47,6 +47,7 @@ const emptyTrees = {
   64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 } as const;
 const maxFiles = 1000;
+const maxMessage = 100_000;
 
 export function createReading(options: ReadingOptions): Reading {
   const { repository, mirror, refs, trees, blobs, watching } = options;
@@ -64,13 +65,15 @@ export function createReading(options: ReadingOptions): Reading {
   }
 
   async function sides({ path }: Address, { base, head }: Ask & { readonly kind: "diff" }): Promise<[Commit, Commit]> {
+    const found = await Promise.all([side(base), side(head)]);
     watching.noteDiff(path, base, head);
-    return Promise.all([side(base), side(head)]);
+    return found;
   }
 
   async function commitFacts(hash: string, signal: AbortSignal): Promise<object> {
     const { text, seconds: _seconds, ...told } = await readCommit(hash, world(signal));
-    const said = { ...told, message: text.trimEnd() };
+    const message = text.trimEnd();
+    const said = { ...told, message: message.length > maxMessage ? `${message.slice(0, maxMessage)}…` : message };
     if (shallowEnds(repository)?.has(hash)) return { ...said, boundary: true };
     const base = told.parents[0] ?? emptyTrees[mirror.hashLength];
     const { files, leftOut, isCut } = await changedFiles(base, hash, { ...world(signal), renames: true });

@@ -49,6 +49,8 @@ const quietMs = 30;
 const maxFolders = 2000;
 const maxNotes = 500;
 const maxChanges = 5000;
+/** Where more names than this have moved, it is quicker to look again at all of them. */
+const maxCompared = 32;
 
 /** Files of the git folder that say what is going on. Refs of a reftable stand in a folder of their own. */
 const telling =
@@ -187,16 +189,16 @@ export function createWatching(options: WatchingOptions): Watching {
       if (!before.listed.has(name)) tell({ kind: "appeared", path: pathOf(["tree", name]) });
     if (!isHeadMoved && moved.length === 0) return;
     if (isForgetful) tell({ kind: "lost" });
-    const touched = new Set<string>();
+    const touched = new Map<string, readonly [old: string, hash: string]>();
     await Promise.all(
       [...notes].map(async ([spelled, old]) => {
         const hash = await meaning(spelled);
-        if (hash === old) return;
-        notes.set(spelled, hash);
-        touched.add(spelled);
-        await tellMoved(spelled, old, hash);
+        if (hash !== old) touched.set(spelled, [old, hash]);
       }),
     );
+    for (const [spelled, [, hash]] of touched) notes.set(spelled, hash);
+    if (touched.size > maxCompared) return tell({ kind: "lost" });
+    for (const [spelled, [old, hash]] of touched) await tellMoved(spelled, old, hash);
     for (const [path, names] of diffs) if (names.some((name) => touched.has(name))) tell({ kind: "changed", path });
   }
 

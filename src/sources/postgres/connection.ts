@@ -2,7 +2,6 @@
 import { connect } from "node:net";
 import type pg from "pg";
 import { ResourceError } from "../../errors.ts";
-import type { Tools } from "../../source.ts";
 import { createRefusals } from "./refusals.ts";
 import type { Target, TlsOptions } from "./url.ts";
 
@@ -41,16 +40,13 @@ export interface ConnectionOptions {
   readonly tls: TlsOptions | false;
   readonly timeoutMs: number;
   readonly maxConnections: number;
-  readonly log: Tools["log"];
-  /** Hears of every statement that is sent. */
-  readonly asked?: ((text: string) => void) | undefined;
 }
 
 const connectMs = 8000;
 const idleMs = 30_000;
 
 export function createConnection(options: ConnectionOptions): Connection {
-  const { target, tls, timeoutMs, maxConnections, asked } = options;
+  const { target, tls, timeoutMs, maxConnections } = options;
   const password = options.password ?? target.password;
   const { toError } = createRefusals({ timeoutMs, secrets: password ? [password, encodeURIComponent(password)] : [] });
   // Nothing of this stays behind in a connection that others get after us, as behind a pooler.
@@ -158,7 +154,6 @@ export function createConnection(options: ConnectionOptions): Connection {
   }
 
   function send(client: pg.ClientBase, { text, values = [] }: Question): Promise<pg.QueryResult> {
-    asked?.(text);
     return client.query({ text, values: values as unknown[], queryMode: "extended" } as pg.QueryConfig);
   }
 

@@ -24,8 +24,9 @@ function databaseAt({ path, immutable }: ToEngine): DatabaseSync {
     readOnly: true,
     allowExtension: false,
     enableForeignKeyConstraints: false,
-    // A node that does not know it ignores it; a database that is only read cannot be corrupted by a statement anyway.
+    // A Node that does not know these ignores them. What is only read cannot be harmed anyway, and time is limited, too.
     defensive: true,
+    limits: { length: 256 * 1024 * 1024 },
   });
   for (const setting of [
     "trusted_schema = OFF",
@@ -34,7 +35,6 @@ function databaseAt({ path, immutable }: ToEngine): DatabaseSync {
     "mmap_size = 0",
     "temp_store = MEMORY",
     "busy_timeout = 1000",
-    "hard_heap_limit = 268435456",
   ])
     database.exec(`PRAGMA ${setting}`);
   open = { database, identity };
