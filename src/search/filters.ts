@@ -2,7 +2,7 @@
 import { createGlob, GlobError, isGlob } from "../lib/glob.ts";
 import { invalid, quote } from "../errors.ts";
 import { keysBelow, toKey } from "./address-key.ts";
-import { fold } from "./fold.ts";
+import { foldText } from "./fold.ts";
 import type { Filter, Question } from "./query.ts";
 import type { StoreAsk } from "./store.ts";
 
@@ -75,7 +75,7 @@ function pathTest(value: string): (path: string) => boolean {
 }
 
 function spell(text: string): string {
-  return fold(text).text.toLowerCase();
+  return foldText(text).toLowerCase();
 }
 
 /** "text/markdown", "text/*", or a word of the type: "pdf". */

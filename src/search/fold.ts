@@ -23,9 +23,9 @@ const katakana = 0x20;
 const classMask = 0x1f;
 
 export interface Folded {
-  /** Normalised; kana are hiragana; letters keep their case and lose their accents. */
-  readonly text: string;
-  /** Where a code unit of the folded text comes from in the original. */
+  /** Code units, normalised; kana are hiragana; letters keep their case and lose their accents. */
+  readonly units: Uint16Array;
+  /** Where a code unit comes from in the original. */
   from(at: number): number;
   /** Where that which this code unit comes from ends in the original. */
   to(at: number): number;
@@ -33,21 +33,59 @@ export interface Folded {
 
 /** NFKC (whatever the form it came in), katakana as hiragana, Latin and Greek letters without accents. */
 export function fold(text: string): Folded {
-  let kinds = 0;
-  for (let at = 0; at < text.length; at += 1) kinds |= flagsOf(text.charCodeAt(at));
-  if ((kinds & unstable) !== 0) return foldClusters(text);
-  return {
-    text: (kinds & katakana) === 0 ? text : foldKana(text),
-    from: (at) => at,
-    to: (at) => at + 1,
-  };
+  const units = new Uint16Array(text.length);
+  return fillUnits(text, units) ? { units, from: (at) => at, to: (at) => at + 1 } : foldClusters(text);
+}
+
+/** The folded code units alone, good until the next call: for where there is much to fold. */
+export function foldUnits(text: string): Uint16Array {
+  if (text.length > room.length) room = new Uint16Array(text.length * 2);
+  const units = room.subarray(0, text.length);
+  return fillUnits(text, units) ? units : foldClusters(text).units;
+}
+
+let room = new Uint16Array(8192);
+
+export function foldText(text: string): string {
+  return textOf(fold(text).units);
+}
+
+/** A piece of folded text. */
+export function textOf(units: Uint16Array, from = 0, to = units.length): string {
+  if (to - from <= 64) return String.fromCharCode.apply(undefined, units.subarray(from, to) as unknown as number[]);
+  return Buffer.from(units.buffer, units.byteOffset + from * 2, (to - from) * 2).toString("utf16le");
+}
+
+/** True when every code unit stands for itself, or for its hiragana: what has been filled in is then the folded text. */
+function fillUnits(text: string, units: Uint16Array): boolean {
+  Buffer.from(units.buffer, units.byteOffset, units.byteLength).write(text, "utf16le");
+  for (let at = 0; at < units.length; at += 1) {
+    const unit = units[at]!;
+    if (unit < 0x80) continue;
+    const flags = classes[unit] || classify(unit);
+    if ((flags & unstable) !== 0) return false;
+    if ((flags & katakana) !== 0) units[at] = unit - 0x60;
+  }
+  return true;
 }
 
 /** The class of a code unit of folded text; of a pair of surrogates, that of the first. */
-export function classAt(text: string, at: number): number {
-  const unit = text.charCodeAt(at);
-  const flags = classes[unit] || classify(unit);
-  return (flags & classMask) === surrogate ? classOfPair(text.codePointAt(at)!) : flags & classMask;
+export function classAt(units: Uint16Array, at: number): number {
+  const unit = units[at]!;
+  const known = (classes[unit] || classify(unit)) & classMask;
+  return known === surrogate ? classOfPair(pointAt(units, at)) : known;
+}
+
+/** How many code units the character has that begins here. */
+export function widthAt(units: Uint16Array, at: number): number {
+  return pointAt(units, at) > 0xffff ? 2 : 1;
+}
+
+function pointAt(units: Uint16Array, at: number): number {
+  const high = units[at]!;
+  if (high < 0xd800 || high > 0xdbff || at + 1 >= units.length) return high;
+  const low = units[at + 1]!;
+  return low < 0xdc00 || low > 0xdfff ? high : (high - 0xd800) * 0x400 + low - 0xdc00 + 0x10000;
 }
 
 const surrogate = 11;
@@ -92,19 +130,6 @@ const denseScript =
 /** Combining marks, sound marks of half-width kana, and the vowels and ends of Hangul syllables that were taken apart. */
 const joinsBefore = /[\p{M}\uff9e\uff9f\u1160-\u11ff\ud7b0-\ud7ff]/u;
 
-function foldKana(text: string): string {
-  const units = new Uint16Array(text.length);
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
-    units[at] = (flagsOf(unit) & katakana) === 0 ? unit : unit - 0x60;
-  }
-  return ofUnits(units);
-}
-
-function ofUnits(units: Uint16Array): string {
-  return Buffer.from(units.buffer, units.byteOffset, units.byteLength).toString("utf16le");
-}
-
 /** A character and what joins it are normalised together, so that no spelling is cut in two. */
 function foldClusters(text: string): Folded {
   let units = new Uint16Array(text.length + 16);
@@ -125,20 +150,20 @@ function foldClusters(text: string): Folded {
       ends = grown(ends, length + added, Uint32Array);
     }
     for (let index = 0; index < added; index += 1) {
-      units[length] = piece === undefined ? unfoldedKana(unit) : piece.charCodeAt(index);
+      units[length] = piece === undefined ? plainKana(unit) : piece.charCodeAt(index);
       starts[length] = from;
       ends[length] = at;
       length += 1;
     }
   }
   return {
-    text: ofUnits(units.subarray(0, length)),
+    units: units.subarray(0, length),
     from: (at) => starts[at]!,
     to: (at) => ends[at]!,
   };
 }
 
-function unfoldedKana(unit: number): number {
+function plainKana(unit: number): number {
   return (flagsOf(unit) & katakana) === 0 ? unit : unit - 0x60;
 }
 

@@ -1,6 +1,6 @@
 /** A question as a person types it, read once: what to look for, what must be there, what must not, and where. */
 import { invalid, quote } from "../errors.ts";
-import { fold } from "./fold.ts";
+import { foldText } from "./fold.ts";
 import { tokensOf, type Token } from "./tokens.ts";
 
 /** A term to look for. */
@@ -111,7 +111,7 @@ function isStep(one: Wanted, index: number, all: readonly Wanted[]): boolean {
 }
 
 function surfaceOf(text: string, { from, to }: Token): string {
-  return fold(text.slice(from, to)).text.toLowerCase();
+  return foldText(text.slice(from, to)).toLowerCase();
 }
 
 function endsInWord(text: string): boolean {

@@ -10,9 +10,10 @@ import {
   letter,
   lower,
   mark,
+  textOf,
   tie,
   upper,
-  type Folded,
+  widthAt,
 } from "./fold.ts";
 import { stem } from "./stem.ts";
 
@@ -35,170 +36,167 @@ export interface Token {
   readonly position: number;
 }
 
-/** `from` and `to` count in the folded text. */
-export type Emit = (term: string, kind: TokenKind, position: number, from: number, to: number) => void;
+/**
+ * `from` and `to` count in the folded text. What stands there makes the term (see `termOf`), unless it is spelled otherwise: then that does.
+ */
+export type Emit = (kind: TokenKind, position: number, from: number, to: number, spelled: string | undefined) => void;
 
 /** Longer words are known by their beginning. */
 const maxWordLength = 64;
 
 export function tokensOf(text: string): Token[] {
-  const folded = fold(text);
+  const { units, from: origin, to: ending } = fold(text);
   const tokens: Token[] = [];
-  scan(folded, (term, kind, position, from, to) => {
-    tokens.push({ term, kind, position, from: folded.from(from), to: folded.to(to - 1) });
+  scan(units, (kind, position, from, to, spelled) => {
+    const term = termOf(spelled ?? textOf(units, from, to), kind);
+    tokens.push({ term, kind, position, from: origin(from), to: ending(to - 1) });
   });
   return tokens;
 }
 
-export function scan({ text }: Folded, emit: Emit): void {
+/** The term that a piece of folded text is in the index. */
+export function termOf(spelled: string, kind: TokenKind): string {
+  if (kind === "pair" || kind === "single") return spelled;
+  return stem(spelled.toLowerCase().slice(0, maxWordLength));
+}
+
+export function scan(units: Uint16Array, emit: Emit): void {
   let position = 0;
-  for (let at = 0; at < text.length;) {
-    const kind = classAt(text, at);
+  for (let at = 0; at < units.length; ) {
+    const kind = classAt(units, at);
     if (kind === gap || kind === tie || kind === mark) at += 1;
-    else if (kind === dense || kind === hangul) {
-      const end = scanRun(text, at, position, emit);
-      position = end.position;
-      at = end.at;
-    } else {
-      const end = scanWord(text, at, position, emit);
+    else {
+      if (kind === dense || kind === hangul) scanRun(units, at, position, emit);
+      else scanWord(units, at, position, emit);
       position = end.position;
       at = end.at;
     }
   }
 }
 
-interface End {
-  at: number;
-  position: number;
-}
-/** One for all: making millions of them costs more than what they say. */
-const end: End = { at: 0, position: 0 };
+/** Where the last word or run ended. One for all: making millions of them costs more than what they say. */
+const end = { at: 0, position: 0 };
 
 /** Every two neighbours, and the last alone: so each character begins a term, and a question for one finds it by its beginning. */
-function scanRun(text: string, start: number, first: number, emit: Emit): End {
-  const script = classAt(text, start);
+function scanRun(units: Uint16Array, start: number, first: number, emit: Emit): void {
+  const script = classAt(units, start);
   let position = first;
   let before = start;
-  let at = start + widthAt(text, start);
+  let at = start + wholeWidth(units, start);
   while (true) {
-    const next = at < text.length && classAt(text, at) === script ? at : script === dense ? acrossLine(text, at) : -1;
+    const next = at < units.length && classAt(units, at) === script ? at : script === dense ? acrossLine(units, at) : -1;
     if (next === -1) break;
-    const after = next + widthAt(text, next);
-    const pair = next === at ? text.slice(before, after) : text.slice(before, at) + text.slice(next, after);
-    emit(pair, "pair", position, before, after);
+    const after = next + wholeWidth(units, next);
+    const spelled = next === at ? undefined : textOf(units, before, at) + textOf(units, next, after);
+    emit("pair", position, before, after, spelled);
     position += 1;
     before = next;
     at = after;
   }
-  emit(text.slice(before, at), "single", position, before, at);
+  emit("single", position, before, at, undefined);
   end.at = at;
   end.position = position + 1;
-  return end;
 }
 
 /** Where the run goes on in the next line, or -1. Lines are broken anywhere where there are no spaces. */
-function acrossLine(text: string, from: number): number {
+function acrossLine(units: Uint16Array, from: number): number {
   let at = from;
-  if (text.charCodeAt(at) === 0x0d) at += 1;
-  if (text.charCodeAt(at) !== 0x0a) return -1;
+  if (units[at] === 0x0d) at += 1;
+  if (units[at] !== 0x0a) return -1;
   at += 1;
-  while (text.charCodeAt(at) === 0x20 || text.charCodeAt(at) === 0x09) at += 1;
-  return at < text.length && classAt(text, at) === dense ? at : -1;
+  while (units[at] === 0x20 || units[at] === 0x09) at += 1;
+  return at < units.length && classAt(units, at) === dense ? at : -1;
 }
 
 /** A pair of surrogates and the marks behind a character belong to it. */
-function widthAt(text: string, at: number): number {
-  let width = text.codePointAt(at)! > 0xffff ? 2 : 1;
-  while (at + width < text.length && classAt(text, at + width) === mark) width += 1;
+function wholeWidth(units: Uint16Array, at: number): number {
+  let width = widthAt(units, at);
+  while (at + width < units.length && width < maxWordLength && classAt(units, at + width) === mark) width += 1;
   return width;
 }
 
-/** Ends of the parts of the word that is being read. */
+/** Where the parts of the word that is being read begin and end. */
 const cuts = new Int32Array(256);
 
-function scanWord(text: string, start: number, first: number, emit: Emit): End {
+function scanWord(units: Uint16Array, start: number, first: number, emit: Emit): void {
   let count = 0;
   let at = start;
   let partStart = start;
-  let before = classAt(text, at);
+  let before = classAt(units, at);
   let hasTie = false;
   let hasLetter = before !== digit;
-  at += 1;
-  const cut = (to: number): void => {
-    if (to > partStart && count < 127) {
-      cuts[count * 2] = partStart;
-      cuts[count * 2 + 1] = to;
-      count += 1;
-    }
-  };
-  for (; at < text.length; at += 1) {
-    const kind = classAt(text, at);
-    if (kind === mark) continue;
+  at += widthAt(units, at);
+  for (; at < units.length; at += 1) {
+    const kind = classAt(units, at);
+    if (kind === before || kind === mark) continue;
     if (kind === tie) {
-      const next = at + 1 < text.length ? classAt(text, at + 1) : gap;
-      if (!isWordly(next)) break;
-      cut(at);
+      if (at + 1 >= units.length || !isWordly(classAt(units, at + 1))) break;
+      count = cut(count, partStart, at);
       partStart = at + 1;
       hasTie = true;
-      before = tie;
+    } else if (!isWordly(kind)) {
+      // The second half of a letter that has two.
+      if ((units[at]! & 0xfc00) !== 0xdc00) break;
       continue;
-    }
-    if (!isWordly(kind)) break;
-    if (kind !== before && before !== tie) {
-      if ((kind === upper || kind === capital) && (before === lower || before === letter || before === digit)) {
-        cut(at);
-        partStart = at;
-      } else if ((kind === lower || kind === letter) && (before === upper || before === capital)) {
-        // HTTPServer: the last capital begins the next part.
-        if (at - 1 > partStart) {
-          cut(at - 1);
+    } else {
+      if (before !== tie) {
+        const isUpper = kind === upper || kind === capital;
+        const wasUpper = before === upper || before === capital;
+        if (kind === digit || before === digit || (isUpper && !wasUpper)) {
+          count = cut(count, partStart, at);
+          partStart = at;
+        } else if (wasUpper && !isUpper && at - 1 > partStart) {
+          // HTTPServer: the last capital begins the next part.
+          count = cut(count, partStart, at - 1);
           partStart = at - 1;
         }
-      } else if (kind === digit || before === digit) {
-        cut(at);
-        partStart = at;
       }
+      if (kind !== digit) hasLetter = true;
     }
-    if (kind !== digit) hasLetter = true;
     before = kind;
   }
-  cut(at);
-  end.at = skipPossessive(text, at);
+  count = cut(count, partStart, at);
+  end.at = skipPossessive(units, at);
   if (count === 1) {
-    emit(toTerm(text, start, at), "word", first, start, at);
+    emitPiece("word", first, start, at, units, emit);
     end.position = first + 1;
-    return end;
+    return;
   }
   // Hashes and encoded bytes fall into crumbs that mean nothing.
   const isSplit = count <= 8 || (hasTie && count <= 32);
   if (hasLetter || !isSplit) {
-    let whole = "";
-    if (hasTie) for (let part = 0; part < count; part += 1) whole += text.slice(cuts[part * 2]!, cuts[part * 2 + 1]!);
-    else whole = text.slice(start, at);
-    emit(stem(whole.slice(0, maxWordLength).toLowerCase()), "whole", first, start, at);
+    let whole: string | undefined;
+    if (hasTie) {
+      whole = "";
+      for (let part = 0; part < count; part += 1) whole += textOf(units, cuts[part * 2]!, cuts[part * 2 + 1]!);
+    }
+    if (whole === undefined) emitPiece("whole", first, start, at, units, emit);
+    else emit("whole", first, start, at, whole.slice(0, maxWordLength));
   }
   if (isSplit)
-    for (let part = 0; part < count; part += 1) {
-      const from = cuts[part * 2]!;
-      const to = cuts[part * 2 + 1]!;
-      emit(toTerm(text, from, to), "part", first + part, from, to);
-    }
-  end.at = skipPossessive(text, at);
+    for (let part = 0; part < count; part += 1)
+      emitPiece("part", first + part, cuts[part * 2]!, cuts[part * 2 + 1]!, units, emit);
   end.position = first + (isSplit ? count : 1);
-  return end;
+}
+
+function cut(count: number, from: number, to: number): number {
+  if (to <= from || count >= 128) return count;
+  cuts[count * 2] = from;
+  cuts[count * 2 + 1] = to;
+  return count + 1;
+}
+
+function emitPiece(kind: TokenKind, position: number, from: number, to: number, units: Uint16Array, emit: Emit): void {
+  emit(kind, position, from, to, to - from > maxWordLength ? textOf(units, from, from + maxWordLength) : undefined);
 }
 
 function isWordly(kind: number): boolean {
   return kind === lower || kind === upper || kind === digit || kind === letter || kind === capital;
 }
 
-function toTerm(text: string, from: number, to: number): string {
-  return stem(text.slice(from, Math.min(to, from + maxWordLength)).toLowerCase());
-}
-
 /** "user's" is said of a user. */
-function skipPossessive(text: string, at: number): number {
-  const sign = text.charCodeAt(at);
-  if ((sign !== 0x27 && sign !== 0x2019) || (text.charCodeAt(at + 1) | 0x20) !== 0x73) return at;
-  return at + 2 >= text.length || !isWordly(classAt(text, at + 2)) ? at + 2 : at;
+function skipPossessive(units: Uint16Array, at: number): number {
+  const sign = units[at];
+  if ((sign !== 0x27 && sign !== 0x2019) || (units[at + 1]! | 0x20) !== 0x73) return at;
+  return at + 2 >= units.length || !isWordly(classAt(units, at + 2)) ? at + 2 : at;
 }

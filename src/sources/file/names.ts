@@ -27,7 +27,7 @@ interface Kept extends FolderNames {
 }
 
 /** A folder with fewer names is kept only until some others have been read: the next page begins where this one ends. */
-const minLarge = 500;
+const minLarge = 2000;
 const maxSmallKept = 16;
 const maxKeptInAll = 200_000;
 

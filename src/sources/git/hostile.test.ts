@@ -76,6 +76,14 @@ function hostile(): TestRepository {
     .replace("\n\n", "\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\n");
   const hash = repository.gitBytes(["hash-object", "-t", "commit", "-w", "--stdin"], signed).toString().trim();
   repository.git("update-ref", "refs/heads/main", hash);
+  // A checkout within the checkout, with traps of its own.
+  const inner = testRepository([], join(repository.folder, "inner"));
+  const commit = inner.commit("inner", { "x.txt": "x", ".gitattributes": "* filter=evil\n" });
+  inner.git("config", "core.fsmonitor", trap("inner-fsmonitor"));
+  inner.git("config", "filter.evil.clean", trap("inner-clean"));
+  inner.write("x.txt", "touched");
+  repository.git("update-index", "--add", "--cacheinfo", `160000,${commit},inner`);
+  repository.write(".gitmodules", '[submodule "inner"]\n\tpath = inner\n\turl = ext::sh\n\tignore = none\n');
   for (const hook of [
     "post-index-change",
     "reference-transaction",
@@ -86,14 +94,6 @@ function hostile(): TestRepository {
     writeFileSync(join(repository.folder, ".git/hooks", hook), `#!/bin/sh\n'${trap(`hook-${hook}`)}'\n`);
     chmodSync(join(repository.folder, ".git/hooks", hook), 0o755);
   }
-  // A checkout within the checkout, with traps of its own.
-  const inner = testRepository([], join(repository.folder, "inner"));
-  const commit = inner.commit("inner", { "x.txt": "x", ".gitattributes": "* filter=evil\n" });
-  inner.git("config", "core.fsmonitor", trap("inner-fsmonitor"));
-  inner.git("config", "filter.evil.clean", trap("inner-clean"));
-  inner.write("x.txt", "touched");
-  repository.git("update-index", "--add", "--cacheinfo", `160000,${commit},inner`);
-  repository.write(".gitmodules", '[submodule "inner"]\n\tpath = inner\n\turl = ext::sh\n\tignore = none\n');
   const settings: Record<string, string> = {
     "core.fsmonitor": trap("fsmonitor"),
     "core.pager": trap("pager"),

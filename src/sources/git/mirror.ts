@@ -54,6 +54,7 @@ export function createMirror(repository: Repository, program: Program, disk: Dis
   let folder: string | undefined;
   let made: Promise<string> | undefined;
   let isMade = false;
+  let wasMade = false;
   let headText: string | undefined;
   let configStamp = "";
   let hashLength: 40 | 64 = 40;
@@ -65,7 +66,7 @@ export function createMirror(repository: Repository, program: Program, disk: Dis
     if (signal.aborted) throw new ResourceError("cancelled", "the house is closing");
     refuseIfGone(repository);
     // One that was taken away is not made again under its name: someone else may have been quicker.
-    if (folder !== undefined) remade();
+    if (wasMade) remade();
     const own = (folder = mkdtempSync(join(tmpdir(), "pressmark-git-")));
     mkdirSync(join(own, "info"));
     await program.check(own, signal);
@@ -161,13 +162,12 @@ export function createMirror(repository: Repository, program: Program, disk: Dis
   }
 
   function ready(): Promise<string> {
-    const isThere = folder !== undefined && statSync(join(folder, "refs"), { throwIfNoEntry: false }) !== undefined;
-    if (isMade && !isThere) made = undefined;
+    if (isMade && !statSync(join(folder ?? "", "config"), { throwIfNoEntry: false })) made = undefined;
     if (made) return made;
     isMade = false;
     made = make().then(
       (own) => {
-        isMade = true;
+        isMade = wasMade = true;
         return own;
       },
       (cause: unknown) => {

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { renameSync } from "node:fs";
+import { readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Source } from "../../source.ts";
@@ -212,6 +212,25 @@ describe("a repository", () => {
     const texts = await Promise.all(Object.keys(files).map((path) => readText(source, `blob/main/${path}`)));
     expect(texts).toEqual(Object.values(files));
     expect(await readFacts(source, "status")).toMatchObject({ clean: true });
+  });
+
+  it("answers on when the temporary folder it is read through is taken away", async () => {
+    const repository = testRepository();
+    repository.commit("first", { "a.txt": "a" });
+    const folder = scratchFolder();
+    const temporary = process.env["TMPDIR"];
+    process.env["TMPDIR"] = folder;
+    try {
+      const source = await repository.open();
+      expect(await askAll(source)).toEqual([]);
+      const [before] = readdirSync(folder);
+      rmSync(join(folder, before!), { recursive: true });
+      expect(await askAll(source)).toEqual([]);
+      expect(readdirSync(folder)).not.toContain(before);
+    } finally {
+      if (temporary === undefined) delete process.env["TMPDIR"];
+      else process.env["TMPDIR"] = temporary;
+    }
   });
 
   it("question that is withdrawn is given up", async () => {

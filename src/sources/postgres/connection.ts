@@ -1,5 +1,5 @@
 /** The way to the database: few connections, opened when they are needed, and questions that can only read. */
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import type pg from "pg";
 import { ResourceError } from "../../errors.ts";
 import { createRefusals } from "./refusals.ts";
@@ -86,9 +86,10 @@ export function createConnection(options: ConnectionOptions): Connection {
   }
 
   function openPool(): Promise<pg.Pool> {
-    pool ??= load().then(({ Pool }) => {
+    pool ??= load().then(({ Pool, Client }) => {
       const opened = new Pool({
         ...settings(),
+        Client: guarded(Client),
         max: maxConnections,
         idleTimeoutMillis: idleMs,
         allowExitOnIdle: true,
@@ -186,8 +187,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     },
 
     async attach(signal) {
-      const { Client } = await load();
-      const client = new Client(settings());
+      const client = new (guarded((await load()).Client))(settings());
       const { promise: over, resolve } = Promise.withResolvers<unknown>();
       const channels = new Map<string, (payload: string) => void>();
       client.on("error", resolve);
@@ -228,6 +228,39 @@ export function createConnection(options: ConnectionOptions): Connection {
       pool = undefined;
       await opened?.end();
     },
+  };
+}
+
+/** What is no answer of a database breaks the connection. As pg is, it would be thrown at no one, and end the process. */
+function guarded(Client: typeof pg.Client): typeof pg.Client {
+  return class extends Client {
+    constructor(config?: string | pg.ClientConfig) {
+      super(config);
+      const { connection } = this as unknown as { readonly connection: { attachListeners(stream: Socket): void } };
+      const attach = connection.attachListeners.bind(connection);
+      connection.attachListeners = (stream) => {
+        attach(
+          new Proxy(stream, {
+            get(target, key) {
+              const value: unknown = Reflect.get(target, key);
+              if (key !== "on") return typeof value === "function" ? value.bind(target) : value;
+              return (event: string, hear: (...said: unknown[]) => void) =>
+                target.on(event, event === "data" ? orDestroy(target, hear) : hear);
+            },
+          }),
+        );
+      };
+    }
+  };
+}
+
+function orDestroy(stream: Socket, hear: (...said: unknown[]) => void): (...said: unknown[]) => void {
+  return (...said) => {
+    try {
+      hear(...said);
+    } catch {
+      stream.destroy(new Error("invalid response of the server"));
+    }
   };
 }
 

@@ -1,0 +1,909 @@
+/** The PostgreSQL source on real servers, Debian's and the one of the npm package: what is said, what is kept silent, what happens when the server goes. */
+import { createServer, type Server, type Socket } from "node:net";
+import type { AddressInfo } from "node:net";
+import fc from "fast-check";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { flavours, missingFor, type PostgresServer, startPostgres } from "../../test/live/postgres.ts";
+import { openPolicy } from "../access/policy.ts";
+import { ResourceError } from "../errors.ts";
+import type { Call, Change } from "../resources.ts";
+import { createResources } from "../router/create-resources.ts";
+import type { Entry, Source, SourceChange, Tools } from "../source.ts";
+import { sourceContract, sweepFaults } from "../testing/index.ts";
+import { listen } from "../testing/listen.ts";
+import { asking, collect } from "../testing/pages.ts";
+import { refusal } from "../testing/refusal.ts";
+import definition, { openPostgres } from "./postgres.ts";
+import { type Connection, createConnection } from "./postgres/connection.ts";
+
+const hostileNames = [
+  'x"; DROP TABLE users; --',
+  "it's",
+  "日本語の表",
+  "🦊🚀",
+  "～",
+  "With Upper CASE",
+  "a/b",
+  "..",
+  "100%",
+  "overview",
+  "functions",
+  '"quoted"',
+  "schema",
+  "rows",
+  "a.b",
+  "new\nline",
+  "\\",
+  "$1",
+  "x".repeat(63),
+];
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
+
+const shop = `
+  CREATE TYPE mood AS ENUM ('glad', 'sad');
+  COMMENT ON TYPE mood IS 'how it goes';
+  CREATE TABLE users (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL DEFAULT 'x', mood mood, mail text UNIQUE,
+    upper_name text GENERATED ALWAYS AS (upper(name)) STORED);
+  COMMENT ON TABLE users IS 'people | who buy';
+  COMMENT ON COLUMN users.mail IS 'where to write';
+  CREATE TABLE orders (user_id bigint REFERENCES users ON DELETE CASCADE, n int, total numeric(10, 2) CHECK (total > 0),
+    tags text[], doc jsonb, bytes bytea, at timestamptz, big bigint, PRIMARY KEY (user_id, n));
+  CREATE INDEX by_total ON orders (total DESC) WHERE total > 10;
+  CREATE TABLE logs (line text);
+  CREATE TABLE events (day date NOT NULL, what text) PARTITION BY RANGE (day);
+  CREATE TABLE events_2026 PARTITION OF events FOR VALUES FROM ('2026-01-01') TO ('2027-01-01');
+  CREATE VIEW sums AS SELECT user_id, sum(total) AS total FROM orders GROUP BY user_id;
+  CREATE MATERIALIZED VIEW kept AS SELECT id, name FROM users;
+  CREATE FUNCTION add(a int, b int DEFAULT 2) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT a + b';
+  CREATE FUNCTION add(a text) RETURNS text LANGUAGE sql AS 'SELECT a';
+  CREATE SCHEMA audit; COMMENT ON SCHEMA audit IS 'who did what';
+  CREATE TABLE audit.trail (id int PRIMARY KEY, who bigint REFERENCES public.users);
+  INSERT INTO users (name, mail) SELECT 'user ' || g, 'u' || g || '@example.org' FROM generate_series(1, 25) g;
+  INSERT INTO orders SELECT g, 1, 12.5, ARRAY['a', 'b'], '{"a": [1, 2]}', '\\x00ff', '2026-11-15 08:00:00+09', 9007199254740993
+    FROM generate_series(1, 25) g;
+  INSERT INTO logs SELECT 'line ' || g FROM generate_series(1, 23) g;
+  INSERT INTO events SELECT '2026-01-01'::date + g, 'e' || g FROM generate_series(1, 23) g;
+  ANALYZE;`;
+
+const tools: Tools = {
+  now: () => Date.now(),
+  wait: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      const leave = (): void => {
+        clearTimeout(timer);
+        reject(signal.reason as Error);
+      };
+      const timer = setTimeout(() => {
+        signal.removeEventListener("abort", leave);
+        resolve();
+      }, ms);
+      signal.addEventListener("abort", leave, { once: true });
+    }),
+  log: () => undefined,
+};
+
+type Settings = Readonly<Record<string, unknown>> & { readonly url: string };
+
+let stop: AbortController;
+const opened: Source[] = [];
+beforeEach(() => {
+  stop = new AbortController();
+});
+afterEach(async () => {
+  stop.abort();
+  await Promise.all(opened.splice(0).map((source) => source.close?.()));
+});
+const call = (): Call => ({ caller: { id: "test" }, signal: stop.signal });
+
+function open(settings: Settings, connect?: typeof createConnection): Source {
+  const source = openPostgres(definition.options(z).parse(settings), tools, connect);
+  opened.push(source);
+  return source;
+}
+
+async function textAt(source: Source, path: string, query?: Record<string, string>): Promise<string> {
+  const [part] = await source.read(query ? { path, query } : { path }, call());
+  if (part === undefined || !("text" in part.body)) throw new Error("there is no text");
+  return part.body.text;
+}
+
+async function jsonAt<T = Record<string, unknown>>(source: Source, path: string, query?: Record<string, string>) {
+  return JSON.parse(await textAt(source, path, query)) as T;
+}
+
+async function entriesOf(source: Source, limit = 100): Promise<Entry[]> {
+  return collect<Entry>((cursor) => source.list(asking(limit, cursor), call()));
+}
+
+const listed = async (source: Source) => (await entriesOf(source)).map(({ path }) => path);
+
+interface Rows {
+  readonly key?: readonly string[];
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  readonly cut?: readonly { readonly row: number; readonly column: string; readonly length: number }[];
+  readonly next?: string;
+  readonly more?: boolean;
+}
+
+async function allRows(source: Source, path: string, limit: string): Promise<Rows["rows"]> {
+  const rows: Readonly<Record<string, unknown>>[] = [];
+  for (let after: string | undefined; ;) {
+    const page: Rows = await jsonAt<Rows>(source, path, after === undefined ? { limit } : { limit, after });
+    rows.push(...page.rows);
+    if (page.next === undefined) return rows;
+    after = page.next;
+  }
+}
+
+/** Everything that can be asked, and all that came out, errors included. */
+async function everything(source: Source, more: readonly string[] = []): Promise<string> {
+  const said: unknown[] = [];
+  const ask = async (asked: Promise<unknown> | undefined) =>
+    said.push(
+      await asked?.catch((cause: unknown) => [String(cause), cause instanceof Error ? String(cause.cause) : "", cause]),
+    );
+  const entries = await entriesOf(source).catch(() => []);
+  said.push(entries);
+  await ask(source.list(asking(1000), call()));
+  for (const path of ["", ...new Set(entries.map(({ path: each }) => each.slice(0, each.lastIndexOf("/"))))])
+    await ask(source.children?.({ path }, asking(1000), call()));
+  for (const path of [...entries.map((entry) => entry.path), ...more]) {
+    await ask(source.read({ path }, call()));
+    await ask(source.stat?.({ path }, call()));
+    for (const format of ["ddl", "markdown", "json"]) await ask(source.read({ path, query: { format } }, call()));
+    await ask(source.read({ path, query: { after: "1" } }, call()));
+  }
+  for (const template of source.templates ?? [])
+    for (const variable of ["schema", "table", "name"])
+      for (const value of ["", "s", "hid"]) {
+        await ask(source.complete?.({ template, variable, value, given: {} }, call()));
+        await ask(source.complete?.({ template, variable, value, given: { schema: "public" } }, call()));
+      }
+  await ask(source.search?.({ text: "user", limit: 100 }, call()));
+  await ask(source.problems?.(call()));
+  return JSON.stringify([source.templates, said]);
+}
+
+for (const flavour of flavours)
+  describe.skipIf(missingFor(flavour))(`PostgreSQL of ${flavour} (${missingFor(flavour) ?? "real"})`, () => {
+    let server: PostgresServer;
+    let role = 0;
+    beforeAll(async () => {
+      server = await startPostgres(flavour);
+      for (const sql of [
+        "CREATE DATABASE shop",
+        "CREATE DATABASE names",
+        "CREATE ROLE reader LOGIN PASSWORD 'reads-only'",
+      ])
+        await server.run("postgres", sql);
+      await server.run(
+        "shop",
+        `${shop}; GRANT USAGE ON SCHEMA public, audit TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA public, audit TO reader;
+         REVOKE CREATE ON SCHEMA public FROM PUBLIC`,
+      );
+      await server.run(
+        "names",
+        hostileNames.map((name) => `CREATE TABLE ${quoted(name)} (${quoted(name)} text PRIMARY KEY)`).join(";"),
+      );
+    }, 60_000);
+    afterAll(async () => await server?.close());
+
+    const inShop = (settings: Readonly<Record<string, unknown>> = {}, connect?: typeof createConnection) =>
+      open({ url: server.url("shop", "reader", "reads-only"), ...settings }, connect);
+
+    /** A database of its own, named after what it is for. */
+    async function fresh(sql: string): Promise<string> {
+      role += 1;
+      const name = `fresh_${role}`;
+      await server.run("postgres", `CREATE DATABASE ${name}`);
+      await server.run(name, sql);
+      return server.url(name);
+    }
+
+    sourceContract("postgres", {
+      abilities: ["stat", "children", "templates", "complete", "search", "watch"],
+      content: {
+        "audit/overview": undefined,
+        "audit/trail/schema": undefined,
+        "public/enums": undefined,
+        "public/functions/add": undefined,
+        "public/overview": undefined,
+        "public/users/schema": undefined,
+        "public/users/rows": undefined,
+        "public/sums/schema": undefined,
+      },
+      async open() {
+        const options = { url: server.url("shop"), rows: true, fullText: [{ table: "users", columns: ["name"] }] };
+        return openPostgres(definition.options(z).parse(options), tools);
+      },
+      expansions: [
+        {
+          at: { path: "logs/schema", query: { format: "ddl" } },
+          text: "CREATE TABLE public.logs (\n  line text\n);\n",
+        },
+      ],
+      completions: [
+        { template: "{schema}/{table}/schema{?format}", variable: "schema", value: "au", expected: "audit" },
+        {
+          template: "{schema}/{table}/schema{?format}",
+          variable: "table",
+          value: "tr",
+          given: { schema: "audit" },
+          expected: "trail",
+        },
+        {
+          template: "{schema}/functions/{name}{?format}",
+          variable: "name",
+          value: "",
+          given: { schema: "public" },
+          expected: "add",
+        },
+      ],
+      findable: { text: "user", path: "public/users/rows" },
+    });
+
+    describe("what is said of tables", () => {
+      it("is columns, keys, references, indexes, comments, owner, estimate and definition", async () => {
+        const source = inShop();
+        expect(await jsonAt(source, "public/users/schema")).toEqual({
+          database: "shop",
+          schema: "public",
+          table: "users",
+          kind: "table",
+          owner: "postgres",
+          comment: "people | who buy",
+          rowEstimate: 25,
+          columns: [
+            { name: "id", type: "bigint", nullable: false, identity: "always" },
+            { name: "name", type: "text", nullable: false, default: "'x'::text" },
+            { name: "mood", type: "public.mood", nullable: true },
+            { name: "mail", type: "text", nullable: true, comment: "where to write" },
+            { name: "upper_name", type: "text", nullable: true, generated: "upper(name)", stored: true },
+          ],
+          primaryKey: ["id"],
+          constraints: [{ name: "users_mail_key", kind: "unique", columns: ["mail"], definition: "UNIQUE (mail)" }],
+          foreignKeys: [],
+          referencedBy: [
+            { schema: "audit", table: "trail", columns: ["who"], to: ["id"] },
+            { schema: "public", table: "orders", columns: ["user_id"], to: ["id"] },
+          ],
+          indexes: [],
+          definition: expect.stringContaining(
+            "CREATE TABLE public.users (\n  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,",
+          ),
+        });
+        expect(await textAt(source, "public/orders/schema", { format: "ddl" })).toBe(
+          `CREATE TABLE public.orders (
+  user_id bigint NOT NULL,
+  n integer NOT NULL,
+  total numeric(10,2),
+  tags text[],
+  doc jsonb,
+  bytes bytea,
+  at timestamp with time zone,
+  big bigint,
+  PRIMARY KEY (user_id, n),
+  CONSTRAINT orders_total_check CHECK (total > 0::numeric),
+  CONSTRAINT orders_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users (id) ON DELETE CASCADE
+);
+CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (10)::numeric);
+`,
+        );
+        const [part] = await source.read({ path: "public/sums/schema" }, call());
+        expect(part?.mimeType).toBe("application/json;format=Pressmark::DatabaseSchema");
+        expect(await textAt(source, "public/sums/schema", { format: "ddl" })).toContain("CREATE VIEW public.sums AS");
+        expect(await textAt(source, "public/events/schema", { format: "ddl" })).toContain(
+          ") PARTITION BY RANGE (day);",
+        );
+        await refusal(source.read({ path: "public/events_2026/schema" }, call()), ["not-found"], "a partition");
+      });
+
+      it("is the same without a schema, which is then public, and never shows more than with it", async () => {
+        const source = inShop();
+        expect(await textAt(source, "users/schema")).toBe(await textAt(source, "public/users/schema"));
+        expect(await source.stat?.({ path: "users/schema" }, call())).toMatchObject({
+          path: "users/schema",
+          reveals: { path: "public/users/schema" },
+        });
+        const [part] = await source.read({ path: "users/schema" }, call());
+        expect(part?.reveals).toEqual({ path: "public/users/schema" });
+        expect(await listed(source)).not.toContain("users/schema");
+        await refusal(source.read({ path: "trail/schema" }, call()), ["not-found"], "of another schema");
+      });
+
+      it("stands in the overview, with a diagram", async () => {
+        const overview = await textAt(inShop(), "public/overview");
+        expect(overview).toContain("# shop: public");
+        expect(overview).toContain("4 tables, 2 views, 1 enum, 1 function.");
+        expect(overview).toContain('  users ||--o{ orders : "user\\_id"'.replace("\\", ""));
+        expect(overview).toContain("people \\| who buy");
+        expect(overview).toContain("- `mood`: `glad`, `sad` – how it goes");
+        expect(await jsonAt(inShop(), "audit/overview", { format: "json" })).toMatchObject({
+          schema: "audit",
+          comment: "who did what",
+          leftOut: 0,
+        });
+      });
+
+      it("has enums and functions with their overloads beside it", async () => {
+        const source = inShop();
+        expect(await jsonAt(source, "public/enums")).toMatchObject({
+          enums: [{ name: "mood", values: ["glad", "sad"], comment: "how it goes" }],
+        });
+        const { functions } = await jsonAt<{ functions: readonly { arguments: string }[] }>(
+          source,
+          "public/functions/add",
+        );
+        expect(functions.map((each) => each.arguments)).toEqual(["a integer, b integer DEFAULT 2", "a text"]);
+        expect(await textAt(source, "public/functions/add", { format: "ddl" })).toContain(
+          "CREATE OR REPLACE FUNCTION public.add(",
+        );
+        await refusal(source.read({ path: "audit/enums" }, call()), ["not-found"], "no enums");
+      });
+
+      it("is found and read back through URIs, whatever the names", async () => {
+        const source = open({ url: server.url("names"), rows: true });
+        for (const name of hostileNames)
+          await server.run("names", `INSERT INTO ${quoted(name)} VALUES ('here') ON CONFLICT DO NOTHING`);
+        const house = createResources({
+          mounts: [{ name: "db", base: definition.base?.({ url: server.url("names") } as never) ?? "", source }],
+          policy: openPolicy,
+          tools,
+          cursorKey: new Uint8Array(32),
+        });
+        const { items } = await house.list({}, call());
+        expect(items).toHaveLength(2 * hostileNames.length + 1);
+        for (const { uri } of items) expect((await house.read(uri, call())).contents).toHaveLength(1);
+        for (const name of hostileNames) {
+          const own = items.find(({ title }) => title === `Rows of names.public.${name}`);
+          const { contents } = await house.read(own?.uri ?? "", call());
+          const [text] = contents.map(({ body }) => ("text" in body ? body.text : ""));
+          expect((JSON.parse(text ?? "{}") as Rows).rows).toEqual([{ [name]: "here" }]);
+        }
+        await refusal(source.read({ path: `public/${"x".repeat(64)}/schema` }, call()), ["not-found"], "cut to 63");
+        await house.close();
+      });
+    });
+
+    describe("rows", () => {
+      it("are not served unless that is said", async () => {
+        const none = inShop();
+        expect((await listed(none)).filter((path) => path.endsWith("rows"))).toEqual([]);
+        await refusal(none.read({ path: "public/users/rows" }, call()), ["not-found"], "rows");
+        const some = inShop({ rows: ["audit.*", "us*"] });
+        expect((await listed(some)).filter((path) => path.endsWith("rows"))).toEqual([
+          "audit/trail/rows",
+          "public/users/rows",
+        ]);
+        await refusal(some.read({ path: "public/orders/rows" }, call()), ["not-found"], "rows");
+      });
+
+      it.each([
+        ["one column", "users", 25],
+        ["two columns", "orders", 25],
+        ["no key at all", "logs", 23],
+        ["no key, in parts", "events", 23],
+        ["no key, kept from a query", "kept", 25],
+      ])("of a table with a key of %s come page by page, each once", async (_, table, count) => {
+        const source = inShop({ rows: true });
+        const rows = await allRows(source, `public/${table}/rows`, "4");
+        expect(new Set(rows.map((row) => JSON.stringify(row))).size).toBe(count);
+        const [part] = await source.read({ path: `public/${table}/rows`, query: { limit: "4" } }, call());
+        const { next } = part?.meta?.["pressmark/range"] as { readonly next: string };
+        const query = Object.fromEntries(new URLSearchParams(next));
+        expect((await jsonAt<Rows>(source, `public/${table}/rows`, query)).rows).toEqual(rows.slice(4, 8));
+      });
+
+      it("say what each value is", async () => {
+        const { rows, key } = await jsonAt<Rows>(inShop({ rows: true }), "public/orders/rows", { limit: "1" });
+        expect(key).toEqual(["user_id", "n"]);
+        expect(rows).toEqual([
+          {
+            user_id: 1,
+            n: 1,
+            total: "12.50",
+            tags: ["a", "b"],
+            doc: { a: [1, 2] },
+            bytes: { base64: "AP8=" },
+            at: "2026-11-14 23:00:00+00",
+            big: "9007199254740993",
+          },
+        ]);
+      });
+
+      it("are cut where they are long, by value and by page, before they leave the server", async () => {
+        const url = await fresh(`CREATE TABLE t (id int PRIMARY KEY, v text, b bytea);
+          INSERT INTO t SELECT g, repeat('y', 20000), decode(repeat('00', 20000), 'hex') FROM generate_series(1, 9) g`);
+        const source = open({ url, rows: true, maxBytes: 50_000 });
+        const { rows, cut } = await jsonAt<Rows>(source, "public/t/rows");
+        expect(rows).toHaveLength(2);
+        expect(rows[0]?.["v"]).toBe("y".repeat(10_000));
+        expect(cut).toContainEqual({ row: 0, column: "b", length: 20_000 });
+        expect(await allRows(source, "public/t/rows", "100")).toHaveLength(9);
+        expect((await jsonAt<Rows>(open({ url, rows: true, maxBytes: 1024 }), "public/t/rows")).rows).toHaveLength(1);
+      });
+
+      it("are found by their key, also one whose operators a user made, and a key that is none is refused", async () => {
+        const source = inShop({ rows: true });
+        expect((await jsonAt<Rows>(source, "public/users/rows", { key: "7" })).rows).toMatchObject([{ id: 7 }]);
+        await refusal(source.read({ path: "public/users/rows", query: { key: "700" } }, call()), ["not-found"], "700");
+        for (const after of [
+          "",
+          "x'",
+          "1; DROP TABLE users",
+          "~e30",
+          `~${Buffer.from('["1","2"]').toString("base64url")}`,
+        ])
+          await refusal(source.read({ path: "public/users/rows", query: { after } }, call()), ["invalid"], after);
+        for (const limit of ["0", "-1", "1e3", "all"])
+          await refusal(source.read({ path: "public/users/rows", query: { limit } }, call()), ["invalid"], limit);
+        await refusal(
+          source.read({ path: "public/users/rows", query: { where: "1=1" } }, call()),
+          ["not-found"],
+          "where",
+        );
+      });
+
+      it("of a view are the first ones, and it is said that there are more", async () => {
+        const page = await jsonAt<Rows>(inShop({ rows: true }), "public/sums/rows", { limit: "2" });
+        expect(page).toMatchObject({ more: true });
+        expect(page.rows).toHaveLength(2);
+        expect(page.next).toBeUndefined();
+      });
+
+      it("hold only the columns that the role may read", async () => {
+        const url =
+          await fresh(`CREATE TABLE t (id int PRIMARY KEY, open text, closed text); INSERT INTO t VALUES (1, 'o', 'c');
+          GRANT USAGE ON SCHEMA public TO reader; GRANT SELECT (id, open) ON t TO reader; CREATE TABLE unseen (x int)`);
+        const source = open({ url: url.replace(/\/\/[^@]*@/, "//reader:reads-only@"), rows: true });
+        expect((await jsonAt<Rows>(source, "public/t/rows")).rows).toEqual([{ id: 1, open: "o" }]);
+        expect(await listed(source)).toEqual(["public/overview", "public/t/rows", "public/t/schema"]);
+      });
+
+      it("are searched by the database itself in the columns that the config names", async () => {
+        const url = await fresh(`CREATE TABLE notes (id int PRIMARY KEY, title text, body text, secret text);
+          INSERT INTO notes VALUES (1, 'Gardens', 'Many gardens are <b>walled</b>.', 'zebra'), (2, 'Walls', NULL, 'zebra')`);
+        const source = open({
+          url,
+          rows: true,
+          fullText: [{ table: "notes", columns: ["title", "body"], config: "english" }],
+        });
+        const hits = (await source.search?.({ text: "garden", limit: 10 }, call())) ?? [];
+        expect(hits).toHaveLength(1);
+        expect(hits[0]?.entry).toMatchObject({ path: "public/notes/rows", query: { key: "1" } });
+        const { snippet = "", marks = [] } = hits[0] ?? {};
+        expect(marks.map(([from, to]) => snippet.slice(from, to).toLowerCase())).toEqual(["gardens", "gardens"]);
+        expect((await source.search?.({ text: "wall", limit: 10 }, call()))?.length).toBe(2);
+        expect(await source.search?.({ text: "zebra", limit: 10 }, call())).toEqual([]);
+        expect(await source.search?.({ text: "wall", limit: 10, within: "public/other" }, call())).toEqual([]);
+        expect(() => open({ url, rows: ["other"], fullText: [{ table: "notes", columns: ["title"] }] })).toThrow(
+          /"rows"/,
+        );
+      });
+    });
+
+    describe("a list of what is allowed", () => {
+      const hidden = "zqxhidden";
+      const schema = `
+        CREATE SCHEMA ${hidden}_s; CREATE TYPE ${hidden}_s.kind AS ENUM ('a');
+        CREATE TABLE ${hidden}_people (id serial PRIMARY KEY, name text);
+        CREATE FUNCTION ${hidden}_s.number() RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1';
+        CREATE TABLE users (id int PRIMARY KEY DEFAULT nextval('${hidden}_people_id_seq'), boss int REFERENCES ${hidden}_people,
+          kind ${hidden}_s.kind DEFAULT 'a', one int DEFAULT ${hidden}_s.number(), person ${hidden}_people, people ${hidden}_people[],
+          CHECK (boss > ${hidden}_s.number()));
+        CREATE INDEX by_number ON users ((id + ${hidden}_s.number()));
+        ALTER TABLE ${hidden}_people ADD COLUMN "user" int REFERENCES users;
+        CREATE TABLE ${hidden}_s.inner (id int PRIMARY KEY, "user" int REFERENCES users);
+        CREATE VIEW joined AS SELECT u.id FROM users u LEFT JOIN ${hidden}_people p ON p.id = u.boss;
+        CREATE VIEW plain AS SELECT id FROM users;
+        CREATE VIEW over_view AS SELECT * FROM joined;
+        CREATE FUNCTION reads_it() RETURNS bigint LANGUAGE sql AS 'SELECT count(*) FROM ${hidden}_people';
+        CREATE FUNCTION takes_it(x ${hidden}_s.kind) RETURNS int LANGUAGE sql AS 'SELECT 1';
+        INSERT INTO users (id) VALUES (1); INSERT INTO ${hidden}_people (name) VALUES ('p')`;
+      const secretPaths = [
+        `public/${hidden}_people`,
+        `public/${hidden}_people/schema`,
+        `${hidden}_people/rows`,
+        `${hidden}_s`,
+        `${hidden}_s/overview`,
+        `${hidden}_s/inner/schema`,
+      ];
+
+      it.each([
+        ["exclusion", { tables: { exclude: [`*${hidden}*`, `${hidden}_s.*`] }, schemas: ["public"] }],
+        ["inclusion", { tables: { include: ["public.users", "public.joined", "public.plain", "public.over_view"] } }],
+        ["schemas alone", { schemas: ["public"], tables: { exclude: [`${hidden}_people`] }, functions: "signatures" }],
+      ])("holds at every door, as %s", async (_, allowed) => {
+        const url = await fresh(schema);
+        const source = open({ url, rows: ["public.users", "public.plain", `*${hidden}*`], ...allowed });
+        const said = await everything(source);
+        expect(said).not.toContain(hidden);
+        expect(said).toContain("public/users/schema");
+        expect(await textAt(source, "public/plain/schema", { format: "ddl" })).toContain("SELECT id");
+        expect(await textAt(source, "public/joined/schema", { format: "ddl" })).toContain(
+          "names what is not served here",
+        );
+        for (const path of secretPaths)
+          for (const asked of [
+            () => source.read({ path }, call()),
+            () => source.stat?.({ path }, call()) ?? Promise.resolve(),
+            () => source.children?.({ path }, asking(1), call()) ?? Promise.resolve(),
+          ])
+            await refusal(asked(), ["not-found"], path);
+      });
+
+      it("holds for what is watched", async () => {
+        const url = await fresh("CREATE TABLE users (id int); CREATE TABLE zqxhidden (id int)");
+        const source = open({ url, rows: true, tables: { exclude: ["zqx*"] }, listen: "rows", pollMs: 100 });
+        const { heard, until } = listen((await source.watch?.(call())) as AsyncIterable<SourceChange>);
+        const name = new URL(url).pathname.slice(1);
+        await server.run(
+          name,
+          "ALTER TABLE zqxhidden ADD COLUMN x int; NOTIFY rows, 'zqxhidden'; CREATE TABLE zqx_more (x int)",
+        );
+        await server.run(name, "NOTIFY rows, 'users'; ALTER TABLE users ADD COLUMN x int");
+        await until((change) => change.kind === "changed" && change.path === "public/users/schema", "the last change");
+        expect(JSON.stringify(heard)).not.toContain("zqx");
+      });
+
+      it("is the same for lists, reads, directories and completion, whatever the patterns", async () => {
+        const tables = ["alpha", "beta", "Beta", "al/pha", "日本", "x*y", "[z]"];
+        const url = await fresh(
+          `CREATE SCHEMA other; ${["public", "other"].flatMap((each) => tables.map((name) => `CREATE TABLE ${each}.${quoted(name)} (x int)`)).join(";")}`,
+        );
+        const pattern = fc.constantFrom(
+          "*",
+          "a*",
+          "?eta",
+          "{alpha,beta}",
+          "other.*",
+          "public.[a-b]*",
+          "o*.日*",
+          "al/pha",
+          "*.\\[z]",
+          "none.*",
+        );
+        await fc.assert(
+          fc.asyncProperty(
+            fc.option(fc.array(fc.constantFrom("*", "public", "o*", "none"), { maxLength: 2 }), { nil: undefined }),
+            fc.option(fc.array(pattern, { maxLength: 2 }), { nil: undefined }),
+            fc.array(pattern, { maxLength: 1 }),
+            async (schemas, include, exclude) => {
+              const source = open({
+                url,
+                tables: { ...(include && { include }), exclude },
+                ...(schemas && { schemas }),
+              });
+              const definitions = (await entriesOf(source, 3))
+                .map(({ path }) => path)
+                .filter((path) => path.endsWith("/schema"));
+              const readable: string[] = [];
+              for (const each of ["public", "other"])
+                for (const name of tables) {
+                  const path = `${each}/${name.replaceAll("/", "\0")}/schema`;
+                  const isThere = await source.read({ path }, call()).then(
+                    () => true,
+                    () => false,
+                  );
+                  if (isThere) readable.push(path);
+                }
+              expect([...definitions].sort()).toEqual(readable.sort());
+              const template = source.templates![0]!;
+              const suggested =
+                (await source.complete?.(
+                  { template, variable: "table", value: "", given: { schema: "other" } },
+                  call(),
+                )) ?? [];
+              expect(suggested).toHaveLength(readable.filter((path) => path.startsWith("other/")).length);
+              await source.close?.();
+            },
+          ),
+          { numRuns: 12 },
+        );
+      });
+    });
+
+    describe("what a hostile database does", () => {
+      it("is never a write: not by a view, not by a function, and not in the question after it", async () => {
+        const url = await fresh(`CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE trace (x text);
+          CREATE FUNCTION evil() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INSERT INTO trace VALUES ('x'); RETURN 1; END $$;
+          CREATE FUNCTION turn() RETURNS text LANGUAGE sql AS $$ SELECT set_config('default_transaction_read_only', 'off', false) $$;
+          CREATE VIEW writes AS SELECT evil() AS x; CREATE VIEW turns AS SELECT turn() AS x`);
+        const source = open({ url, rows: true, maxConnections: 1 });
+        await refusal(source.read({ path: "public/writes/rows" }, call()), ["unsupported"], "writes");
+        await source.read({ path: "public/turns/rows" }, call());
+        await refusal(source.read({ path: "public/writes/rows" }, call()), ["unsupported"], "writes");
+        expect((await jsonAt<Rows>(source, "public/trace/rows")).rows).toEqual([]);
+      });
+
+      it("is not obeyed by way of operators and functions of the same names", async () => {
+        const url =
+          await fresh(`CREATE TABLE t (id int PRIMARY KEY, v text); INSERT INTO t VALUES (1, 'a'); CREATE TABLE trace (x text);
+          CREATE FUNCTION public.left(text, int) RETURNS text LANGUAGE sql AS $$ SELECT 'hijacked' $$;
+          CREATE FUNCTION public.obj_description(oid, name) RETURNS text LANGUAGE sql AS $$ SELECT 'hijacked' $$;
+          ALTER DATABASE ${`fresh_${role + 1}`} SET search_path = public, pg_catalog`);
+        expect(await everything(open({ url, rows: true }))).not.toContain('"hijacked"');
+      });
+
+      it("that is slow is given up in time, and others are answered meanwhile", async () => {
+        const url = await fresh("CREATE TABLE t (id int); CREATE VIEW sleeps AS SELECT pg_sleep(60) AS x");
+        const source = open({ url, rows: true, timeoutMs: 300 });
+        const slow = refusal(source.read({ path: "public/sleeps/rows" }, call()), ["unavailable"], "sleeps");
+        expect(await listed(source)).toContain("public/sleeps/schema");
+        const error = await slow;
+        expect(error).toMatchObject({ passing: false, message: expect.stringContaining("300 ms") });
+      });
+
+      it("is stopped when the one who asked leaves, and the connection does not stay behind", async () => {
+        const url = await fresh("CREATE VIEW sleeps AS SELECT pg_sleep(60) AS x; CREATE TABLE t (id int)");
+        const source = open({ url, rows: true, timeoutMs: 30_000, maxConnections: 1 });
+        await listed(source);
+        const leaving = new AbortController();
+        const asked = source.read({ path: "public/sleeps/rows" }, { caller: { id: "x" }, signal: leaving.signal });
+        const watcher = await server.connect("postgres");
+        const sleeping =
+          "SELECT 1 FROM pg_stat_activity WHERE query LIKE '%\"sleeps\"%' AND state = 'active' AND pid <> pg_backend_pid()";
+        while ((await watcher.query(sleeping)).rowCount === 0);
+        leaving.abort();
+        await refusal(asked, ["cancelled"], "left");
+        // With one connection alone, this is answered only once the other question has ended.
+        expect(await listed(source)).toContain("public/t/schema");
+        expect((await watcher.query(sleeping)).rowCount).toBe(0);
+        await watcher.end();
+      });
+
+      it("that holds a lock is not waited for without end", async () => {
+        const url = await fresh("CREATE TABLE t (id int PRIMARY KEY)");
+        const locker = await server.connect(new URL(url).pathname.slice(1));
+        await locker.query("BEGIN; LOCK TABLE t IN ACCESS EXCLUSIVE MODE");
+        const source = open({ url, rows: true, timeoutMs: 400 });
+        await refusal(source.read({ path: "public/t/rows" }, call()), ["unavailable"], "locked");
+        await locker.query("ROLLBACK");
+        await locker.end();
+        expect((await jsonAt<Rows>(source, "public/t/rows")).rows).toEqual([]);
+      });
+    });
+
+    describe("changes", () => {
+      it("of tables, functions, enums and schemas are heard, and nothing of what stays as it is", async () => {
+        const url = await fresh("CREATE TABLE t (id int); CREATE TABLE same (id int)");
+        const name = new URL(url).pathname.slice(1);
+        const source = open({ url, rows: true, pollMs: 100 });
+        const { heard, until } = listen((await source.watch?.(call())) as AsyncIterable<SourceChange>);
+        const said = (kind: SourceChange["kind"], path: string) =>
+          until((change) => change.kind === kind && "path" in change && change.path === path, `${kind} ${path}`);
+        await server.run(name, "CREATE TABLE u (id int)");
+        for (const path of ["public/u", "public/u/schema", "public/u/rows"]) await said("appeared", path);
+        await said("changed", "public/overview");
+        await server.run(name, "COMMENT ON COLUMN t.id IS 'said later'");
+        await said("changed", "public/t/schema");
+        await server.run(
+          name,
+          "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1'; CREATE TYPE mood AS ENUM ('a')",
+        );
+        await said("appeared", "public/functions/f");
+        await said("appeared", "public/enums");
+        await server.run(
+          name,
+          "CREATE OR REPLACE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 2'; ALTER TYPE mood ADD VALUE 'b'",
+        );
+        await said("changed", "public/functions/f");
+        await said("changed", "public/enums");
+        await server.run(name, "DROP TABLE u; CREATE SCHEMA more");
+        await said("gone", "public/u/schema");
+        await said("appeared", "more/overview");
+        expect(heard.filter((change) => "path" in change && change.path.includes("same"))).toEqual([]);
+      });
+
+      it("of rows are heard through the channel that the config names", async () => {
+        const url = await fresh('CREATE TABLE t (id int); CREATE SCHEMA s; CREATE TABLE s."T u" (id int)');
+        const name = new URL(url).pathname.slice(1);
+        const source = open({ url, rows: true, listen: 'Row "changes"', pollMs: 60_000 });
+        const { heard, until } = listen((await source.watch?.(call())) as AsyncIterable<SourceChange>);
+        const tell = (payload: string) => server.run(name, `NOTIFY "Row ""changes""", '${payload}'`);
+        for (const payload of ["nonsense", "{}", "{broken", "other.t"]) await tell(payload);
+        await tell("t");
+        await until((change) => "path" in change && change.path === "public/t/rows", "t");
+        await tell("s.T u");
+        await until((change) => "path" in change && change.path === "s/T u/rows", "T u");
+        await tell('{"schema":"s","table":"T u"}');
+        await tell("");
+        await until((change) => change.kind === "lost", "that anything may have changed");
+        expect(heard).toHaveLength(6);
+      });
+    });
+
+    it("a thousand tables are listed with one statement per page, whatever the size of the page", async () => {
+      const url = await fresh(
+        `CREATE SCHEMA many; DO $$ BEGIN FOR i IN 1..1000 LOOP EXECUTE 'CREATE TABLE many.t' || i || ' (id int PRIMARY KEY)'; END LOOP; END $$`,
+      );
+      let asked = 0;
+      const counting: typeof createConnection = (options) => {
+        const connection = createConnection(options);
+        return { ...connection, ask: (...question) => ((asked += 1), connection.ask(...question)) };
+      };
+      for (const [settings, limit] of [
+        [{}, 100],
+        [{}, 999],
+        [{ tables: { include: ["many.t*"] } }, 100],
+        [{ schemas: ["many"] }, 100],
+      ] as const) {
+        const source = open({ url, ...settings }, counting);
+        asked = 0;
+        let pages = 0;
+        const entries = await collect<Entry>((cursor) => ((pages += 1), source.list(asking(limit, cursor), call())));
+        expect(entries.filter(({ path }) => path.startsWith("many/t"))).toHaveLength(1000);
+        expect(asked).toBe(pages);
+        asked = 0;
+        const children = await source.children?.({ path: "many" }, asking(100), call());
+        expect(children?.items).toHaveLength(100);
+        // Whether the directory is there, and what is in it.
+        expect(asked).toBe(2);
+      }
+    });
+
+    it("answers or refuses in the house's own words when any statement fails, and works again afterwards", async () => {
+      const url = await fresh(
+        "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1); CREATE TYPE m AS ENUM ('a')",
+      );
+      const options = definition.options(z).parse({ url, rows: true });
+      const run = async (source: Source) => {
+        for (const path of await listed(source)) await source.read({ path }, call());
+        await source.stat?.({ path: "t/schema" }, call());
+        await source.children?.({ path: "public" }, asking(10), call());
+        await source.problems?.(call());
+      };
+      const failed = await sweepFaults<Connection>({
+        open: () =>
+          createConnection({
+            target: { ...parse(url), tls: undefined },
+            tls: false,
+            timeoutMs: 5000,
+            maxConnections: 2,
+          }),
+        async run(connection) {
+          const source = openPostgres(options, tools, () => connection);
+          opened.push(source);
+          await run(source);
+        },
+        recovered: () => run(opened.at(-1) as Source),
+        faults: [() => new ResourceError("unavailable", "the server is gone")],
+      });
+      expect(failed).toBeGreaterThan(8);
+    });
+
+    describe("a secret", () => {
+      it("is in nothing that came out: no list, no content, no error, no log", async () => {
+        const logged: unknown[] = [];
+        const logging: Tools = { ...tools, log: (...said) => void logged.push(said) };
+        const options = (url: string) =>
+          definition
+            .options(z)
+            .parse({ url, rows: true, timeoutMs: 1000, fullText: [{ table: "users", columns: ["name"] }] });
+        const urls = [
+          server.url("shop"),
+          server.url("shop", "postgres", `${server.password}-wrong`),
+          server.url("no-such-database"),
+          server.url("shop", "no-such-user"),
+          server.url("shop").replace(String(server.port), "1"),
+          `${server.url("shop")}?sslmode=require`,
+        ];
+        for (const url of urls) {
+          const source = openPostgres(options(url), logging);
+          opened.push(source);
+          expect(await everything(source, ["public/users/schema", "no/such/schema"])).not.toContain(server.password);
+          const watched = await source.watch?.(call()).catch((cause: unknown) => cause);
+          expect(JSON.stringify([watched, String(watched), definition.base?.(options(url))])).not.toContain(
+            server.password,
+          );
+        }
+        expect(JSON.stringify(logged)).not.toContain(server.password);
+        expect(definition.base?.(options(server.url("shop")))).toBe(`postgres://127.0.0.1:${server.port}/shop/`);
+      });
+
+      it("that is wrong, and a place that is none, are refused with what to do", async () => {
+        const refused = async (url: string, kinds: ("denied" | "unavailable")[]) =>
+          (await refusal(open({ url }).list(asking(1), call()), kinds, "list")).message;
+        expect(await refused(server.url("shop", "postgres", "wrong"), ["denied"])).toContain('check "url"');
+        expect(await refused(server.url("nowhere"), ["unavailable"])).toContain("no such database");
+        expect(await refused(server.url("shop").replace(/:[^:@]*@/, "@"), ["denied"])).toContain("wants a password");
+        expect(await refused(server.url("shop").replace(String(server.port), "1"), ["unavailable"])).toContain(
+          "see that it runs",
+        );
+        expect(await refused(`${server.url("shop")}?sslmode=require`, ["unavailable"])).toContain("no TLS");
+      });
+    });
+
+    it("is examined: a role that can write is named, one that only reads is not", async () => {
+      const superuser = (await open({ url: server.url("shop") }).problems?.(call())) ?? [];
+      expect(superuser).toMatchObject([{ says: expect.stringContaining("superuser") }]);
+      expect(await inShop().problems?.(call())).toEqual([]);
+      await server.run("shop", "GRANT INSERT ON logs TO reader");
+      expect(await inShop().problems?.(call())).toMatchObject([{ says: expect.stringContaining("could write") }]);
+      await server.run("shop", "REVOKE INSERT ON logs FROM reader");
+    });
+
+    // Last: the server goes away.
+    it("serves again after the server was restarted, and who watches is told to look again", async () => {
+      const url = server.url("shop");
+      const source = open({ url, rows: true, pollMs: 100, listen: "rows" });
+      const house = createResources({
+        mounts: [{ name: "db", base: "postgres://h/shop/", source }],
+        policy: openPolicy,
+        tools,
+        cursorKey: new Uint8Array(32),
+      });
+      const uri = "postgres://h/shop/public/logs/rows";
+      const { until } = listen<Change>(await house.watch({ uris: [uri], list: true }, call()));
+      expect(await listed(source)).toContain("public/logs/schema");
+      for (const how of ["fast", "immediate"] as const) {
+        await server.stop(how);
+        await refusal(source.list(asking(1), call()), ["unavailable"], how);
+        await server.start();
+        expect(await listed(source)).toContain("public/logs/schema");
+        expect((await jsonAt<Rows>(source, "public/logs/rows")).rows).not.toHaveLength(0);
+      }
+      await until((change) => change.kind === "list-changed", "that anything may be another");
+      await until((change) => change.kind === "updated", "that the rows may be others");
+      await house.close();
+    });
+  });
+
+describe("a server that is none", () => {
+  const servers: Server[] = [];
+  const sockets = new Set<Socket>();
+  afterEach(async () => {
+    for (const socket of sockets) socket.destroy();
+    await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
+  });
+
+  async function talking(answer: (socket: Socket) => void): Promise<string> {
+    const server = createServer((socket) => {
+      sockets.add(socket);
+      socket.on("error", () => undefined);
+      answer(socket);
+    });
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    return `postgres://u:planted-secret@127.0.0.1:${(server.address() as AddressInfo).port}/db`;
+  }
+
+  it.each<[string, (socket: Socket) => void]>([
+    ["hangs up", (socket) => socket.destroy()],
+    ["speaks HTTP", (socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")],
+    [
+      "talks nonsense",
+      (socket) =>
+        socket.on("data", () => socket.write(Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 99, 1, 2, 3, 255, 255, 255, 255]))),
+    ],
+    [
+      "is ready and then talks nonsense",
+      (socket) => {
+        const ready = Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 0, 90, 0, 0, 0, 5, 73]);
+        socket.once("data", () => {
+          socket.write(ready);
+          socket.on("data", () => socket.end(Buffer.from("T\0\0\0\u0006\0\u0001nonsense beyond all measure")));
+        });
+      },
+    ],
+    [
+      "answers rows that no one asked for",
+      (socket) => socket.on("data", () => socket.end(Buffer.from([68, 0, 0, 0, 6, 0, 0]))),
+    ],
+  ])("and %s is refused, and harms nothing else", async (_, answer) => {
+    const source = open({ url: await talking(answer), timeoutMs: 200 });
+    for (const asked of [
+      () => source.list(asking(1), call()),
+      () => source.read({ path: "public/t/schema" }, call()),
+    ]) {
+      const error = await refusal(asked(), ["unavailable", "unexpected", "denied"], "nonsense");
+      expect(`${error.message} ${String(error.cause)}`).not.toContain("planted-secret");
+    }
+  });
+});
+
+function parse(url: string) {
+  const { port, pathname, username, password } = new URL(url);
+  return { host: "127.0.0.1", port: Number(port), database: pathname.slice(1), user: username, password };
+}
