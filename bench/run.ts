@@ -8,6 +8,7 @@ import { burstCases } from "./cases/burst.ts";
 import { gitCases } from "./cases/git.ts";
 import { holdCase, tellCase } from "./cases/listen.ts";
 import { listCases } from "./cases/list.ts";
+import { objectCases } from "./cases/objects.ts";
 import { readCases } from "./cases/read.ts";
 import { saveCases } from "./cases/save.ts";
 import { startCases } from "./cases/start.ts";
@@ -23,6 +24,7 @@ const cases: readonly Case[] = [
   ...listCases,
   ...treeCases,
   ...gitCases,
+  ...objectCases,
   ...saveCases,
   ...burstCases,
   tellCase,

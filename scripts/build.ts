@@ -57,8 +57,10 @@ function lookAt(module: string, specifiers: Specifiers): string {
     .join(" ");
 }
 
+const clientEntries = ["index", "stdio"];
+
 await rm(dist, { recursive: true, force: true });
-await Promise.all([buildModules(), buildTypes()]);
+await Promise.all([buildModules(), buildClient(), buildTypes()]);
 
 async function buildModules(): Promise<void> {
   const bundle = await rolldown({
@@ -94,6 +96,25 @@ async function buildModules(): Promise<void> {
   await bundle.close();
 }
 
+/** Apart from the rest, whose chunks are full of Node: a browser has to be able to load this one. */
+async function buildClient(): Promise<void> {
+  const bundle = await rolldown({
+    cwd: root,
+    platform: "neutral",
+    input: Object.fromEntries(clientEntries.map((name) => [name, join(source, "client", `${name}.ts`)])),
+    external: (id) => !id.startsWith(".") && !isAbsolute(id),
+    onLog: refuseWarnings,
+  });
+  await bundle.write({
+    dir: join(dist, "client"),
+    format: "esm",
+    entryFileNames: "[name].js",
+    chunkFileNames: "chunks/[name]-[hash].js",
+    minify: { compress: true, mangle: false, codegen: true },
+  });
+  await bundle.close();
+}
+
 /** What a bundler only warns of is missing when it runs. */
 function refuseWarnings(level: LogLevel, { code, message }: RolldownLog): void {
   // A module that is loaded late in one place and early in another is no fault of either.
@@ -116,7 +137,10 @@ async function buildTypes(): Promise<void> {
     JSON.stringify({
       extends: "../tsconfig.json",
       include: [],
-      files: Object.values(await libraryEntries()),
+      files: [
+        ...Object.values(await libraryEntries()),
+        ...clientEntries.map((name) => join(source, "client", `${name}.ts`)),
+      ],
       compilerOptions: {
         rootDir: "../src",
         outDir: ".",

@@ -2,6 +2,7 @@
 import type { SourceDefinition } from "../source.ts";
 import type { ConfigError, KeyPath } from "./problem.ts";
 import type { Limits, MountSettings, SearchSettings, ServerSettings } from "./schema.ts";
+import type { SetConfig } from "./sets.ts";
 import type { Permission } from "./trust.ts";
 
 export interface MountConfig extends Omit<MountSettings, "source" | "limits"> {
@@ -21,6 +22,7 @@ export interface Config {
   readonly mounts: readonly MountConfig[];
   readonly server: ServerSettings;
   readonly search: SearchSettings;
+  readonly sets: readonly SetConfig[];
   /** Everything it asks for that a config which was merely found may not do unasked. */
   readonly permissions: readonly Permission[];
   /** Those of them that it was not granted. What needs them is left out. */

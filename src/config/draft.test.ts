@@ -85,6 +85,25 @@ describe("the look at a project", () => {
     expect(JSON.stringify(survey(project))).not.toContain("very-secret");
   });
 
+  it("finds stores and the website, by the names of settings", async () => {
+    put(".env.example", "S3_BUCKET=very-secret\nGCS_BUCKET=very-secret\n");
+    put("compose.yaml", "services:\n  store:\n    image: minio/minio:latest\n");
+    put("package.json", '{ "homepage": "https://docs.example.com/" }');
+    expect(survey(project).map(({ source, values }) => [source, values])).toEqual([
+      ["config", { root: "." }],
+      ["s3", { endpoint: "http://127.0.0.1:9000" }],
+      ["config", { root: "." }],
+      ["s3", { buckets: ["${env:S3_BUCKET}"] }],
+      ["gcs", { buckets: ["${env:GCS_BUCKET}"] }],
+      ["web", { pages: ["https://docs.example.com/"] }],
+    ]);
+    const text = await draft();
+    expect(text).toContain('#   buckets: ["${env:S3_BUCKET}"] # the buckets to serve');
+    expect(text).not.toContain("very-secret");
+    put("package.json", '{ "homepage": "https://github.com/me/mine" }');
+    expect(survey(project).map(({ source }) => source)).not.toContain("web");
+  });
+
   it("finds nothing in an empty folder, nor in one that is not there", () => {
     expect(survey(project)).toEqual([]);
     expect(survey(join(project, "nowhere"))).toEqual([]);

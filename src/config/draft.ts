@@ -65,9 +65,7 @@ export async function draftConfig({ project, findings, schema, registry = source
 }
 
 function mount(says: string, name: string, values: Readonly<Record<string, string | readonly string[]>>): string {
-  const lines = Object.entries(values).map(([key, value]) =>
-    typeof value === "string" ? `  ${key}: ${spell(value)}` : `  ${key}: [${value.map(spell).join(", ")}]`,
-  );
+  const lines = Object.entries(values).map(([key, value]) => `  ${key}: ${spellValue(value)}`);
   return [...(says === "" ? [] : [`# ${says}`]), `${spell(name)}:`, ...lines].join("\n");
 }
 
@@ -90,7 +88,9 @@ async function hint(
     const value = values[key];
     if (value === undefined && !required.includes(key)) return [];
     const said = typeof option === "object" ? option.description : undefined;
-    return [[`  ${key}:`, ...(value === undefined ? [] : [spell(value)]), ...(said ? [`# ${said}`] : [])].join(" ")];
+    return [
+      [`  ${key}:`, ...(value === undefined ? [] : [spellValue(value)]), ...(said ? [`# ${said}`] : [])].join(" "),
+    ];
   });
   return comment(
     `${capital(what)} (${where}): ${definition.summary}.`,
@@ -128,6 +128,10 @@ function unlike(name: string, taken: Set<string>): string {
   for (let count = 2; taken.has(free); count += 1) free = `${name}-${count}`;
   taken.add(free);
   return free;
+}
+
+function spellValue(value: string | readonly string[]): string {
+  return typeof value === "string" ? spell(value) : `[${value.map(spell).join(", ")}]`;
 }
 
 /** Plain where YAML reads it as the same text. */

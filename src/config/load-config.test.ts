@@ -262,7 +262,7 @@ serve: {}
     ],
     [
       "__proto__: 1",
-      "pressmark.config.yaml:1:1 __proto__: unknown option; it is one of mounts, limits, search, server",
+      "pressmark.config.yaml:1:1 __proto__: unknown option; it is one of mounts, limits, search, sets, server",
     ],
   ])("is pointed at: %j", async (text, line) => {
     expect(await problems(text)).toEqual([line.replace("SOURCES", Object.keys(sources).join(", "))]);
@@ -415,6 +415,26 @@ server: { host: 0.0.0.0, port: 1234, allowedHosts: [example.org] }
       'serves ".env" even if hidden, ignored or a secret by its name, for mounts.d',
       'serves the hidden folder ".git/skills", for mounts.f',
     ]);
+  });
+
+  it("serves what tables of a database file look like, and neither rows nor a database elsewhere", async () => {
+    const config = await load(
+      `mounts:
+  a: { source: sqlite, path: app.db }
+  b: { source: sqlite, path: data.db, rows: true }
+  c: { source: sqlite, path: .state/app.db }
+  d: { source: postgres, url: "postgres://me:pl/anted@db.example/shop", password: plain-secret }
+  e: { source: postgres, url: "postgres://me:planted@db.example/shop" }`,
+      found,
+    );
+    expect(config.mounts.map(({ name }) => name)).toEqual(["a"]);
+    const said = config.withheld.map(({ sentence }) => sentence);
+    expect(said.slice(0, 2)).toEqual([
+      'serves rows of "data.db", for mounts.b',
+      'serves the hidden folder ".state/app.db", for mounts.c',
+    ]);
+    expect(said[3]).toContain("postgres://me:••••@db.example/shop");
+    expect(JSON.stringify([said, config.shown])).not.toMatch(/:planted|plain-secret/);
   });
 
   it("may not use a source that could run or reach anything, and shows it as it is written", async () => {

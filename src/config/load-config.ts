@@ -22,6 +22,7 @@ import { ConfigError, inOrder, type Problem, problemLine, spellPath } from "./pr
 import { isPlainObject, redactor, resolveReferences } from "./references.ts";
 import { ProgramError, runProgram } from "./run-program.ts";
 import { configSchema, type SearchSettings, type ServerSettings } from "./schema.ts";
+import { checkSets } from "./sets.ts";
 import { shownConfig } from "./shown.ts";
 import { createTrustStore, holds, type Permission } from "./trust.ts";
 
@@ -101,6 +102,7 @@ export async function loadConfig({ file, named }: ConfigOrigin, world: ConfigWor
   });
   const server = outline?.server ?? {};
   const search = outline?.search ?? {};
+  const sets = checkSets(outline?.sets ?? {}, { isReferred: checking.isReferred, refuse });
   for (const mount of mounts) permissions.push(...mountPermissions(mount, folder, text.value));
   permissions.push(...serverPermissions(server), ...searchPermissions(search));
 
@@ -126,10 +128,11 @@ export async function loadConfig({ file, named }: ConfigOrigin, world: ConfigWor
       search: Object.fromEntries(
         Object.entries(search).filter(([setting]) => isAllowed({ setting })),
       ) as SearchSettings,
+      sets,
       permissions: asked,
       withheld,
       redact,
-      shown: shownConfig(mounts, { server, search }, resolved.secretPaths),
+      shown: shownConfig(mounts, { server, search, sets }, resolved.secretPaths),
       refusal: (path, message) => new ConfigError(label, [lineOf({ path, message })]),
     },
   };

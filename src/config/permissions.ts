@@ -8,6 +8,7 @@ import { type KeyPath, spellPath } from "./problem.ts";
 import { isPlainObject } from "./references.ts";
 import type { SearchSettings, ServerSettings } from "./schema.ts";
 import { skillFolders } from "./skill-folders.ts";
+import { withoutCredentials } from "./shown.ts";
 import { type Permission, realPath, sha256 } from "./trust.ts";
 
 /**
@@ -21,6 +22,7 @@ const confined: Readonly<Record<string, (options: unknown, folder: string) => re
   memory: () => [],
   data: () => [],
   skills: skillsExtras,
+  sqlite: sqliteExtras,
 };
 
 /** Hidden folders that are made to be read by a model. */
@@ -60,6 +62,13 @@ function gitExtras(options: unknown, folder: string): string[] {
 function skillsExtras(options: unknown, folder: string): string[] {
   const { root, roots = [] } = options as { readonly root?: string; readonly roots?: readonly string[] };
   return [...(root === undefined ? [] : [root]), ...roots].flatMap((each) => hiddenFolder(each, folder));
+}
+
+/** A database is often one that git ignores: what its tables look like tells little, its rows may tell all. */
+function sqliteExtras(options: unknown, folder: string): string[] {
+  const { path, rows } = options as { readonly path: string; readonly rows: boolean | readonly string[] };
+  const hasRows = rows === true || (Array.isArray(rows) && rows.length > 0);
+  return [...hiddenFolder(path, folder), ...(hasRows ? [`serves rows of ${quote(basename(path))}`] : [])];
 }
 
 function hiddenFolder(root: string, folder: string): string[] {
@@ -138,7 +147,7 @@ export function mountPermissions(
   return [
     {
       key: `source:${sha256(written)}`,
-      sentence: `uses the source ${quote(definition.name)} for ${which}: ${written.slice(0, 400)}`,
+      sentence: `uses the source ${quote(definition.name)} for ${which}: ${withoutCredentials(written).slice(0, 400)}`,
       owner: { mount: name },
     },
   ];

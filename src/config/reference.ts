@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import { sources } from "../sources/index.ts";
 import type { Registry } from "./find-source.ts";
-import { limitsSchema, mountSchema, searchSchema, serverSchema } from "./schema.ts";
+import { limitsSchema, mountSchema, searchSchema, serverSchema, setSchema } from "./schema.ts";
 
 /** The page with its tables as the declarations say them; each stands between `<!-- name -->` and `<!-- end -->`. */
 export async function withTables(page: string, registry: Registry = sources): Promise<string> {
@@ -10,6 +10,7 @@ export async function withTables(page: string, registry: Registry = sources): Pr
   const tables = new Map<string, string>([
     ["mount", optionTable(mountSchema(zod), zod)],
     ["search", optionTable(searchSchema(zod), zod)],
+    ["set", optionTable(setSchema(zod), zod)],
     ["server", optionTable(serverSchema(zod), zod)],
     ["limits", optionTable(limitsSchema(zod), zod)],
     ["sources", await sourceTables(registry, zod)],

@@ -28,11 +28,15 @@ export function serverSchema(zod: Zod) {
       .max(20_000)
       .optional()
       .describe("how many resources the first page of a list holds; 1000 unless said"),
+    zed: zod
+      .boolean()
+      .optional()
+      .describe("whether zed://prompt-library lists the sets as Zed's draft has it; false unless said"),
     tools: zod
-      .union([zod.boolean(), zod.array(zod.enum(["search_resources", "list_resources", "read_resource"]))])
+      .union([zod.boolean(), zod.array(zod.enum(["search_resources", "list_resources", "read_resource", "save_set"]))])
       .optional()
       .describe(
-        "whether models may search, list and read through tools, or which of these tools there are; true unless said",
+        "whether models may search, list and read through tools, or which tools there are (save_set only if it is named); true unless said",
       ),
   });
 }
@@ -94,6 +98,18 @@ export function searchSchema(zod: Zod) {
   });
 }
 
+export function setSchema(zod: Zod) {
+  return zod.strictObject({
+    title: zod.string().min(1).max(200).optional().describe("what people see instead of its name"),
+    description: zod.string().min(1).max(2000).optional().describe("what it is for"),
+    resources: zod
+      .array(zod.string().min(1).max(8192))
+      .min(1)
+      .max(500)
+      .describe("what it holds, in this order: URIs, or paths as seen from this file"),
+  });
+}
+
 /** What every mount may say beside the options of its source. No option may have one of these names. */
 export function mountSchema(zod: Zod) {
   return zod.strictObject({
@@ -126,11 +142,16 @@ export function configSchema(zod: Zod) {
       .describe("what is served, each mount under a name; the folder of this file unless said"),
     limits: limitsSchema(zod).optional().describe("limits of every mount"),
     search: searchSchema(zod).optional().describe("what is indexed for search"),
+    sets: zod
+      .record(zod.string(), setSchema(zod))
+      .optional()
+      .describe("named choices of resources, each a prompt and a resource of its own"),
     server: serverSchema(zod).optional().describe("how pressmark serve listens, and what it offers"),
   });
 }
 
 export type ServerSettings = z.infer<ReturnType<typeof serverSchema>>;
 export type SearchSettings = z.infer<ReturnType<typeof searchSchema>>;
+export type SetSettings = z.infer<ReturnType<typeof setSchema>>;
 export type Limits = z.infer<ReturnType<typeof limitsSchema>>;
 export type MountSettings = z.infer<ReturnType<typeof mountSchema>>;

@@ -3,10 +3,15 @@ import type { MountConfig } from "./config.ts";
 import { type KeyPath, spellPath } from "./problem.ts";
 import { dots, isPlainObject } from "./references.ts";
 import type { SearchSettings, ServerSettings } from "./schema.ts";
+import type { SetConfig } from "./sets.ts";
 
 export function shownConfig(
   mounts: readonly MountConfig[],
-  { server, search }: { readonly server: ServerSettings; readonly search: SearchSettings },
+  {
+    server,
+    search,
+    sets,
+  }: { readonly server: ServerSettings; readonly search: SearchSettings; readonly sets: readonly SetConfig[] },
   secretPaths: ReadonlySet<string>,
 ): Readonly<Record<string, unknown>> {
   const shown = mounts.map(({ name, definition, options, limits, scheme, search: isSearched, freshness }) => {
@@ -23,6 +28,7 @@ export function shownConfig(
   return {
     mounts: Object.fromEntries(shown) as Readonly<Record<string, unknown>>,
     ...(Object.keys(search).length > 0 && { search: withoutSecrets(search, ["search"], secretPaths) }),
+    ...(sets.length > 0 && { sets: Object.fromEntries(sets.map(({ name, ...set }) => [name, set])) }),
     ...(Object.keys(server).length > 0 && { server: withoutSecrets(server, ["server"], secretPaths) }),
   };
 }
@@ -30,8 +36,16 @@ export function shownConfig(
 function withoutSecrets(value: unknown, path: KeyPath, secretPaths: ReadonlySet<string>): unknown {
   if (secretPaths.has(spellPath(path))) return dots;
   if (Array.isArray(value)) return value.map((each, index) => withoutSecrets(each, [...path, index], secretPaths));
+  if (typeof value === "string") return path.at(-1) === "password" ? dots : withoutCredentials(value);
   if (!isPlainObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, each]) => [key, withoutSecrets(each, [...path, key], secretPaths)]),
   );
+}
+
+/** A text without the passwords that are written plainly into its URLs, or behind the name of one. */
+export function withoutCredentials(text: string): string {
+  return text
+    .replaceAll(/(:\/\/[^\s/:@"]*):[^\s/"]*@/g, `$1:${dots}@`)
+    .replaceAll(/("password":")(?:[^"\\]|\\.)*/g, `$1${dots}`);
 }

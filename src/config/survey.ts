@@ -11,7 +11,7 @@ export interface Finding {
   /** The source that serves it, whether or not there is one yet. */
   readonly source: string;
   /** What its options would be, as far as they can be seen. */
-  readonly values: Readonly<Record<string, string>>;
+  readonly values: Readonly<Record<string, string | readonly string[]>>;
 }
 
 /** Names alone are looked at, and a few settings for the names in them; never a value. */
@@ -24,6 +24,7 @@ export function survey(project: string): readonly Finding[] {
     ...environment(project),
     ...prometheus(project),
     ...databases(project),
+    ...website(project),
   ];
 }
 
@@ -74,6 +75,15 @@ function compose(project: string): Finding[] {
               values: { url: "${env:DATABASE_URL}" },
             },
           ];
+        if (/\b(?:minio|garage|seaweedfs|localstack)\b/.test(image))
+          return [
+            {
+              what: "object store in a container",
+              where: name,
+              source: "s3",
+              values: { endpoint: "http://127.0.0.1:9000" },
+            },
+          ];
         if (/prometheus/.test(image))
           return [
             {
@@ -97,6 +107,14 @@ function environment(project: string): Finding[] {
         ([, each = ""]) => each,
       );
       const database = names.find((each) => /^(?:DATABASE_URL|POSTGRES(?:QL)?_URL|PG_?URL)$/.test(each));
+      const buckets = [
+        { source: "s3", what: "bucket of S3", name: names.find((each) => /^(?:AWS_)?S3_BUCKET(?:_NAME)?$/.test(each)) },
+        {
+          source: "gcs",
+          what: "bucket of Google Cloud Storage",
+          name: names.find((each) => /^(?:GCS|GCP|GOOGLE_CLOUD)_(?:STORAGE_)?BUCKET(?:_NAME)?$/.test(each)),
+        },
+      ];
       const prometheusUrl = names.find((each) => /^PROMETHEUS_(?:URL|HOST)$/.test(each));
       return [
         { what: "settings of the environment", where: name, source: "config", values: { root: "." } },
@@ -110,6 +128,11 @@ function environment(project: string): Finding[] {
               },
             ]
           : []),
+        ...buckets.flatMap(({ source, what, name: named }): Finding[] =>
+          named === undefined
+            ? []
+            : [{ what, where: `${name} (${named})`, source, values: { buckets: [`\${env:${named}}`] } }],
+        ),
         ...(prometheusUrl
           ? [
               {
@@ -138,6 +161,13 @@ function databases(project: string): Finding[] {
     .filter((entry) => entry.isFile() && /\.(?:sqlite3?|db)$/.test(entry.name))
     .map(({ name }) => ({ what: "SQLite database", where: name, source: "sqlite", values: { path: name } }));
   return [...settings, ...files];
+}
+
+/** Where the project shows itself: what its package names as its home, unless that is where its code is kept. */
+function website(project: string): Finding[] {
+  const home = /"homepage"\s*:\s*"(https:\/\/[^"\s]+)"/.exec(read(project, "package.json"))?.[1];
+  if (home === undefined || /^https:\/\/(?:github|gitlab|bitbucket)\.(?:com|org)\//.test(home)) return [];
+  return [{ what: "website", where: "package.json (homepage)", source: "web", values: { pages: [home] } }];
 }
 
 function once(findings: readonly Finding[]): Finding[] {

@@ -1,9 +1,10 @@
 /** One question of a client, ready to be answered: what was asked, by whom, in which revision, and what there is to answer with. */
-import type { Call, Caller, Change, Resources } from "../resources.ts";
+import type { Call, Caller, Resources } from "../resources.ts";
 import type { Params, Result } from "./message.ts";
-import type { Prompt } from "./prompts.ts";
+import type { PromptShelf } from "./prompts.ts";
 import type { Quota } from "./quota.ts";
 import type { Revision } from "./revision.ts";
+import type { Notice } from "./shape.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 import type { Tool } from "./tools.ts";
 
@@ -23,13 +24,14 @@ export interface Offer {
   /** A function where they may change, or say more to one caller than to another. */
   readonly instructions: string | ((caller: Caller) => string) | undefined;
   readonly tools: ReadonlyMap<string, Tool>;
-  readonly prompts: ReadonlyMap<string, Prompt>;
+  /** Absent where there are none, now and later. */
+  readonly prompts: PromptShelf | undefined;
   /** All revisions served, newest first. */
   readonly revisions: readonly string[];
   /** How often one caller may begin to watch. */
   readonly watchQuota: Quota;
   /** Every listen that is going on; returning one ends it with its result. */
-  readonly listens: Set<AsyncIterator<Change>>;
+  readonly listens: Set<AsyncIterator<Notice>>;
   isClosing(): boolean;
 }
 
@@ -57,5 +59,6 @@ export interface Ask {
 }
 
 export function isOffered(ask: Ask | undefined, offer: Offer): ask is Ask {
-  return ask !== undefined && (ask.needs === undefined || offer[ask.needs].size > 0);
+  if (ask?.needs === undefined) return ask !== undefined;
+  return ask.needs === "tools" ? offer.tools.size > 0 : offer.prompts !== undefined;
 }

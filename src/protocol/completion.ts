@@ -25,9 +25,9 @@ export const completionComplete: Ask = {
       suggestions = await offer.resources.complete({ template: uriOf(ref), variable, value, given }, call);
     } else if (ref["type"] === "ref/prompt") {
       const name = nameOf(ref);
-      const prompt = offer.prompts.get(name);
+      const prompt = await offer.prompts?.find(name, call);
       if (!prompt) throw invalid(`there is no prompt ${quote(name)}`);
-      suggestions = (await prompt.complete?.(variable, value, given)) ?? { values: [] };
+      suggestions = (await prompt.complete?.(variable, value, given, call)) ?? { values: [] };
     } else {
       throw invalid('"ref" is of type "ref/resource" or "ref/prompt"');
     }

@@ -5,7 +5,7 @@ import type { Offer, Question, ServerInfo } from "./ask.ts";
 import type { Edge, Headers, Peer, Reply } from "./edge.ts";
 import { claimsModern, openEnvelope } from "./envelope.ts";
 import { codes, errorWire, isRecord, notificationWire, parseMessage } from "./message.ts";
-import type { Prompt } from "./prompts.ts";
+import { type Prompt, type PromptShelf, shelfOf } from "./prompts.ts";
 import { createQuota, type Quota } from "./quota.ts";
 import { allRevisions, modernRevisions } from "./revisions/index.ts";
 import { createSession } from "./session.ts";
@@ -17,7 +17,8 @@ export interface EdgeOptions {
   /** What a host should tell its model about this server; asked for each time where it may change, or depends on the caller. */
   readonly instructions?: string | ((caller: Caller) => string);
   readonly tools?: readonly Tool[];
-  readonly prompts?: readonly Prompt[];
+  /** A shelf where they may change, or differ from caller to caller. */
+  readonly prompts?: readonly Prompt[] | PromptShelf;
   readonly watchQuota?: Quota;
   readonly log?: Log;
 }
@@ -37,7 +38,7 @@ export function createEdge({
     server,
     instructions,
     tools: new Map(tools.map((tool) => [tool.name, tool])),
-    prompts: new Map(prompts.map((prompt) => [prompt.name, prompt])),
+    prompts: toShelf(prompts),
     revisions: allRevisions.map(({ date }) => date),
     watchQuota: watchQuota ?? createQuota(),
     listens: new Set(),
@@ -107,4 +108,9 @@ export function createEdge({
       await Promise.allSettled(underWay);
     },
   };
+}
+
+function toShelf(prompts: readonly Prompt[] | PromptShelf): PromptShelf | undefined {
+  if ("list" in prompts) return prompts;
+  return prompts.length === 0 ? undefined : shelfOf(prompts);
 }

@@ -11,7 +11,9 @@ export function capabilities(offer: Offer, { asks, has }: Revision): Record<stri
     resources: { subscribe: true, listChanged: true },
     ...(has.audio && { completions: {} }),
     ...(isOffered(asks.get("tools/list"), offer) && { tools: {} }),
-    ...(isOffered(asks.get("prompts/list"), offer) && { prompts: {} }),
+    ...(isOffered(asks.get("prompts/list"), offer) && {
+      prompts: offer.prompts?.watch ? { listChanged: true } : {},
+    }),
     ...(asks.has("skills/list") && { extensions }),
   };
 }

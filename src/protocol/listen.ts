@@ -3,8 +3,9 @@ import { ResourceError } from "../errors.ts";
 import type { Call, WatchFilter } from "../resources.ts";
 import type { Ask } from "./ask.ts";
 import { codes, ProtocolError } from "./message.ts";
+import { joined, promptNotices } from "./notices.ts";
 import { flagOf, recordOf, urisOf } from "./params.ts";
-import { wireChange } from "./shape.ts";
+import { wireNotice } from "./shape.ts";
 
 const maxUris = 10_000;
 
@@ -14,7 +15,7 @@ export const subscriptionsListen: Ask = {
     const wanted = recordOf(params, "notifications");
     // Checked, although no such change is offered: what the acknowledgment leaves out is not sent.
     flagOf(wanted, "toolsListChanged");
-    flagOf(wanted, "promptsListChanged");
+    const shelf = flagOf(wanted, "promptsListChanged") && offer.prompts?.watch ? offer.prompts : undefined;
     const list = flagOf(wanted, "resourcesListChanged");
     const asksUris = Object.hasOwn(wanted, "resourceSubscriptions");
     const uris = [...new Set(urisOf(wanted, "resourceSubscriptions", maxUris))];
@@ -25,7 +26,7 @@ export const subscriptionsListen: Ask = {
     // Nothing may come before the acknowledgment, and no progress at all.
     const quiet: Call = call.progress ? { caller: call.caller, signal: call.signal } : call;
     const watch = await offer.resources.watch(filter, quiet);
-    const changes = watch[Symbol.asyncIterator]();
+    const changes = shelf ? joined(watch, await promptNotices(shelf, quiet)) : watch[Symbol.asyncIterator]();
     offer.listens.add(changes);
     try {
       if (offer.isClosing()) await changes.return?.();
@@ -33,11 +34,12 @@ export const subscriptionsListen: Ask = {
         _meta: tag,
         notifications: {
           ...(list && { resourcesListChanged: true }),
+          ...(shelf && { promptsListChanged: true }),
           ...(asksUris && { resourceSubscriptions: watch.uris }),
         },
       });
       for (let next = await changes.next(); !next.done; next = await changes.next()) {
-        const { method, params: said } = wireChange(next.value);
+        const { method, params: said } = wireNotice(next.value);
         await say(method, { _meta: tag, ...said });
       }
     } finally {

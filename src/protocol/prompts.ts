@@ -1,6 +1,6 @@
 /** Prompts: what a person may pick. Their messages may carry resources. */
 import { invalid, quote } from "../errors.ts";
-import type { Suggestions } from "../resources.ts";
+import type { Call, Suggestions } from "../resources.ts";
 import type { Ask } from "./ask.ts";
 import { type Block, wireBlock } from "./blocks.ts";
 import { type InputRequired, isInputRequired, wireInputRequired } from "./input-required.ts";
@@ -24,29 +24,47 @@ export interface Prompt {
   readonly description?: string;
   readonly arguments?: readonly { readonly name: string; readonly description?: string; readonly required?: boolean }[];
   get(args: Readonly<Record<string, string>>, asked: Asked): Promise<PromptAnswer | InputRequired>;
-  complete?(argument: string, value: string, given: Readonly<Record<string, string>>): Promise<Suggestions>;
+  /** What is suggested is no more than this caller may know of. */
+  complete?(argument: string, value: string, given: Readonly<Record<string, string>>, call: Call): Promise<Suggestions>;
+}
+
+/** Which prompts there are, where that changes or depends on who asks. */
+export interface PromptShelf {
+  /** Those that this caller may know of, each name once. */
+  list(call: Call): Promise<readonly Prompt[]>;
+  find(name: string, call: Call): Promise<Prompt | undefined>;
+  /** Resolves once armed; then says each time that the list is another for this caller. Ends when the call's signal does. */
+  watch?(call: Call): Promise<AsyncIterable<unknown>>;
+}
+
+/** The same prompts for everyone, at all times. */
+export function shelfOf(prompts: readonly Prompt[]): PromptShelf {
+  const byName = new Map(prompts.map((prompt) => [prompt.name, prompt]));
+  return { list: async () => [...byName.values()], find: async (name) => byName.get(name) };
 }
 
 export const promptsList: Ask = {
   needs: "prompts",
-  answer({ offer, revision, params }) {
+  async answer({ offer, revision, params, call, subscriptions }) {
     if (cursorOf(params).cursor !== undefined) throw invalid("no such cursor: ask again without one");
-    const prompts = [...offer.prompts.values()].map(({ name, title, description, arguments: args }) => ({
+    await subscriptions?.promptsFollowed();
+    const found = (await offer.prompts?.list(call)) ?? [];
+    const prompts = found.map(({ name, title, description, arguments: args }) => ({
       name,
       ...(revision.has.titles && title !== undefined && { title }),
       ...(description !== undefined && { description }),
       ...(args && { arguments: args }),
     }));
-    return revision.seal({ prompts }, offer.resources.listFreshness, offer.server);
+    return revision.seal({ prompts }, { ...offer.resources.listFreshness, scope: "private" }, offer.server);
   },
 };
 
 export const promptsGet: Ask = {
   needs: "prompts",
   async answer(question) {
-    const { offer, revision, params } = question;
+    const { offer, revision, params, call } = question;
     const name = nameOf(params);
-    const prompt = offer.prompts.get(name);
+    const prompt = await offer.prompts?.find(name, call);
     if (!prompt) throw new ProtocolError(codes.params, `there is no prompt ${quote(name)}`);
     const args = stringsOf(params, "arguments");
     for (const { name: wanted, required } of prompt.arguments ?? []) {

@@ -1,7 +1,7 @@
 /** One conversation of the older revisions: what was agreed on, what is under way, what is subscribed to. */
 import { quote } from "../errors.ts";
 import { answerTo, askFor, failure, type Log, progressOf } from "./answer.ts";
-import type { Offer, Question } from "./ask.ts";
+import { isOffered, type Offer, type Question } from "./ask.ts";
 import { capabilities, instructionsFor, wireServer } from "./discovery.ts";
 import type { Reply, Session, SessionPeer, Wire } from "./edge.ts";
 import { claimsModern } from "./envelope.ts";
@@ -20,7 +20,7 @@ import {
 } from "./message.ts";
 import type { Revision } from "./revision.ts";
 import { legacyRevisions } from "./revisions/index.ts";
-import { wireChange } from "./shape.ts";
+import { wireNotice } from "./shape.ts";
 import { createSubscriptions } from "./subscriptions.ts";
 
 /** How many messages one batch may hold. */
@@ -42,8 +42,8 @@ export type AskModern = (body: unknown, reply: Reply, signal: AbortSignal) => vo
 export function createSession(offer: Offer, peer: SessionPeer, askModern: AskModern | undefined, log: Log): Session {
   const { caller } = peer;
   const underWay = new Map<Id, AbortController>();
-  const subscriptions = createSubscriptions(offer, caller, (change) => {
-    const { method, params } = wireChange(change);
+  const subscriptions = createSubscriptions(offer, caller, (notice) => {
+    const { method, params } = wireNotice(notice);
     return peer.send(notificationWire(method, params));
   });
   let revision: Revision | undefined;
@@ -104,7 +104,10 @@ export function createSession(offer: Offer, peer: SessionPeer, askModern: AskMod
   }
 
   function notified(method: string, params: Params | undefined): void {
-    if (method === "notifications/initialized" && revision) void subscriptions.followList();
+    if (method === "notifications/initialized" && revision) {
+      void subscriptions.followList();
+      if (isOffered(revision.asks.get("prompts/list"), offer)) void subscriptions.followPrompts();
+    }
     if (method === "notifications/cancelled") {
       const id = member(params, "requestId");
       if (!isId(id)) return;

@@ -55,9 +55,17 @@ export function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 }
 
-/** A change as a notification's method and parameters. */
-export function wireChange(change: Change): { method: string; params: Params | undefined } {
-  return change.kind === "updated"
-    ? { method: "notifications/resources/updated", params: { uri: change.uri } }
-    : { method: "notifications/resources/list_changed", params: undefined };
+/** What a client is told of unasked. */
+export type Notice = Change | { readonly kind: "prompts-changed" };
+
+/** A notice as a notification's method and parameters. */
+export function wireNotice(notice: Notice): { method: string; params: Params | undefined } {
+  switch (notice.kind) {
+    case "updated":
+      return { method: "notifications/resources/updated", params: { uri: notice.uri } };
+    case "list-changed":
+      return { method: "notifications/resources/list_changed", params: undefined };
+    case "prompts-changed":
+      return { method: "notifications/prompts/list_changed", params: undefined };
+  }
 }

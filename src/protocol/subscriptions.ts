@@ -1,13 +1,19 @@
 /** What one session of the older revisions has subscribed to. */
 import { notFound, ResourceError } from "../errors.ts";
-import type { Caller, Change, Resources, Watch } from "../resources.ts";
+import type { Caller, Resources } from "../resources.ts";
+import { promptNotices, promptsChanged } from "./notices.ts";
+import type { PromptShelf } from "./prompts.ts";
 import type { Quota } from "./quota.ts";
+import type { Notice } from "./shape.ts";
 
 export interface Subscriptions {
   /** Begins to announce that the list changed. Resolves once armed, or after a while if that takes long. */
   followList(): Promise<void>;
   /** Resolves when a list answered now is followed by word of every later change. */
   listFollowed(): Promise<void> | undefined;
+  /** The same for the prompts, where they may change. */
+  followPrompts(): Promise<void>;
+  promptsFollowed(): Promise<void> | undefined;
   /** Throws "not-found" for what cannot be read. Twice is once. Nothing stands if all who asked withdrew before it was armed. */
   subscribe(uri: string, signal: AbortSignal): Promise<void>;
   unsubscribe(uri: string): void;
@@ -30,22 +36,23 @@ const maxSubscriptions = 50_000;
 const maxArmMs = 1000;
 
 export function createSubscriptions(
-  { resources, watchQuota }: { resources: Resources; watchQuota: Quota },
+  { resources, prompts, watchQuota }: { resources: Resources; prompts?: PromptShelf | undefined; watchQuota: Quota },
   caller: Caller,
-  announce: (change: Change) => void | Promise<void>,
+  announce: (notice: Notice) => void | Promise<void>,
 ): Subscriptions {
   const held = new Map<string, Subscription>();
   const listening = new AbortController();
   let listArmed: Promise<void> | undefined;
+  let promptsArmed: Promise<void> | undefined;
   let closed = false;
 
-  async function pump(watch: Watch): Promise<void> {
-    for await (const change of watch) await announce(change);
+  async function pump(notices: AsyncIterable<Notice>): Promise<void> {
+    for await (const notice of notices) await announce(notice);
   }
 
-  function begin(changes: Watch): void {
+  function begin(notices: AsyncIterable<Notice>): void {
     // Ends with its signal; a reader that is gone has closed the session already.
-    pump(changes).catch(() => undefined);
+    pump(notices).catch(() => undefined);
   }
 
   async function arm(uri: string, stop: AbortController): Promise<void> {
@@ -65,11 +72,11 @@ export function createSubscriptions(
     return subscription;
   }
 
-  async function followListNow(): Promise<void> {
+  async function follow(arming: Promise<AsyncIterable<Notice>>, changed: Notice): Promise<void> {
     let late = false;
-    const armed = resources.watch({ list: true }, { caller, signal: listening.signal }).then(async (watch) => {
+    const armed = arming.then(async (watch) => {
       // Lists were answered before the watch stood: what changed meanwhile is not known, so they are to look again.
-      if (late) await announce({ kind: "list-changed" });
+      if (late) await announce(changed);
       begin(watch);
     });
     armed.catch(() => undefined);
@@ -86,10 +93,21 @@ export function createSubscriptions(
 
   return {
     followList() {
-      listArmed ??= closed ? Promise.resolve() : followListNow();
+      const call = { caller, signal: listening.signal };
+      listArmed ??= closed
+        ? Promise.resolve()
+        : follow(resources.watch({ list: true }, call), { kind: "list-changed" });
       return listArmed;
     },
     listFollowed: () => listArmed,
+
+    followPrompts() {
+      const call = { caller, signal: listening.signal };
+      promptsArmed ??=
+        closed || !prompts?.watch ? Promise.resolve() : follow(promptNotices(prompts, call), promptsChanged);
+      return promptsArmed;
+    },
+    promptsFollowed: () => promptsArmed,
 
     async subscribe(uri, signal) {
       if (closed) throw new ResourceError("cancelled", "the session is closed");

@@ -66,35 +66,50 @@ export function createBlockWriter(sink: BlockSink): BlockWriter {
 export interface BlockCursor {
   readonly term: Uint8Array;
   readonly termLength: number;
+  /** The first four bytes of the term as a number: different ones compare as the terms do. */
+  readonly key: number;
   readonly block: Uint8Array;
   readonly payloadFrom: number;
   readonly payloadTo: number;
   /** False behind the last. */
   next(): boolean;
+  /** Goes on in another block. */
+  enter(block: Uint8Array): void;
 }
 
-export function walkBlock(block: Uint8Array, start = 0): BlockCursor {
-  const reader: Reader = { bytes: block, at: start };
-  const end = restartsOf(block).at;
+export function walkBlock(first: Uint8Array, start = 0): BlockCursor {
+  const reader: Reader = { bytes: first, at: start };
   const term = new Uint8Array(maxTermBytes);
+  let end = restartsOf(first).at;
   const cursor = {
     term,
     termLength: 0,
-    block,
+    key: 0,
+    block: first,
     payloadFrom: 0,
     payloadTo: 0,
     next() {
       if (reader.at >= end) return false;
+      const { block } = cursor;
       const shared = readNumber(reader);
       const suffix = readNumber(reader);
       for (let at = 0; at < suffix; at += 1) term[shared + at] = block[reader.at + at]!;
       reader.at += suffix;
-      cursor.termLength = shared + suffix;
+      const termLength = shared + suffix;
+      for (let at = termLength; at < 4; at += 1) term[at] = 0;
+      cursor.termLength = termLength;
+      if (shared < 4) cursor.key = ((term[0]! << 24) | (term[1]! << 16) | (term[2]! << 8) | term[3]!) >>> 0;
       const length = readNumber(reader);
       cursor.payloadFrom = reader.at;
       reader.at += length;
       cursor.payloadTo = reader.at;
       return true;
+    },
+    enter(block: Uint8Array) {
+      cursor.block = block;
+      reader.bytes = block;
+      reader.at = 0;
+      end = restartsOf(block).at;
     },
   };
   return cursor;

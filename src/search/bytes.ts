@@ -20,7 +20,6 @@ export function createWriter(): Writer {
   let bytes = new Uint8Array(4096);
   let length = 0;
   const makeRoom = (more: number): void => {
-    if (length + more <= bytes.length) return;
     const next = new Uint8Array(Math.max(bytes.length * 2, length + more));
     next.set(bytes);
     bytes = next;
@@ -30,11 +29,15 @@ export function createWriter(): Writer {
       return length;
     },
     byte(value) {
-      makeRoom(1);
+      if (length + 1 > bytes.length) makeRoom(1);
       bytes[length++] = value;
     },
     number(value) {
-      makeRoom(5);
+      if (length + 5 > bytes.length) makeRoom(5);
+      if (value < 0x80) {
+        bytes[length++] = value;
+        return;
+      }
       let rest = value;
       while (rest > 0x7f) {
         bytes[length++] = (rest & 0x7f) | 0x80;
@@ -43,11 +46,14 @@ export function createWriter(): Writer {
       bytes[length++] = rest;
     },
     bytes(from, start, end) {
-      makeRoom(end - start);
-      for (let at = start; at < end; at += 1) bytes[length++] = from[at]!;
+      if (length + end - start > bytes.length) makeRoom(end - start);
+      if (end - start > 64) {
+        bytes.set(from.subarray(start, end), length);
+        length += end - start;
+      } else for (let at = start; at < end; at += 1) bytes[length++] = from[at]!;
     },
     fixed(value) {
-      makeRoom(4);
+      if (length + 4 > bytes.length) makeRoom(4);
       bytes[length++] = value & 0xff;
       bytes[length++] = (value >>> 8) & 0xff;
       bytes[length++] = (value >>> 16) & 0xff;

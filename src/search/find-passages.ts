@@ -1,28 +1,20 @@
 /** From a question to hits: look up, score, look again, cut the snippets. */
-import type { DatabaseSync } from "node:sqlite";
 import { createAdmission, type Admission, type Admitted } from "./admission.ts";
 import { conditionOf } from "./filters.ts";
 import { isFunctionPair, isFunctionWord } from "./function-words.ts";
 import { createGate, type Gate, type Place } from "./gate.ts";
+import type { Index } from "./index-documents.ts";
 import { openLookup, type Found, type Lookup } from "./lookup.ts";
 import { createMatcher, type Match } from "./matches.ts";
 import { readQuestion, type Wanted } from "./query.ts";
 import { secondLook } from "./rerank.ts";
 import { score, type Scores } from "./score.ts";
-import type { Segment, Segments } from "./segments.ts";
+import type { Segment } from "./segments.ts";
 import { snippetOf } from "./snippet.ts";
 import type { StoreAsk, StoreHit } from "./store.ts";
-import type { KeptPassage, Texts } from "./texts.ts";
+import type { KeptPassage } from "./texts.ts";
 import { tokensOf } from "./tokens.ts";
-import type { Vectors } from "./vectors.ts";
 import { weights } from "./weights.ts";
-
-export interface Index {
-  readonly database: DatabaseSync;
-  readonly segments: Segments;
-  readonly texts: Texts;
-  readonly vectors: Vectors;
-}
 
 /** A document that may be shown, and the id of the passage that is. */
 interface Candidate {
@@ -37,7 +29,7 @@ interface Looked extends Candidate {
 }
 
 /** So many get a second look, and so many are asked of each ranking that is fused. */
-const secondLooks = 48;
+const secondLooks = 24;
 /** Of a long question the rarest terms say most of it. */
 const maxTerms = 64;
 /** Softens the first ranks of rankings that are fused, as is usual. */

@@ -50,13 +50,13 @@ const byType = new Map<string, Format>([
   ["application/sql", "statements"],
 ]);
 
-const sampleLength = 4096;
+const sampleLength = 1024;
 
 /** Whether these are bytes that only call themselves a text. */
 export function isGarbled(text: string): boolean {
   let odd = 0;
   let seen = 0;
-  for (const from of [0, Math.max(sampleLength, (text.length >> 1) - sampleLength / 2)]) {
+  for (const from of [0, Math.max(sampleLength, (text.length - sampleLength) >> 1)]) {
     const to = Math.min(text.length, from + sampleLength);
     for (let at = from; at < to; at += 1) {
       const unit = text.charCodeAt(at);
@@ -70,25 +70,41 @@ export function isGarbled(text: string): boolean {
 /** "ja", "zh", "ko", "en" or "code"; "" where it cannot be told. */
 export function languageOf(text: string, format: Format): string {
   if (isCode(format)) return "code";
-  const sample = text.slice(0, sampleLength * 2);
-  const kana = count(sample, /[\u3041-\u30fa\uff66-\uff9d]/gu);
-  const han = count(sample, /\p{Script=Han}/gu);
-  const hangul = count(sample, /\p{Script=Hangul}/gu);
-  const latin = count(sample, /[A-Za-z]/g);
-  if ((kana + han + hangul) * 8 < latin || kana + han + hangul === 0) return isEnglish(sample, latin) ? "en" : "";
+  const middle = Math.max(languageSample, (text.length - languageSample) >> 1);
+  const sample = text.slice(0, languageSample) + text.slice(middle, middle + languageSample);
+  let kana = 0;
+  let han = 0;
+  let hangul = 0;
+  let latin = 0;
+  for (let at = 0; at < sample.length; at += 1) {
+    const unit = sample.charCodeAt(at);
+    if (unit < 0x80) latin += (unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x7a ? 1 : 0;
+    else if ((unit >= 0x3041 && unit <= 0x30fa) || (unit >= 0xff66 && unit <= 0xff9d)) kana += 1;
+    else if ((unit >= 0x3400 && unit <= 0x9fff) || (unit >= 0xd840 && unit <= 0xd88f)) han += 1;
+    else if ((unit >= 0xac00 && unit <= 0xd7a3) || (unit >= 0x1100 && unit <= 0x11ff)) hangul += 1;
+  }
+  if ((kana + han + hangul) * 8 < latin || kana + han + hangul === 0) return latin > 0 && isEnglish(text) ? "en" : "";
   if (hangul > kana + han) return "ko";
   return kana * 20 > han ? "ja" : "zh";
 }
 
-function count(text: string, what: RegExp): number {
-  return text.match(what)?.length ?? 0;
-}
+const languageSample = 400;
 
 /** One word in ten of any English text is one of these; of other languages that use the letters, hardly any. */
-function isEnglish(sample: string, letters: number): boolean {
-  if (letters === 0) return false;
-  const words = count(sample, /[A-Za-z]+/g);
-  const common = count(sample, /\b(?:the|of|and|to|in|is|for|that|with|this|are|be|it|by|from|not|you|can|when)\b/gi);
-  const foreign = count(sample, /\b(?:der|die|und|das|le|la|les|des|et|el|los|que|en|di|il|een|het|och|de)\b/gi);
-  return common * 20 >= words && common > foreign;
+function isEnglish(text: string): boolean {
+  let english = 0;
+  let foreign = 0;
+  let words = 0;
+  for (const [word] of text
+    .slice(0, languageSample)
+    .toLowerCase()
+    .matchAll(/[a-z]+/g)) {
+    words += 1;
+    if (englishWords.has(word)) english += 1;
+    else if (foreignWords.has(word)) foreign += 1;
+  }
+  return english * 20 >= words && english > foreign;
 }
+
+const englishWords = new Set("the of and to in is for that with this are be it by from not you can when".split(" "));
+const foreignWords = new Set("der die und das le la les des et el los que en di il een het och de".split(" "));

@@ -1,7 +1,7 @@
 /** Phrases that must be there and words that must not: who may pass. */
 import type { Lookup } from "./lookup.ts";
 import { hasPhrase } from "./matches.ts";
-import { body, eachPosting, heading } from "./postings.ts";
+import { body, eachPosting, heading } from "./lists.ts";
 import type { Phrase, Question } from "./query.ts";
 import type { Segment } from "./segments.ts";
 import type { Texts } from "./texts.ts";

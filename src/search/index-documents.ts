@@ -1,54 +1,101 @@
 /** Documents in and out of an index. Called within a transaction. */
+import type { DatabaseSync } from "node:sqlite";
 import type { Entry } from "../source.ts";
 import { spellQuery, toKey } from "./address-key.ts";
-import type { Index } from "./find-passages.ts";
-import { fold } from "./fold.ts";
+import { foldUnits } from "./fold.ts";
 import { formatOf, isGarbled, languageOf } from "./format.ts";
+import { body, heading, path, title } from "./lists.ts";
 import { passagesOf } from "./passages.ts";
-import { body, createPostings, heading, path, title } from "./postings.ts";
-import { shortLength, type Kept } from "./segments.ts";
+import { createPostings, type Postings } from "./postings.ts";
+import { shortLength, type Kept, type Segments } from "./segments.ts";
 import type { Document } from "./store.ts";
+import type { Texts } from "./texts.ts";
 import { scan } from "./tokens.ts";
+import type { Vectors } from "./vectors.ts";
+import { createVocabulary, type Vocabulary } from "./vocabulary.ts";
+
+export interface Index {
+  readonly database: DatabaseSync;
+  readonly segments: Segments;
+  readonly texts: Texts;
+  readonly vectors: Vectors;
+}
+
+export interface Documents {
+  /** Each address at most once. */
+  put(documents: Iterable<Document>): void;
+  drop(document: Kept): void;
+  /** Forgets what was collected in a transaction that was taken back. */
+  forget(): void;
+}
 
 /** So much is collected in memory before it is written. */
 const maxPlaces = 1_500_000;
+/** So many terms are remembered from one put to the next. */
+const maxTerms = 500_000;
 
-/** Each address at most once. */
-export function putDocuments(index: Index, documents: Iterable<Document>): void {
-  const { database, segments, texts } = index;
+export function openDocuments(index: Index): Documents {
+  const { database, segments, texts, vectors } = index;
   const counter = database.prepare("select value from counters where name = 'passage'");
+  const setCounter = database.prepare("update counters set value = ? where name = 'passage'");
+  const atAddress = database.prepare("select id, passages from documents where mount = ? and key = ? and query = ?");
+  const remove = database.prepare("delete from documents where id = ?");
   const insert = database.prepare(`
     insert into documents (id, mount, key, query, version, mime, lang, modified, priority, passages, embedded)
     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-  const atAddress = database.prepare("select id, passages from documents where mount = ? and key = ? and query = ?");
-  const mountIds = new Map<string, number>();
-  let next = counter.get()!["value"] as number;
-  let postings = createPostings();
-  let kept: Kept[] = [];
-  let lengths: number[] = [];
-  const write = (): void => {
-    segments.write(kept, lengths, postings.each);
-    postings = createPostings();
+  let vocabulary: Vocabulary;
+  let postings: Postings;
+  let kept: Kept[];
+  let lengths: number[];
+  forget();
+
+  function forget(): void {
+    vocabulary = createVocabulary();
+    postings = createPostings(vocabulary);
     kept = [];
     lengths = [];
-  };
+  }
 
-  for (const { mount, entry, text } of documents) {
-    const mountId = mountIds.get(mount) ?? idOfMount(index, mount);
-    mountIds.set(mount, mountId);
+  function drop(document: Kept): void {
+    remove.run(document.id);
+    texts.remove(document.id, document.passages);
+    vectors.remove(document.id, document.id + document.passages - 1);
+    segments.bury(document);
+  }
+
+  function write(): void {
+    segments.write(kept, lengths, postings.take);
+    kept = [];
+    lengths = [];
+    if (vocabulary.size > maxTerms) forget();
+  }
+
+  /** How many tokens there are. */
+  function collect(piece: string, field: number, ordinal: number): number {
+    if (piece === "") return 0;
+    let tokens = 0;
+    const units = foldUnits(piece);
+    scan(units, (kind, _, from, to, spelled) => {
+      if (kind !== "whole") tokens += 1;
+      const number =
+        spelled === undefined ? vocabulary.numberAt(units, from, to, kind) : vocabulary.numberOf(spelled, kind);
+      postings.add(number, field, ordinal);
+    });
+    return tokens;
+  }
+
+  /** Gives the id behind its last passage. */
+  function putOne({ entry, text }: Document, mount: number, id: number): number {
     const key = toKey(entry.path);
     const query = spellQuery(entry.query);
-    const before = atAddress.get(mountId, key, query) as Kept | undefined;
-    if (before) dropDocument(index, before);
-
+    const before = atAddress.get(mount, key, query) as Kept | undefined;
+    if (before) drop(before);
     const format = formatOf(entry.path, entry.mimeType);
     const isText = !isGarbled(text);
     const passages = passagesOf(isText ? text : "", format);
-    const id = next;
-    next += passages.length;
     insert.run(
       id,
-      mountId,
+      mount,
       key,
       query,
       entry.version ?? null,
@@ -57,42 +104,42 @@ export function putDocuments(index: Index, documents: Iterable<Document>): void 
       timeOf(entry),
       entry.annotations?.priority ?? null,
       passages.length,
+      // Nothing to be embedded.
       passages[0]!.to === 0 ? 1 : 0,
     );
     texts.put(id, entry, text, passages);
 
-    const document = kept.length;
-    collect(entry.title ?? entry.name ?? "", title, document);
-    collect([entry.path, ...Object.values(entry.query ?? {})].join(" "), path, document);
-    passages.forEach((passage, at) => {
-      collect(at === 0 ? `${passage.heading} ${entry.description ?? ""}` : passage.heading, heading, lengths.length);
+    collect(entry.title ?? entry.name ?? "", title, kept.length);
+    collect([entry.path, ...Object.values(entry.query ?? {})].join(" "), path, kept.length);
+    if (entry.description !== undefined) collect(entry.description, heading, lengths.length);
+    for (const passage of passages) {
+      collect(passage.heading, heading, lengths.length);
       lengths.push(shortLength(collect(text.slice(passage.from, passage.to), body, lengths.length)));
-    });
+    }
     kept.push({ id, passages: passages.length });
-    if (postings.size > maxPlaces) write();
+    return id + passages.length;
   }
-  write();
-  database.prepare("update counters set value = ? where name = 'passage'").run(next);
 
-  function collect(piece: string, field: number, ordinal: number): number {
-    let tokens = 0;
-    if (piece === "" || piece === " ") return 0;
-    scan(fold(piece), (term, kind) => {
-      if (kind !== "whole") tokens += 1;
-      postings.add(term, field, ordinal);
-    });
-    return tokens;
-  }
+  return {
+    put(documents) {
+      const mounts = new Map<string, number>();
+      let next = counter.get()!["value"] as number;
+      for (const document of documents) {
+        const { mount } = document;
+        if (!mounts.has(mount)) mounts.set(mount, idOfMount(database, mount));
+        next = putOne(document, mounts.get(mount)!, next);
+        if (postings.size > maxPlaces) write();
+      }
+      write();
+      texts.flush();
+      setCounter.run(next);
+    },
+    drop,
+    forget,
+  };
 }
 
-export function dropDocument({ database, segments, texts, vectors }: Index, document: Kept): void {
-  database.prepare("delete from documents where id = ?").run(document.id);
-  texts.remove(document.id, document.passages);
-  vectors.remove(document.id, document.id + document.passages - 1);
-  segments.bury(document);
-}
-
-function idOfMount({ database }: Index, name: string): number {
+function idOfMount(database: DatabaseSync, name: string): number {
   database.prepare("insert into mounts (name) values (?) on conflict do nothing").run(name);
   return database.prepare("select id from mounts where name = ?").get(name)!["id"] as number;
 }

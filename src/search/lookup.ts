@@ -1,6 +1,6 @@
 /** What the index knows of the terms of a question. */
 import { editDistance } from "../lib/nearest.ts";
-import { body, createPayload, eachPosting, fields, heading, listsOf, title, type List } from "./postings.ts";
+import { body, createListWriter, eachPosting, fields, heading, listsOf, title, type List } from "./lists.ts";
 import type { Wanted } from "./query.ts";
 import type { Segment, Segments } from "./segments.ts";
 
@@ -71,7 +71,7 @@ function beginningWith(index: Segments, segment: Segment, beginning: string): re
     return places < maxPrefixPlaces;
   });
   if (all.length === 0) return [];
-  const payload = createPayload();
+  const writer = createListWriter();
   for (let field = 0; field < fields.length; field += 1) {
     const times = new Uint16Array(field <= heading ? segment.lengths.length : segment.documents.length);
     for (const list of all)
@@ -80,10 +80,11 @@ function beginningWith(index: Segments, segment: Segment, beginning: string): re
           times[ordinal] = Math.min(0xffff, times[ordinal]! + more);
         });
     times.forEach((count, ordinal) => {
-      if (count > 0) payload.add(field, ordinal, count);
+      if (count > 0) writer.add(field, ordinal, count);
     });
   }
-  return listsOf(payload.take().slice(), 0);
+  const bytes = writer.take().slice();
+  return listsOf(bytes, 0, bytes.length);
 }
 
 /** What an unfinished word may end up as once it has lost its ending: "configura" is on the way to "configur". */

@@ -1,44 +1,62 @@
 /** Several segments' terms as those of one. */
 import { walkBlock, type BlockCursor } from "./blocks.ts";
 import { compareBytes } from "./bytes.ts";
-import { createPayload, eachPosting, heading, listsOf } from "./postings.ts";
-
-export type TakeTerm = (term: Uint8Array, termLength: number, payload: Uint8Array) => void;
+import { createListWriter, eachPosting, heading, listsOf } from "./lists.ts";
+import type { TakeTerm } from "./postings.ts";
 
 export interface Stream {
   /** The blocks in order; undefined behind the last. */
   nextBlock(): Uint8Array | undefined;
-  /** What a passage's or a document's ordinal becomes; -1 for those that are gone. */
-  readonly toPassage: Int32Array;
-  readonly toDocument: Int32Array;
+  readonly passages: Moved;
+  readonly documents: Moved;
+}
+
+/** What ordinals become. */
+export interface Moved {
+  /** -1 for those that are gone. */
+  readonly to: Int32Array;
+  /** By how much all are moved; undefined when some are gone. */
+  readonly by: number | undefined;
 }
 
 /** Ordinals of a later stream must be behind those of an earlier one. */
 export function mergeTerms(streams: readonly Stream[], take: TakeTerm): void {
-  const payload = createPayload();
-  let open = streams.map((stream) => ({ stream, at: firstOf(stream) })).filter(({ at }) => at !== undefined) as Open[];
+  const writer = createListWriter();
+  let open: Open[] = [];
+  for (const stream of streams) {
+    const block = stream.nextBlock();
+    const one = block && { stream, at: walkBlock(block) };
+    if (one && advance(one)) open.push(one);
+  }
+  const same: Open[] = [];
   while (open.length > 0) {
     let least = open[0]!.at;
-    for (const { at } of open) if (compare(at, least) < 0) least = at;
-    const same = open.filter(({ at }) => at === least || compare(at, least) === 0);
-    for (const { stream, at } of same)
-      for (const list of listsOf(at.block, at.payloadFrom)) {
-        const becomes = list.field <= heading ? stream.toPassage : stream.toDocument;
-        eachPosting(list, (ordinal, times) => {
-          const now = becomes[ordinal]!;
-          if (now >= 0) payload.add(list.field, now, times);
-        });
+    same.length = 0;
+    for (const one of open) {
+      const order = one.at === least ? 0 : compare(one.at, least);
+      if (order < 0) {
+        least = one.at;
+        same.length = 0;
       }
-    const bytes = payload.take();
-    if (bytes.length > 0) take(least.term, least.termLength, bytes);
-    let ended: Open | undefined;
-    for (const one of same) {
-      if (one.at.next()) continue;
-      const next = firstOf(one.stream);
-      if (next) one.at = next;
-      else (ended = one).isDone = true;
+      if (order <= 0) same.push(one);
     }
-    if (ended) open = open.filter(({ isDone }) => !isDone);
+    for (const { stream, at } of same) {
+      const { passages, documents } = stream;
+      if (passages.by !== undefined && documents.by !== undefined)
+        writer.append(at.block, at.payloadFrom, at.payloadTo, passages.by, documents.by);
+      else
+        for (const list of listsOf(at.block, at.payloadFrom, at.payloadTo)) {
+          const { to } = list.field <= heading ? passages : documents;
+          eachPosting(list, (ordinal, times) => {
+            if (to[ordinal]! >= 0) writer.add(list.field, to[ordinal]!, times);
+          });
+        }
+    }
+    const lists = writer.take();
+    if (lists.length > 0) take(least.term, least.termLength, lists);
+    let hasEnded = false;
+    for (const one of same) if (!advance(one)) hasEnded = one.isDone = true;
+    if (hasEnded) open = open.filter(({ isDone }) => !isDone);
   }
 }
 
@@ -48,13 +66,16 @@ interface Open {
   isDone?: boolean;
 }
 
-function firstOf(stream: Stream): BlockCursor | undefined {
-  const block = stream.nextBlock();
-  if (!block) return undefined;
-  const cursor = walkBlock(block);
-  return cursor.next() ? cursor : firstOf(stream);
+function advance({ stream, at }: Open): boolean {
+  while (!at.next()) {
+    const block = stream.nextBlock();
+    if (!block) return false;
+    at.enter(block);
+  }
+  return true;
 }
 
 function compare(left: BlockCursor, right: BlockCursor): number {
+  if (left.key !== right.key) return left.key - right.key;
   return compareBytes(left.term, left.termLength, right.term, 0, right.termLength);
 }

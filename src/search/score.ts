@@ -1,6 +1,6 @@
 /** BM25 over fields: how well each document answers, and which of its passages does best. */
 import type { Found, Lookup } from "./lookup.ts";
-import { body, eachPosting, heading, title, type List } from "./postings.ts";
+import { body, eachPosting, heading, title, type List } from "./lists.ts";
 import { longLength, type Segment } from "./segments.ts";
 import { weights } from "./weights.ts";
 
@@ -39,26 +39,27 @@ export function score(
         else addFlat(list, weight * (list.field === title ? weights.title : weights.path), ofDocument);
       }
     }
-    return { segment, ...bestPassages(segment, ofPassage, ofDocument, (document) => isOut(at, document)) };
+    return { segment, ofDocument, ...bestPassages(segment, ofPassage) };
   });
   return {
     top(count) {
       const heap: { part: number; document: number; score: number }[] = [];
-      parts.forEach(({ totals }, part) => {
-        for (let document = 0; document < totals.length; document += 1) {
-          const total = totals[document]!;
-          if (total <= 0 || (heap.length === count && total <= heap[0]!.score)) continue;
+      parts.forEach(({ ofDocument, ofBest }, part) => {
+        let least = heap.length === count ? heap[0]!.score : 0;
+        for (let document = 0; document < ofDocument.length; document += 1) {
+          const total = ofDocument[document]! + ofBest[document]!;
+          if (total <= least || isOut(part, document)) continue;
           offer(heap, count, { part, document, score: total });
+          if (heap.length === count) least = heap[0]!.score;
         }
       });
       return heap
         .sort((left, right) => right.score - left.score || left.part - right.part || left.document - right.document)
-        .map(({ part, document, score: total }) => ({
-          segment: parts[part]!.segment,
-          document,
-          passage: parts[part]!.best[document]!,
-          score: total,
-        }));
+        .map(({ part, document, score: total }) => {
+          const { segment, best, ofBest } = parts[part]!;
+          const passage = ofBest[document]! > 0 ? best[document]! : segment.starts[document]!;
+          return { segment, document, passage, score: total };
+        });
     },
   };
 }
@@ -117,27 +118,23 @@ function addFlat(list: List, weight: number, into: Float32Array): void {
   });
 }
 
+/** Of each document the passage that scores most, and how much. */
 function bestPassages(
-  { starts }: Segment,
+  { documents, owners }: Segment,
   ofPassage: Float32Array,
-  ofDocument: Float32Array,
-  isOut: (document: number) => boolean,
-): { totals: Float32Array; best: Uint32Array } {
-  const totals = ofDocument;
-  const best = new Uint32Array(ofDocument.length);
-  for (let document = 0; document < totals.length; document += 1) {
-    let most = 0;
-    let at = starts[document]!;
-    for (let passage = at; passage < starts[document + 1]!; passage += 1)
-      if (ofPassage[passage]! > most) {
-        most = ofPassage[passage]!;
-        at = passage;
-      }
-    best[document] = at;
-    totals[document]! += most;
-    if (totals[document]! > 0 && isOut(document)) totals[document] = 0;
+): { readonly best: Uint32Array; readonly ofBest: Float32Array } {
+  const best = new Uint32Array(documents.length);
+  const ofBest = new Float32Array(documents.length);
+  for (let passage = 0; passage < ofPassage.length; passage += 1) {
+    const total = ofPassage[passage]!;
+    if (total === 0) continue;
+    const document = owners[passage]!;
+    if (total > ofBest[document]!) {
+      ofBest[document] = total;
+      best[document] = passage;
+    }
   }
-  return { totals, best };
+  return { best, ofBest };
 }
 
 /** Keeps the largest in a heap whose root is the least of them. */

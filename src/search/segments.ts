@@ -2,8 +2,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import { createBlockWriter, seek } from "./blocks.ts";
 import { createWriter, readNumber, readTerm, type Reader } from "./bytes.ts";
-import { mergeTerms, type Stream, type TakeTerm } from "./merge-terms.ts";
-import { listsOf, type List } from "./postings.ts";
+import { listsOf, type List } from "./lists.ts";
+import { mergeTerms, type Moved, type Stream } from "./merge-terms.ts";
+import type { TakeTerm } from "./postings.ts";
 
 export const segmentTables = `
   create table segments (
@@ -57,7 +58,7 @@ export interface Segments {
 type EachTerm = (take: TakeTerm) => void;
 
 /** So many neighbours of a size are merged into one. */
-const fanOut = 8;
+const fanOut = 16;
 /** What is larger is left alone: merging it would take long, and win little. */
 const maxMergedBytes = 64 * 1024 ** 2;
 const cacheBytes = 16 * 1024 ** 2;
@@ -158,16 +159,23 @@ export function openSegments(database: DatabaseSync): Segments {
     const lengths: number[] = [];
     const streams = segments.map((segment): Stream => {
       const alive = new Set(range.all(segment.first, segment.last).map(({ id }) => id as number));
-      const toDocument = new Int32Array(segment.documents.length).fill(-1);
-      const toPassage = new Int32Array(segment.lengths.length).fill(-1);
+      const isWhole = alive.size === segment.documents.length;
+      const ofDocuments: Moved = {
+        to: new Int32Array(segment.documents.length).fill(-1),
+        by: isWhole ? documents.length : undefined,
+      };
+      const ofPassages: Moved = {
+        to: new Int32Array(segment.lengths.length).fill(-1),
+        by: isWhole ? lengths.length : undefined,
+      };
       segment.documents.forEach((id, ordinal) => {
         if (!alive.has(id)) return;
         const start = segment.starts[ordinal]!;
         const end = segment.starts[ordinal + 1]!;
-        toDocument[ordinal] = documents.length;
+        ofDocuments.to[ordinal] = documents.length;
         documents.push({ id, passages: end - start });
         for (let passage = start; passage < end; passage += 1) {
-          toPassage[passage] = lengths.length;
+          ofPassages.to[passage] = lengths.length;
           lengths.push(segment.lengths[passage]!);
         }
       });
@@ -175,7 +183,7 @@ export function openSegments(database: DatabaseSync): Segments {
       // Not through the cache: what is read once need not push out what is asked for again.
       const nextBlock = (): Uint8Array | undefined =>
         next < segment.terms.length ? (block.get(segment.firstBlock + next++)!["data"] as Uint8Array) : undefined;
-      return { nextBlock, toPassage, toDocument };
+      return { nextBlock, passages: ofPassages, documents: ofDocuments };
     });
     write(documents, lengths, (take) => mergeTerms(streams, take));
     const drop = database.prepare("delete from segments where id = ?");
@@ -206,7 +214,7 @@ export function openSegments(database: DatabaseSync): Segments {
       if (at < 0) return [];
       const cursor = seek(getBlock(segment.firstBlock + at), term);
       return cursor && readTerm(cursor.term, 0, cursor.termLength) === term
-        ? listsOf(cursor.block, cursor.payloadFrom)
+        ? listsOf(cursor.block, cursor.payloadFrom, cursor.payloadTo)
         : [];
     },
     eachTerm(segment, beginning, take) {
@@ -218,7 +226,7 @@ export function openSegments(database: DatabaseSync): Segments {
         do {
           const term = readTerm(cursor.term, 0, cursor.termLength);
           if (!term.startsWith(beginning)) return;
-          if (!take(term, () => listsOf(data, cursor.payloadFrom))) return;
+          if (!take(term, () => listsOf(data, cursor.payloadFrom, cursor.payloadTo))) return;
         } while (cursor.next());
       }
     },
@@ -236,7 +244,7 @@ interface Size {
 function untidy(sizes: readonly Size[]): readonly number[] | undefined {
   const rotten = sizes.find(({ dead, passages }) => dead === passages || dead > Math.max(32, passages / 3));
   if (rotten) return [rotten.id];
-  for (let most = blockRoom; most <= maxMergedBytes; most *= fanOut) {
+  for (let most = smallBytes; most <= maxMergedBytes; most *= 8) {
     let from = sizes.length;
     while (from > 0 && sizes[from - 1]!.bytes <= most) from -= 1;
     if (sizes.length - from >= fanOut) return sizes.slice(from).map(({ id }) => id);
@@ -244,7 +252,7 @@ function untidy(sizes: readonly Size[]): readonly number[] | undefined {
   return undefined;
 }
 
-const blockRoom = 16 * 1024;
+const smallBytes = 16 * 1024;
 
 /** The last block that begins with this term or an earlier one; -1 when all begin behind it. */
 function blockOf(terms: readonly string[], term: string): number {

@@ -1,7 +1,7 @@
 /** Keeps an index in one SQLite file. */
 import { fromKey, keysBelow, readQuery, spellQuery, toKey } from "./address-key.ts";
-import { findPassages, type Index } from "./find-passages.ts";
-import { dropDocument, putDocuments } from "./index-documents.ts";
+import { findPassages } from "./find-passages.ts";
+import { openDocuments, type Index } from "./index-documents.ts";
 import { openToRead, openToWrite } from "./open-database.ts";
 import { openSegments, type Kept } from "./segments.ts";
 import type { Document, OpenStore, Unembedded } from "./store.ts";
@@ -20,6 +20,8 @@ export const openStore: OpenStore = (file, { readOnly = false } = {}) => {
     vectors: openVectors(database),
   };
 
+  const documents = openDocuments(index);
+
   function change(run: () => void): void {
     database.exec("begin immediate");
     try {
@@ -30,6 +32,7 @@ export const openStore: OpenStore = (file, { readOnly = false } = {}) => {
       // What was read in between may never have been.
       index.segments.forget();
       index.texts.forget();
+      documents.forget();
       if (database.isTransaction) database.exec("rollback");
       throw error;
     }
@@ -54,14 +57,14 @@ export const openStore: OpenStore = (file, { readOnly = false } = {}) => {
   const note = database.prepare("select value from notes where name = ?");
 
   return {
-    put(documents) {
-      if (documents.length === 0) return;
+    put(put) {
+      if (put.length === 0) return;
       const last = new Map<string, Document>();
-      for (const document of documents) {
+      for (const document of put) {
         const { path, query } = document.entry;
         last.set(JSON.stringify([document.mount, path, spellQuery(query)]), document);
       }
-      change(() => putDocuments(index, last.values()));
+      change(() => documents.put(last.values()));
     },
     remove(mount, addresses) {
       if (addresses.length === 0) return;
@@ -70,7 +73,7 @@ export const openStore: OpenStore = (file, { readOnly = false } = {}) => {
       change(() => {
         for (const { path, query } of addresses) {
           const document = find.get(mount, toKey(path), spellQuery(query)) as Kept | undefined;
-          if (document) dropDocument(index, document);
+          if (document) documents.drop(document);
         }
       });
     },
@@ -80,7 +83,7 @@ export const openStore: OpenStore = (file, { readOnly = false } = {}) => {
         where m.name = ? and (d.key = ? or (d.key >= ? and d.key < ?))`);
       change(() => {
         for (const document of find.all(mount, toKey(path), ...keysBelow(path)) as unknown as Kept[])
-          dropDocument(index, document);
+          documents.drop(document);
       });
     },
     stored(mount, { after, limit }) {

@@ -62,7 +62,7 @@ export function termOf(spelled: string, kind: TokenKind): string {
 
 export function scan(units: Uint16Array, emit: Emit): void {
   let position = 0;
-  for (let at = 0; at < units.length; ) {
+  for (let at = 0; at < units.length;) {
     const kind = classAt(units, at);
     if (kind === gap || kind === tie || kind === mark) at += 1;
     else {
@@ -84,7 +84,8 @@ function scanRun(units: Uint16Array, start: number, first: number, emit: Emit): 
   let before = start;
   let at = start + wholeWidth(units, start);
   while (true) {
-    const next = at < units.length && classAt(units, at) === script ? at : script === dense ? acrossLine(units, at) : -1;
+    const next =
+      at < units.length && classAt(units, at) === script ? at : script === dense ? acrossLine(units, at) : -1;
     if (next === -1) break;
     const after = next + wholeWidth(units, next);
     const spelled = next === at ? undefined : textOf(units, before, at) + textOf(units, next, after);

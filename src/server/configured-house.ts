@@ -20,6 +20,7 @@ import { createLiveHouse, type Furnishing } from "./live-house.ts";
 import { locate } from "./locate.ts";
 import { type House, toHouseMount } from "./open-house.ts";
 import { type OpenMount, openMounts } from "./open-mounts.ts";
+import { createHouseSets } from "./sets/house-sets.ts";
 import type { SearchedMount } from "./search/kept-index.ts";
 
 export interface ConfiguredOptions {
@@ -65,6 +66,17 @@ export async function openConfiguredHouse(options: ConfiguredOptions): Promise<H
   const closing = new AbortController();
   const retiring = new Set<Promise<void>>();
   const house = createLiveHouse(furnish(), tools);
+  const located = () => open.map(({ mount, config: each }) => ({ mount, ...folderOf(each) }));
+  const { resources, ...choice } = createHouseSets({
+    resources: house,
+    policy: openPolicy,
+    mounts: located,
+    configured: () => ({ sets: config.sets, folder: realPath(config.folder), zed: config.server.zed ?? false }),
+    stateFolder: world.stateFolder,
+    project,
+    tools,
+    live,
+  });
   const following = live ? followFile(origin.file, reload, { tools, signal: closing.signal }) : undefined;
 
   function serveIndex(): void {
@@ -115,8 +127,10 @@ export async function openConfiguredHouse(options: ConfiguredOptions): Promise<H
     sayWithheld(config);
     sayRestart(before.config.server, config.server);
     serveIndex();
-    if (isFurnishedAlike(before, { config, open })) return;
-    await house.swap(furnish());
+    const isAlike = isFurnishedAlike(before, { config, open });
+    if (isAlike && isChosenAlike(before.config, config)) return;
+    if (!isAlike) await house.swap(furnish());
+    choice.sets.changed();
     for (const mount of dropped) retire(mount);
     tools.log("info", "the config changed and is in effect", { config: label });
   }
@@ -144,21 +158,22 @@ export async function openConfiguredHouse(options: ConfiguredOptions): Promise<H
         tools.log("warn", `server.${setting} has changed, which takes effect after a restart`, { config: label });
   }
 
-  const located = () => open.map(({ mount, config: each }) => ({ mount, ...folderOf(each) }));
   return {
-    resources: house,
+    resources,
     get mounts() {
       return located().map(({ mount, folder }) => toHouseMount(mount, folder));
     },
     policy: openPolicy,
     index,
+    sets: choice.sets,
     settings: config.server,
     config: config.file,
     tools,
-    locate: (where, call) => locate(where, located(), house, call),
+    locate: (where, call) => locate(where, located(), resources, call),
     async close() {
       closing.abort();
       await following;
+      await choice.close();
       await index.close();
       await house.close();
       await Promise.all([...retiring, ...open.map((mount) => mount.close())]);
@@ -211,6 +226,10 @@ function isFurnishedAlike(one: Furnished, other: Furnished): boolean {
   const sources = ({ open }: Furnished) => open.map(({ mount }) => mount.source);
   const [ours, theirs] = [sources(one), sources(other)];
   return isDeepStrictEqual(looks(one), looks(other)) && ours.every((source, index) => source === theirs[index]);
+}
+
+function isChosenAlike(one: Config, other: Config): boolean {
+  return isDeepStrictEqual(one.sets, other.sets) && one.server.zed === other.server.zed;
 }
 
 function folderOf({ definition, options }: MountConfig): { readonly folder?: string } {

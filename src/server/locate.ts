@@ -31,3 +31,17 @@ export async function locate(
   }
   throw notFound(where);
 }
+
+/** The URI of a URI, or of a path as seen from this folder, whether or not something is there; undefined where no mount could hold it. */
+export function uriFor(where: string, from: string, mounts: readonly Located[]): string | undefined {
+  const routes = createRoutes(mounts.map(({ mount }) => mount));
+  if (where.includes("://") || routes.find(where)) return where;
+  const path = resolve(from, where);
+  for (const { mount, folder } of mounts) {
+    if (folder === undefined || (path !== folder && !isWithin(folder, path))) continue;
+    const mounted = routes.mounts.find(({ name }) => name === mount.name)!;
+    const uri = routes.spell(mounted, { path: relative(folder, path).split(sep).join("/") });
+    if (uri !== undefined) return uri;
+  }
+  return undefined;
+}

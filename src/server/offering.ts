@@ -1,12 +1,15 @@
-/** What a server offers beside the resources themselves: tools to find and read them by, and instructions that say so. */
+/** What a server offers beside the resources themselves: tools to find and read them by, prompts, and instructions that say so. */
+import type { PromptShelf } from "../protocol/prompts.ts";
 import { createReadingTools, type ReadingToolName } from "../protocol/tools/reading-tools.ts";
 import type { Tool } from "../protocol/tools.ts";
 import type { Caller } from "../resources.ts";
 import { createInstructions } from "./instructions.ts";
 import { type House, mountsFor } from "./open-house.ts";
+import { createSaveSet } from "./sets/save-set.ts";
+import { createSetPrompts } from "./sets/set-prompts.ts";
 
 export interface OfferingOptions {
-  readonly house: Pick<House, "resources" | "mounts" | "policy" | "settings" | "tools">;
+  readonly house: Pick<House, "resources" | "mounts" | "policy" | "settings" | "tools" | "sets">;
   /** False offers no tools, whatever the config says. */
   readonly tools?: boolean | undefined;
   /** Who will probably ask first: for them, what to read first is looked for before they do. */
@@ -16,6 +19,7 @@ export interface OfferingOptions {
 export interface Offering {
   readonly server: { readonly name: string; readonly title: string };
   readonly tools: readonly Tool[];
+  readonly prompts: PromptShelf;
   readonly instructions: (caller: Caller) => string;
   close(): void;
 }
@@ -29,12 +33,16 @@ export function createOffering({ house, tools, first }: OfferingOptions): Offeri
   void instructions.glance(first);
   return {
     server,
-    tools: createReadingTools({
-      resources: house.resources,
-      server: server.name,
-      mounts: (caller) => mountsFor(house, caller),
-      only,
-    }),
+    tools: [
+      ...createReadingTools({
+        resources: house.resources,
+        server: server.name,
+        mounts: (caller) => mountsFor(house, caller),
+        only,
+      }),
+      ...(tools !== false && maySave(house.settings.tools) ? [createSaveSet(house)] : []),
+    ],
+    prompts: createSetPrompts({ ...house, others: [] }),
     instructions: instructions.of,
     close: instructions.close,
   };
@@ -42,5 +50,10 @@ export function createOffering({ house, tools, first }: OfferingOptions): Offeri
 
 function namesOf(setting: House["settings"]["tools"]): readonly ReadingToolName[] {
   if (setting === undefined || setting === true) return allNames;
-  return setting === false ? [] : setting;
+  return setting === false ? [] : setting.filter((name) => name !== "save_set");
+}
+
+/** Only where it is named: it is the one tool that keeps something. */
+function maySave(setting: House["settings"]["tools"]): boolean {
+  return Array.isArray(setting) && setting.includes("save_set");
 }

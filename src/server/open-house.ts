@@ -21,6 +21,8 @@ import { statusMount } from "./index-status.ts";
 import { locate, type Located } from "./locate.ts";
 import type { SearchedMount } from "./search/kept-index.ts";
 import { openSkillsHere } from "./skills-here.ts";
+import type { Sets } from "./sets.ts";
+import { createHouseSets } from "./sets/house-sets.ts";
 import { cacheFolder, homeFolder, stateFolder } from "./state-folder.ts";
 import { createTools, logLevel } from "./tools.ts";
 
@@ -58,6 +60,8 @@ export interface House {
   readonly policy: Policy;
   /** What is searched in. */
   readonly index: HouseIndex;
+  /** Named choices of its resources. */
+  readonly sets: Sets;
   /** What the config says of the server, as it was when the house was opened. */
   readonly settings: ServerSettings;
   /** The config's file, where there is one. */
@@ -83,7 +87,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     const house = await openConfiguredHouse({ origin, world, tools, cursorKey: cursorKey(), cacheFolder: cache, live });
     if (house) return house;
   }
-  return openFolders(options, tools, cursorKey(), cache);
+  return openFolders(options, tools, cursorKey(), { cache, state });
 }
 
 /**
@@ -110,7 +114,7 @@ async function openFolders(
   { folders, from, live = false }: HouseOptions,
   tools: Tools,
   cursorKey: Uint8Array,
-  cache: string,
+  { cache, state }: { readonly cache: string; readonly state: string },
 ): Promise<House> {
   const { default: file } = await sources.file();
   const definition = file as SourceDefinition;
@@ -134,18 +138,29 @@ async function openFolders(
   const index = createHouseIndex({ cacheFolder: cache, project, tools, live });
   index.serve(searched, {});
   const mounts = [...located.map(({ mount }) => mount), statusMount(index)];
-  const resources = createResources({ mounts, policy: openPolicy, tools, cursorKey, index });
+  const { close, ...inner } = createResources({ mounts, policy: openPolicy, tools, cursorKey, index });
+  const { resources, ...choice } = createHouseSets({
+    resources: inner,
+    policy: openPolicy,
+    mounts: () => located,
+    stateFolder: state,
+    project,
+    tools,
+    live,
+  });
   return {
     resources,
     mounts: located.map(({ mount, folder }) => toHouseMount(mount, folder)),
     policy: openPolicy,
     index,
+    sets: choice.sets,
     settings: {},
     tools,
     locate: (where, call) => locate(where, located, resources, call),
     async close() {
+      await choice.close();
       await index.close();
-      await resources.close();
+      await close();
     },
   };
 }

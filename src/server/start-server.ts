@@ -48,6 +48,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       server: { ...offering.server, version },
       instructions: offering.instructions,
       tools: offering.tools,
+      prompts: offering.prompts,
       log,
     });
     const everywhere = host === "0.0.0.0" || host === "::";

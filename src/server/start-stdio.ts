@@ -26,6 +26,7 @@ export async function startStdio(options: StdioServerOptions): Promise<void> {
       server: { ...offering.server, version },
       instructions: offering.instructions,
       tools: offering.tools,
+      prompts: offering.prompts,
       log: house.tools.log,
     });
     await serveStdio(edge, { input, output: out, caller, signal });

@@ -1,6 +1,10 @@
 /** The PostgreSQL source on real servers, Debian's and the one of the npm package: what is said, what is kept silent, what happens when the server goes. */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -54,7 +58,6 @@ const shop = `
   CREATE TABLE events (day date NOT NULL, what text) PARTITION BY RANGE (day);
   CREATE TABLE events_2026 PARTITION OF events FOR VALUES FROM ('2026-01-01') TO ('2027-01-01');
   CREATE VIEW sums AS SELECT user_id, sum(total) AS total FROM orders GROUP BY user_id;
-  CREATE MATERIALIZED VIEW kept AS SELECT id, name FROM users;
   CREATE FUNCTION add(a int, b int DEFAULT 2) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT a + b';
   CREATE FUNCTION add(a text) RETURNS text LANGUAGE sql AS 'SELECT a';
   CREATE SCHEMA audit; COMMENT ON SCHEMA audit IS 'who did what';
@@ -64,6 +67,7 @@ const shop = `
     FROM generate_series(1, 25) g;
   INSERT INTO logs SELECT 'line ' || g FROM generate_series(1, 23) g;
   INSERT INTO events SELECT '2026-01-01'::date + g, 'e' || g FROM generate_series(1, 23) g;
+  CREATE MATERIALIZED VIEW kept AS SELECT id, name FROM users;
   ANALYZE;`;
 
 const tools: Tools = {
@@ -163,6 +167,12 @@ async function everything(source: Source, more: readonly string[] = []): Promise
   await ask(source.search?.({ text: "user", limit: 100 }, call()));
   await ask(source.problems?.(call()));
   return JSON.stringify([source.templates, said]);
+}
+
+/** Where something stands that should not; empty where it does not. */
+function around(text: string, unwanted: string): string {
+  const at = text.indexOf(unwanted);
+  return at < 0 ? "" : text.slice(Math.max(0, at - 200), at + 100);
 }
 
 for (const flavour of flavours)
@@ -424,7 +434,18 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         expect((await jsonAt<Rows>(open({ url, rows: true, maxBytes: 1024 }), "public/t/rows")).rows).toHaveLength(1);
       });
 
-      it("are found by their key, also one whose operators a user made, and a key that is none is refused", async () => {
+      it("come in the order of the key also where its type, and what is greater, are not the database's own", async () => {
+        const url = await fresh(`CREATE SCHEMA types; CREATE EXTENSION citext SCHEMA types;
+          CREATE TABLE t (a types.citext, b int, PRIMARY KEY (a, b)); CREATE TABLE one (a types.citext PRIMARY KEY);
+          INSERT INTO one VALUES ('B'), ('a'), ('C'), ('d'); INSERT INTO t SELECT a, g FROM one, generate_series(1, 3) g`);
+        const source = open({ url, rows: true });
+        expect((await allRows(source, "public/one/rows", "1")).map(({ a }) => a)).toEqual(["a", "B", "C", "d"]);
+        const rows = (await allRows(source, "public/t/rows", "2")).map(({ a, b }) => `${String(a)}${String(b)}`);
+        expect(rows).toEqual(["a", "B", "C", "d"].flatMap((a) => [1, 2, 3].map((b) => `${a}${b}`)));
+        expect((await jsonAt<Rows>(source, "public/one/rows", { key: "c" })).rows).toEqual([{ a: "C" }]);
+      });
+
+      it("are found by their key, and a key that is none is refused", async () => {
         const source = inShop({ rows: true });
         expect((await jsonAt<Rows>(source, "public/users/rows", { key: "7" })).rows).toMatchObject([{ id: 7 }]);
         await refusal(source.read({ path: "public/users/rows", query: { key: "700" } }, call()), ["not-found"], "700");
@@ -518,9 +539,9 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         const url = await fresh(schema);
         const source = open({ url, rows: ["public.users", "public.plain", `*${hidden}*`], ...allowed });
         const said = await everything(source);
-        expect(said).not.toContain(hidden);
+        expect(around(said, hidden)).toBe("");
         expect(said).toContain("public/users/schema");
-        expect(await textAt(source, "public/plain/schema", { format: "ddl" })).toContain("SELECT id");
+        expect(await textAt(source, "public/plain/schema", { format: "ddl" })).toContain("FROM public.users");
         expect(await textAt(source, "public/joined/schema", { format: "ddl" })).toContain(
           "names what is not served here",
         );
@@ -607,7 +628,7 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
     describe("what a hostile database does", () => {
       it("is never a write: not by a view, not by a function, and not in the question after it", async () => {
         const url = await fresh(`CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE trace (x text);
-          CREATE FUNCTION evil() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INSERT INTO trace VALUES ('x'); RETURN 1; END $$;
+          CREATE FUNCTION evil() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INSERT INTO public.trace VALUES ('x'); RETURN 1; END $$;
           CREATE FUNCTION turn() RETURNS text LANGUAGE sql AS $$ SELECT set_config('default_transaction_read_only', 'off', false) $$;
           CREATE VIEW writes AS SELECT evil() AS x; CREATE VIEW turns AS SELECT turn() AS x`);
         const source = open({ url, rows: true, maxConnections: 1 });
@@ -627,7 +648,7 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
       });
 
       it("that is slow is given up in time, and others are answered meanwhile", async () => {
-        const url = await fresh("CREATE TABLE t (id int); CREATE VIEW sleeps AS SELECT pg_sleep(60) AS x");
+        const url = await fresh("CREATE TABLE t (id int); CREATE VIEW sleeps AS SELECT pg_sleep(60)::text AS x");
         const source = open({ url, rows: true, timeoutMs: 300 });
         const slow = refusal(source.read({ path: "public/sleeps/rows" }, call()), ["unavailable"], "sleeps");
         expect(await listed(source)).toContain("public/sleeps/schema");
@@ -636,7 +657,7 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
       });
 
       it("is stopped when the one who asked leaves, and the connection does not stay behind", async () => {
-        const url = await fresh("CREATE VIEW sleeps AS SELECT pg_sleep(60) AS x; CREATE TABLE t (id int)");
+        const url = await fresh("CREATE VIEW sleeps AS SELECT pg_sleep(60)::text AS x; CREATE TABLE t (id int)");
         const source = open({ url, rows: true, timeoutMs: 30_000, maxConnections: 1 });
         await listed(source);
         const leaving = new AbortController();
@@ -667,7 +688,9 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
 
     describe("changes", () => {
       it("of tables, functions, enums and schemas are heard, and nothing of what stays as it is", async () => {
-        const url = await fresh("CREATE TABLE t (id int); CREATE TABLE same (id int)");
+        const url =
+          await fresh(`CREATE TABLE t (id int); CREATE TABLE same (id int); CREATE TABLE base (id int PRIMARY KEY);
+          CREATE TABLE child (base int REFERENCES base); CREATE VIEW seen AS SELECT id FROM base`);
         const name = new URL(url).pathname.slice(1);
         const source = open({ url, rows: true, pollMs: 100 });
         const { heard, until } = listen((await source.watch?.(call())) as AsyncIterable<SourceChange>);
@@ -690,6 +713,9 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         );
         await said("changed", "public/functions/f");
         await said("changed", "public/enums");
+        await server.run(name, "ALTER TABLE base RENAME TO other_base");
+        await said("gone", "public/base/schema");
+        for (const path of ["public/child/schema", "public/seen/schema"]) await said("changed", path);
         await server.run(name, "DROP TABLE u; CREATE SCHEMA more");
         await said("gone", "public/u/schema");
         await said("appeared", "more/overview");
@@ -849,6 +875,80 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
       await house.close();
     });
   });
+
+describe.skipIf(missingFor("debian"))(`PostgreSQL behind TLS (${missingFor("debian") ?? "real"})`, () => {
+  let server: PostgresServer;
+  let folder: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "pressmark-tls-"));
+    const make = (...given: string[]) => execFileSync("openssl", given, { cwd: folder, stdio: "pipe" });
+    const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
+    make("req", "-x509", ...key, "-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.pem");
+    make("req", ...key.slice(0, -2), "-subj", "/CN=db.example", "-keyout", "server.key", "-out", "server.csr");
+    make(
+      "x509",
+      "-req",
+      "-in",
+      "server.csr",
+      "-CA",
+      "ca.pem",
+      "-CAkey",
+      "ca.key",
+      "-CAcreateserial",
+      "-days",
+      "2",
+      "-out",
+      "server.pem",
+    );
+    server = await startPostgres("debian", {
+      settings: ["ssl = on", "ssl_cert_file = 'FOLDER/server.pem'", "ssl_key_file = 'FOLDER/server.key'"],
+      files: Object.fromEntries(
+        ["server.pem", "server.key"].map((name) => [name, readFileSync(join(folder, name), "utf8")]),
+      ),
+    });
+  }, 60_000);
+  afterAll(async () => {
+    await server?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it("is reached with what sslmode asks for, and refused where the certificate does not prove it", async () => {
+    const ca = join(folder, "ca.pem");
+    const list = (mode: string, settings = {}) =>
+      open({ url: `${server.url("postgres")}?sslmode=${mode}`, ...settings }).list(asking(1), call());
+    for (const asked of [list("require"), list("require", { ca }), list("verify-ca", { ca }), list("disable")])
+      expect((await asked).items).not.toHaveLength(0);
+    for (const asked of [() => list("verify-full", { ca }), () => list("verify-ca"), () => list("verify-full")]) {
+      const error = await refusal(asked(), ["unavailable"], "not proven");
+      expect(error).toMatchObject({ passing: false, message: expect.stringContaining("certificate") });
+    }
+    expect(() => list("prefer")).toThrow(/sslmode/);
+    expect(() => list("verify-full", { ca: join(folder, "none.pem") })).toThrow(/"ca"/);
+  });
+});
+
+describe("a url", () => {
+  it.each([
+    ["postgres://u:p@db.example/shop", "postgres://db.example/shop/"],
+    ["postgresql://u:p%40%2F@db.example:6543/my%20shop?sslmode=require", "postgres://db.example:6543/my%20shop/"],
+    ["postgres:///shop?host=/run/postgresql", "postgres://localhost/shop/"],
+    ["postgres://[::1]:5432/shop", "postgres://[::1]/shop/"],
+  ])("gives the place of the mount, and no more: %s", (url, base) => {
+    expect(definition.base?.(definition.options(z).parse({ url }))).toBe(base);
+  });
+
+  it.each([
+    "nonsense planted",
+    "mysql://planted@h/db",
+    "postgres://planted@h",
+    "postgres://planted@h:99999/db",
+    "postgres://pl%anted@h/db",
+  ])("that is none is refused without being repeated", (url) => {
+    const refused = () => definition.base?.(definition.options(z).parse({ url }));
+    expect(refused).toThrow(ResourceError);
+    expect(refused).not.toThrow(/planted|pl%/);
+  });
+});
 
 describe("a server that is none", () => {
   const servers: Server[] = [];

@@ -1,4 +1,5 @@
 /** The SQLite source on real files: what is said of them, hostile files, writers at work. */
+import { spawnSync } from "node:child_process";
 import {
   copyFileSync,
   mkdirSync,
@@ -617,4 +618,20 @@ it("answers or refuses in the house's own words when any question to the file fa
   function engineSource(engine: ReturnType<typeof createEngine>): Source {
     return openSqlite(options, tools, () => engine);
   }
+});
+
+it("keeps no program running, and lets none end before it is closed", () => {
+  make("CREATE TABLE t (v)").close();
+  const program = `
+    import { openSqlite } from ${JSON.stringify(new URL("./sqlite.ts", import.meta.url).href)};
+    const options = { path: ${JSON.stringify(file())}, immutable: false, rows: true, maxRows: 1, maxBytes: 1024, pollMs: 1000, timeoutMs: 5000 };
+    const call = { caller: { id: "x" }, signal: new AbortController().signal };
+    const left = openSqlite(options, {});
+    await left.list({ limit: 1 }, call);
+    const closed = openSqlite(options, {});
+    await closed.list({ limit: 1 }, call);
+    await closed.close();
+    console.log("closed");`;
+  const { stdout, status } = spawnSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8" });
+  expect([stdout, status]).toEqual(["closed\n", 0]);
 });

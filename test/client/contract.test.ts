@@ -34,6 +34,7 @@ for (const { name, options, oldest } of legs) {
         templates: [greeting],
         readingTools: true,
         pageSize: 7,
+        http: { graceMs: 0 },
       });
       remote = await connect(oldest ? house.sseUrl : house.url, options);
       return remote;

@@ -2,7 +2,7 @@
 import type { Writable } from "node:stream";
 import type { Call, Resource, Resources } from "../../resources.ts";
 import type { HouseIndex } from "../../server/house-index.ts";
-import { listFlag, valueFlag, type World } from "../command.ts";
+import { listFlag, UsageError, valueFlag, type World } from "../command.ts";
 
 export const reachFlags = {
   folder: listFlag("FOLDER", "look in this folder instead of the current one; may be given again", "folders"),
@@ -11,11 +11,20 @@ export const reachFlags = {
     offer: "files",
     parse: (text) => text,
   }),
+  server: valueFlag<string | undefined>(
+    "URL|COMMAND",
+    "ask another MCP server: its address, or a command that starts it",
+    {
+      initial: undefined,
+      parse: (text) => text,
+    },
+  ),
 };
 
 export interface ReachFlags {
   readonly folder: readonly string[];
   readonly config: string | undefined;
+  readonly server?: string | undefined;
 }
 
 /** A mount, as far as a reader needs to know it. */
@@ -38,10 +47,16 @@ export interface Reach {
 
 /** What goes wrong on the way is said to `err`. */
 export async function openReach(
-  { folder, config }: ReachFlags,
-  { folder: from, env }: Pick<World, "folder" | "env">,
+  { folder, config, server }: ReachFlags,
+  { folder: from, env, version }: Pick<World, "folder" | "env" | "version">,
   err: Pick<Writable, "write">,
 ): Promise<Reach> {
+  if (server !== undefined) {
+    if (folder.length > 0 || config !== undefined)
+      throw new UsageError("--server asks another server: leave out --folder and --config");
+    const { openRemote } = await import("./remote.ts");
+    return openRemote(server, { folder: from, env, version });
+  }
   const { openHouse } = await import("../../server/open-house.ts");
   const house = await openHouse({ folders: folder, config, from, env, err });
   return {

@@ -11,9 +11,14 @@ export function shelfIn(cacheFolder: string): string {
   return join(cacheFolder, "index");
 }
 
-export function indexPlace(cacheFolder: string, { config, folders = [] }: Project): string {
+export function indexPlace(cacheFolder: string, project: Project): string {
+  return join(shelfIn(cacheFolder), projectKey(project));
+}
+
+/** The same for the same project, in any process: 32 digits. */
+export function projectKey({ config, folders = [] }: Project): string {
   // Loaded late: a house starts without it.
   const { createHash } = process.getBuiltinModule("node:crypto");
   const what = config === undefined ? ["folders", ...folders.toSorted()] : ["config", config];
-  return join(shelfIn(cacheFolder), createHash("sha256").update(JSON.stringify(what)).digest("hex").slice(0, 32));
+  return createHash("sha256").update(JSON.stringify(what)).digest("hex").slice(0, 32);
 }

@@ -10,7 +10,7 @@ export interface Overview {
   readonly enums: readonly EnumDescription[];
   /** Names only. */
   readonly functions: readonly string[];
-  /** How many tables are not described here, because there are too many. */
+  /** How many tables, at least, are not described here, because there are too many. */
   readonly leftOut: number;
 }
 
@@ -27,7 +27,7 @@ export function overviewMarkdown({ database, schema, comment, tables, enums, fun
       [enums.length, "enum"],
       [functions.length, "function"],
     ]),
-    ...(leftOut > 0 ? [`${leftOut} more are not described here.`] : []),
+    ...(leftOut > 0 ? [`${leftOut} or more others are not described here.`] : []),
     ...(stored.length > 0 ? ["## How they hang together", fenced("mermaid", toDiagram(stored))] : []),
     ...(stored.length > 0 ? ["## Tables", ...stored.map(tableSection)] : []),
     ...(views.length > 0 ? ["## Views", ...views.map(tableSection)] : []),

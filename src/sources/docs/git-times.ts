@@ -125,7 +125,7 @@ function openHistory(root: string): History | undefined {
   const { repository, way } = found;
   const program = createProgram([repository.root, repository.gitDir, repository.commonDir]);
   const isLocal = diskKind(statfsSync(repository.commonDir).type) === "local";
-  const mirror = createMirror(repository, program, isLocal ? createLocalDisk() : createRemoteDisk());
+  const mirror = createMirror(repository, program, isLocal ? createLocalDisk() : createRemoteDisk(), () => undefined);
   return { program, mirror, prefix: way.map((name) => `${name}/`).join("") };
 }
 

@@ -145,7 +145,9 @@ export function createCatalog({
   function isServed({ place }: Thing, mentions: unknown): boolean {
     if (!allow.schema(place.schema)) return false;
     if (place.kind === "table") return allow.table({ schema: place.schema, table: place.name });
-    return !Array.isArray(mentions) || mentions.every((schema) => mayMention(allow, String(schema)));
+    return (
+      !Array.isArray(mentions) || mentions.every((schema) => isSystem(String(schema)) || allow.schema(String(schema)))
+    );
   }
 
   function toThings(rows: readonly Row[]): Thing[] {
@@ -226,8 +228,8 @@ function statement(parts: readonly string[], condition: string, order: string, l
 }
 
 /** What comes with the database may always be named. */
-export function mayMention(allow: AllowList, schema: string): boolean {
-  return schema.startsWith("pg_") || schema === "information_schema" || allow.schema(schema);
+export function isSystem(schema: string): boolean {
+  return schema.startsWith("pg_") || schema === "information_schema";
 }
 
 function toThing(row: Row): Thing | undefined {

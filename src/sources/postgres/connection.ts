@@ -42,7 +42,6 @@ export interface ConnectionOptions {
   readonly maxConnections: number;
 }
 
-const connectMs = 8000;
 const idleMs = 30_000;
 
 export function createConnection(options: ConnectionOptions): Connection {
@@ -55,13 +54,17 @@ export function createConnection(options: ConnectionOptions): Connection {
     `SET LOCAL statement_timeout = ${timeoutMs}`,
     `SET LOCAL lock_timeout = ${Math.min(2000, timeoutMs)}`,
     `SET LOCAL idle_in_transaction_session_timeout = ${timeoutMs + 5000}`,
+    // Nothing that someone made is mistaken for what comes with the database.
     "SET LOCAL search_path = pg_catalog",
+    // To compile a question takes longer than to answer it.
+    "SET LOCAL jit = off",
     "SET LOCAL DateStyle = 'ISO, YMD'",
     "SET LOCAL IntervalStyle = 'iso_8601'",
     "SET LOCAL TimeZone = 'UTC'",
     "SET LOCAL bytea_output = 'hex'",
     "SET LOCAL extra_float_digits = 1",
   ].join("; ");
+  const connectMs = Math.min(8000, Math.max(1000, timeoutMs));
   let loaded: Promise<typeof pg> | undefined;
   let pool: Promise<pg.Pool> | undefined;
   let isClosed = false;
@@ -304,7 +307,7 @@ function cancel(client: pg.ClientBase, { host, port }: Target, tls: TlsOptions |
   request.writeInt32BE(processID, 8);
   request.writeInt32BE(secretKey, 12);
   const socket = host.startsWith("/") ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
-  socket.setTimeout(connectMs, () => socket.destroy());
+  socket.setTimeout(5000, () => socket.destroy());
   socket.on("error", () => undefined);
   socket.end(request);
   socket.unref();

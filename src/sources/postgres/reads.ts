@@ -98,7 +98,7 @@ export function createReads({ connection, catalog, allow, database, functions, l
 
   async function shapeOf(schema: string, table: string, signal: AbortSignal): Promise<Shape | undefined> {
     const [row] = await connection.ask(shapeQuestion(schema, table), signal);
-    return row && toShape(row, schema, table);
+    return row && toShape(row, schema, table, allow);
   }
 
   async function readRows(schema: string, table: string, { path, query = {} }: Address, signal: AbortSignal) {

@@ -79,7 +79,10 @@ function byCode(code: string, timeoutMs: number): Known | undefined {
     case "42P01":
     case "42703":
     case "3F000":
-      return { kind: "unavailable", says: "what was asked for changed in the meantime; try again" };
+      return {
+        kind: "unavailable",
+        says: "what was asked for changed in the meantime, or a function of it names a table without its schema; try again",
+      };
     case "ECONNREFUSED":
     case "ENOENT":
       return { kind: "unavailable", says: 'no database listens there; see that it runs, and check "url"' };

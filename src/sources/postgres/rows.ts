@@ -1,5 +1,6 @@
 /** Rows of a table, found again by its key. Identifiers come from the catalogue and are quoted; values travel beside the statement. */
 import { invalid, ResourceError } from "../../errors.ts";
+import type { AllowList } from "../database/allow-list.ts";
 import {
   jsonOrText,
   maxValueLength,
@@ -11,6 +12,7 @@ import {
 import { quoteIdentifier } from "../database/segments.ts";
 import { readableTable } from "./catalog.ts";
 import type { Question, Row } from "./connection.ts";
+import { hiddenText, mayName, type Mention } from "./tables.ts";
 
 /** What must be known of a table before its rows can be asked for. */
 export interface Shape {
@@ -26,6 +28,8 @@ interface ShapeColumn {
   /** Of the type: what kind of value it is. */
   readonly category: string;
   readonly base: string;
+  /** The type's name as it may be shown. */
+  readonly shown: string;
 }
 
 interface KeyColumn {
@@ -46,9 +50,12 @@ export function shapeQuestion(schema: string, table: string): Question {
     text: `
       SELECT c.relkind::text AS letter,
         (SELECT json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod),
-            'category', coalesce(b.typcategory, y.typcategory), 'base', coalesce(b.typname, y.typname), 'number', a.attnum)
+            'category', coalesce(b.typcategory, y.typcategory), 'base', coalesce(b.typname, y.typname), 'number', a.attnum,
+            'made', json_build_array(tn.nspname, CASE WHEN w.relkind <> 'c' THEN w.relname END))
             ORDER BY a.attnum)
          FROM pg_attribute a JOIN pg_type y ON y.oid = a.atttypid LEFT JOIN pg_type b ON y.typtype = 'd' AND b.oid = y.typbasetype
+         JOIN pg_namespace tn ON tn.oid = y.typnamespace LEFT JOIN pg_type el ON el.oid = y.typelem AND y.typelem <> 0
+         LEFT JOIN pg_class w ON w.oid = coalesce(nullif(y.typrelid, 0), el.typrelid)
          WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND has_column_privilege(c.oid, a.attnum, 'SELECT')) AS columns,
         (SELECT (SELECT json_agg(json_build_array(k.number, (
                    SELECT nn.nspname FROM pg_opclass oc JOIN pg_amop am ON am.amopfamily = oc.opcfamily
@@ -67,10 +74,12 @@ export function shapeQuestion(schema: string, table: string): Question {
   };
 }
 
-export function toShape(row: Row, schema: string, table: string): Shape {
+export function toShape(row: Row, schema: string, table: string, allow: AllowList): Shape {
   const { letter, columns, key } = row as {
     readonly letter: string;
-    readonly columns: readonly (ShapeColumn & { readonly number: number })[] | null;
+    readonly columns:
+      | readonly (Omit<ShapeColumn, "shown"> & { readonly number: number; readonly made: Mention })[]
+      | null;
     readonly key: readonly (readonly [number: number, operators: string | null])[] | null;
   };
   const readable = columns ?? [];
@@ -83,7 +92,9 @@ export function toShape(row: Row, schema: string, table: string): Shape {
   return {
     schema,
     table,
-    columns: readable.slice(0, maxColumns),
+    columns: readable
+      .slice(0, maxColumns)
+      .map((column) => ({ ...column, shown: mayName(column.made, allow) ? column.type : hiddenText })),
     key: named && named.length === key?.length ? named : placeKey(letter),
   };
 }
@@ -167,23 +178,23 @@ function textOf({ name, category }: ShapeColumn): string {
 }
 
 export function toPage(answer: readonly Row[], { columns, key }: Shape, limit: number): RowsPage {
-  const shown = answer.slice(0, limit);
+  const given = answer.slice(0, limit);
   const cut: [number, string, number][] = [];
-  const rows = shown.map((row, index) =>
+  const rows = given.map((row, index) =>
     columns.map((column, at) => {
       const length = Number(row[`l${at}`] ?? 0);
       if (length > maxValueLength) cut.push([index, column.name, length]);
       return toValue(row[`c${at}`] as string | null, column, length > maxValueLength);
     }),
   );
-  const last = shown.at(-1)?.["key"] as readonly string[] | null | undefined;
+  const last = given.at(-1)?.["key"] as readonly string[] | null | undefined;
   return {
-    columns: columns.map(({ name, type }) => ({ name, type })),
+    columns: columns.map(({ name, shown }) => ({ name, type: shown })),
     ...(key && { key: key.map(({ name }) => name) }),
     rows,
     cut,
     // Those that are not shown are one behind the page, or more bytes than fit.
-    ...(Number(answer[0]?.["total"] ?? 0) > shown.length && (last ? { next: last } : { more: true })),
+    ...(Number(answer[0]?.["total"] ?? 0) > given.length && (last ? { next: last } : { more: true })),
   };
 }
 

@@ -10,7 +10,7 @@ import type {
   TableDescription,
   TableKind,
 } from "../database/description.ts";
-import { mayMention, readableTable } from "./catalog.ts";
+import { isSystem, readableTable } from "./catalog.ts";
 import type { Question, Row } from "./connection.ts";
 
 export const kinds: Readonly<Record<string, TableKind>> = {
@@ -22,7 +22,7 @@ export const kinds: Readonly<Record<string, TableKind>> = {
 };
 
 /** A thing that an expression depends on, as the catalogue knows it. */
-type Mention = readonly [schema: string | null, relation: string | null];
+export type Mention = readonly [schema: string | null, table: string | null];
 
 /**
  * What an object depends on: the schema of each, and the table where it is one, or its row type, or a sequence that belongs to it.
@@ -112,28 +112,43 @@ export function tablesQuestion(schema: string, table: string | undefined, allow:
   };
 }
 
-/** A digest of all that is said of each table, to see what has changed. */
+/** A number for rows of a catalogue that is another when one of them is: each says who wrote it last. */
+const summed = (key: string, text: string, from: string) =>
+  `(SELECT ${key} AS of, sum(hashtextextended(${text}, 0)) AS digest FROM ${from} GROUP BY 1)`;
+
+/**
+ * A digest of all that is said of each table, to see what has changed. Where a text names other things it counts as a text, since
+ * it changes with their names; the rest counts by who wrote it.
+ */
 export const tableDigests = `
-  SELECT n.nspname::text AS schema, d.name, d.letter, hashtextextended(d::text, 0)::text AS digest
-  FROM pg_namespace n CROSS JOIN LATERAL (${described("c.relnamespace = n.oid", true)}) d
-  WHERE NOT starts_with(n.nspname::text, 'pg_') AND n.nspname <> 'information_schema' AND has_schema_privilege(n.oid, 'USAGE')`;
+  SELECT n.nspname::text AS schema, c.relname::text AS name, concat_ws(':', c.relkind, c.relowner, hashtext(c.relacl::text),
+    a.digest, d.digest, k.digest, x.digest, o.digest,
+    CASE WHEN c.relkind IN ('v', 'm') THEN hashtextextended(pg_get_viewdef(c.oid), 0) END) AS digest
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+  LEFT JOIN ${summed("attrelid", "attnum || ':' || xmin::text || CASE WHEN atttypid >= 16384 THEN format_type(atttypid, NULL) ELSE '' END", "pg_attribute WHERE attnum > 0")} a ON a.of = c.oid
+  LEFT JOIN ${summed("adrelid", "adnum || ':' || xmin::text", "pg_attrdef")} d ON d.of = c.oid
+  LEFT JOIN ${summed(
+    "side",
+    "id || ':' || writer || CASE WHEN contype = 'f' THEN conrelid::regclass::text || pg_get_constraintdef(id) ELSE '' END",
+    `(SELECT conrelid AS side, oid AS id, xmin::text AS writer, contype, conrelid FROM pg_constraint
+      UNION ALL SELECT confrelid, oid, xmin::text, contype, conrelid FROM pg_constraint WHERE contype = 'f') sides`,
+  )} k ON k.of = c.oid
+  LEFT JOIN ${summed("indrelid", "indexrelid || ':' || i.xmin::text || ic.relname", "pg_index i JOIN pg_class ic ON ic.oid = indexrelid")} x ON x.of = c.oid
+  LEFT JOIN ${summed("objoid", "objsubid || ':' || xmin::text", "pg_description WHERE classoid = 'pg_class'::regclass")} o ON o.of = c.oid
+  WHERE NOT starts_with(n.nspname::text, 'pg_') AND n.nspname <> 'information_schema' AND has_schema_privilege(n.oid, 'USAGE')
+    AND ${readableTable}`;
 
 function isOpen({ restricts: { schemas, tables } }: AllowList): boolean {
   return !schemas && !tables;
 }
 
-const hiddenText = "…";
+/** In place of what may not be named. */
+export const hiddenText = "…";
 
 /** Everything that may not be spoken of is left out here, and nowhere else. */
 export function toDescription(row: Row, database: string, schema: string, allow: AllowList): TableDescription {
   const raw = row as unknown as RawTable;
-  const mayShow = (said: readonly Mention[] | null | undefined) =>
-    (said ?? []).every(
-      ([inSchema, relation]) =>
-        inSchema === null ||
-        (mayMention(allow, inSchema) &&
-          (relation === null || isSystem(inSchema) || allow.table({ schema: inSchema, table: relation }))),
-    );
+  const mayShow = (said: readonly Mention[] | null | undefined) => (said ?? []).every((each) => mayName(each, allow));
   const constraints = raw.constraints ?? [];
   const primary = constraints.find(({ kind }) => kind === "p");
   const kind = kinds[raw.letter] ?? "table";
@@ -167,8 +182,10 @@ export function toDescription(row: Row, database: string, schema: string, allow:
   return { ...description, definition: createStatement(description) };
 }
 
-function isSystem(schema: string): boolean {
-  return schema.startsWith("pg_") || schema === "information_schema";
+/** Whether a thing may be named by which something else is explained. */
+export function mayName([schema, table]: Mention, allow: AllowList): boolean {
+  if (schema === null || isSystem(schema)) return true;
+  return allow.schema(schema) && (table === null || allow.table({ schema, table }));
 }
 
 interface RawTable {

@@ -1,7 +1,7 @@
 /** S3 over HTTP, as AWS and many others speak it. */
 import { quote, ResourceError } from "../../errors.ts";
-import { scanXml } from "../../lib/documents/xml.ts";
-import type { ObjectHead, ObjectStore, ObjectWhere, StoredObject } from "../objects/object-store.ts";
+import { scanXml, type XmlHandler } from "../../lib/documents/xml.ts";
+import type { ObjectHead, ObjectPage, ObjectStore, ObjectWhere, StoredObject } from "../objects/object-store.ts";
 import { encodeStrictly, refusalFor, send, take } from "../objects/request.ts";
 import type { Credentials } from "./credentials.ts";
 
@@ -141,60 +141,97 @@ async function textOf(response: Response): Promise<string> {
 function readXml(xml: string, tell: (path: string, text: string) => void): void {
   const names: string[] = [];
   let text = "";
+  scan(xml, {
+    open(name) {
+      names.push(name);
+      text = "";
+    },
+    close() {
+      tell(names.join("/"), text);
+      names.pop();
+      text = "";
+    },
+    text(more) {
+      text += more;
+    },
+  });
+}
+
+function scan(xml: string, handler: XmlHandler): void {
   try {
-    scanXml(xml, {
-      open(name) {
-        names.push(name);
-        text = "";
-      },
-      close() {
-        tell(names.join("/"), text);
-        names.pop();
-        text = "";
-      },
-      text(more) {
-        text += more;
-      },
-    });
+    scanXml(xml, handler);
   } catch (cause) {
     throw new ResourceError("unavailable", "the store answered with what is no list", { cause });
   }
 }
 
-function parseList(xml: string) {
+/** A page of thousands: told by the names of elements, which are never nested in one of the same name. */
+function parseList(xml: string): ObjectPage {
   const objects: StoredObject[] = [];
   const prefixes: string[] = [];
-  let more = false;
-  let isEncoded = false;
-  let isList = false;
-  let current: Record<string, string> = {};
-  // What says how names are spelled may stand behind them.
-  const decode = (name: string) => (isEncoded ? decodeName(name) : name);
-  readXml(xml, (path, text) => {
-    if (path === "ListBucketResult/EncodingType") isEncoded = text === "url";
-    else if (path === "ListBucketResult/IsTruncated") more = text === "true";
-    else if (path === "ListBucketResult/CommonPrefixes/Prefix") prefixes.push(text);
-    else if (path === "ListBucketResult") isList = true;
-    else if (path === "ListBucketResult/Contents") {
-      objects.push({
-        key: current["Key"] ?? "",
-        size: Number(current["Size"] ?? 0),
-        version: current["ETag"]?.replaceAll('"', ""),
-        lastModified: isoOf(current["LastModified"]),
-      });
-      current = {};
-    } else if (path.startsWith("ListBucketResult/Contents/"))
-      current[path.slice("ListBucketResult/Contents/".length)] = text;
+  let [more, isEncoded, isList, isFolded] = [false, false, false, false];
+  let [key, size, etag, modified] = ["", "0", "", ""];
+  let text = "";
+  scan(xml, {
+    open(name) {
+      text = "";
+      if (name === "CommonPrefixes") isFolded = true;
+    },
+    text(piece) {
+      text = text === "" ? piece : text + piece;
+    },
+    close(name) {
+      switch (name) {
+        case "Key":
+          key = text;
+          break;
+        case "Size":
+          size = text;
+          break;
+        case "ETag":
+          etag = text;
+          break;
+        case "LastModified":
+          modified = text;
+          break;
+        case "Contents":
+          objects.push({ key, size: Number(size), version: unquote(etag), lastModified: isoOf(modified) });
+          [key, size, etag, modified] = ["", "0", "", ""];
+          break;
+        case "Prefix":
+          if (isFolded) prefixes.push(text);
+          break;
+        case "CommonPrefixes":
+          isFolded = false;
+          break;
+        case "EncodingType":
+          isEncoded = text === "url";
+          break;
+        case "IsTruncated":
+          more = text === "true";
+          break;
+        case "ListBucketResult":
+          isList = true;
+      }
+      text = "";
+    },
   });
   if (!isList) throw new ResourceError("unavailable", "the store answered with what is no list");
+  // What says how names are spelled may stand behind them.
+  if (!isEncoded) return { objects, prefixes, more };
   return {
-    objects: objects.map((object) => ({ ...object, key: decode(object.key) })),
-    prefixes: prefixes.map(decode),
+    objects: objects.map((object) => ({ ...object, key: decodeName(object.key) })),
+    prefixes: prefixes.map(decodeName),
     more,
   };
 }
 
+function unquote(etag: string): string | undefined {
+  return etag === "" ? undefined : etag.replaceAll('"', "");
+}
+
 function decodeName(name: string): string {
+  if (!name.includes("%") && !name.includes("+")) return name;
   try {
     return decodeURIComponent(name.replaceAll("+", " "));
   } catch {

@@ -100,6 +100,8 @@ export function createEngine({ path, immutable, timeoutMs, idleMs = 30_000 }: En
     clearTimeout(timer);
     const ended = child;
     child = undefined;
+    // Whoever waits for its end must not be left by a program that has nothing else to wait for.
+    ended?.ref();
     ended?.kill("SIGKILL");
   }
 

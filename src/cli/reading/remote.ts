@@ -1,0 +1,108 @@
+/** Resources of another server, for the reading commands. */
+import { notFound, ResourceError } from "../../errors.ts";
+import { isPackageMissing } from "../../lib/needed-package.ts";
+import type { Call, Resources } from "../../resources.ts";
+import type { World } from "../command.ts";
+import type { Reach, Root } from "./reach.ts";
+import { splitCommand } from "./split-command.ts";
+
+const neededPackage = "@modelcontextprotocol/client";
+/** For the server to be there, and to say what it has. */
+const openingMs = 60_000;
+
+/** `server` is an address, or a command that starts a server. */
+export async function openRemote(server: string, world: Pick<World, "folder" | "env" | "version">): Promise<Reach> {
+  const house = await connectTo(server, world);
+  const roots = await findRoots(house);
+  return {
+    resources: house,
+    roots,
+    locate: (where, call) => locate(where, roots, house, call),
+    close: () => house.close(),
+  };
+}
+
+async function connectTo(server: string, { folder, env, version }: Pick<World, "folder" | "env" | "version">) {
+  const options = { client: { name: "pressmark", version } };
+  try {
+    if (/^https?:/i.test(server)) return await (await import("../../client/connect.ts")).connect(server, options);
+    const [command, ...args] = splitCommand(server);
+    const { connectProgram } = await import("../../client/stdio.ts");
+    // What a person starts here sees what everything that they start here sees.
+    const seen = Object.fromEntries(
+      Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined),
+    );
+    return await connectProgram({ command, args, cwd: folder, env: seen }, options);
+  } catch (cause) {
+    if (isPackageMissing(cause, neededPackage))
+      throw new ResourceError(
+        "unsupported",
+        `--server needs the package "${neededPackage}"; install it with "npm install ${neededPackage}"`,
+        { cause },
+      );
+    throw cause;
+  }
+}
+
+/** What all URIs of a place begin with, as far as a first look tells. */
+async function findRoots(house: Resources): Promise<readonly Root[]> {
+  const call: Call = { caller: { id: "local" }, signal: AbortSignal.timeout(openingMs) };
+  const nothing = { items: [] };
+  const { items, next } = await house.list({}, call).catch(orUnsupported(nothing));
+  const { items: templates } = await house.templates({}, call).catch(() => nothing);
+  const starts = templates.map(({ uriTemplate }: { readonly uriTemplate: string }) => startOf(uriTemplate));
+  const places = new Map<string, string>();
+  for (const { uri } of items) {
+    const place = /^[^:]+:\/\/[^/?#]*\//.exec(uri)?.[0];
+    if (place === undefined) continue;
+    const known = places.get(place) ?? uri.slice(0, uri.lastIndexOf("/") + 1);
+    places.set(place, inCommon(known, uri));
+  }
+  return [...places].map(([place, common]) => {
+    const said = starts.filter((start) => start.startsWith(place) && common.startsWith(start));
+    // What is on later pages may stand anywhere in the place.
+    const base = said.toSorted((one, other) => one.length - other.length)[0] ?? (next === undefined ? common : place);
+    return { base, uri: base.replace(/(?<=[^:/])\/$/, "") };
+  });
+}
+
+function orUnsupported<T>(instead: T): (cause: unknown) => T {
+  return (cause) => {
+    if (cause instanceof ResourceError && cause.kind === "unsupported") return instead;
+    throw cause;
+  };
+}
+
+/** The directory that every expansion of a template is in. */
+function startOf(template: string): string {
+  const literal = template.slice(0, (template + "{").indexOf("{"));
+  return literal.slice(0, literal.lastIndexOf("/") + 1);
+}
+
+function inCommon(directory: string, uri: string): string {
+  let end = 0;
+  for (let at = 0; at < directory.length && directory[at] === uri[at]; at += 1) if (uri[at] === "/") end = at + 1;
+  return directory.slice(0, end);
+}
+
+/** The URI that a person means by a URI, or by a path in one of the places. */
+async function locate(where: string, roots: readonly Root[], house: Resources, call: Call): Promise<string> {
+  if (/^[a-z][a-z0-9+.-]*:/i.test(where)) return where;
+  const path = where.split("/").filter((name) => name !== "" && name !== ".");
+  for (const { base, uri: root } of roots) {
+    const uri = path.length === 0 ? root : base + path.map(encodeURIComponent).join("/");
+    if (await isThere(uri, house, call)) return uri;
+  }
+  throw notFound(where);
+}
+
+async function isThere(uri: string, house: Resources, call: Call): Promise<boolean> {
+  for (const look of [() => house.stat(uri, call), () => house.children(uri, {}, call)])
+    try {
+      await look();
+      return true;
+    } catch (cause) {
+      if (!(cause instanceof ResourceError) || (cause.kind !== "not-found" && cause.kind !== "invalid")) throw cause;
+    }
+  return false;
+}

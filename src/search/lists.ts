@@ -1,0 +1,142 @@
+/** Lists of ordinals as bytes: where a term stands, and how often. */
+import { createWriter, readNumber, type Reader, type Writer } from "./bytes.ts";
+
+/** What a term may stand in. The first two count passages, the others documents. */
+export const fields = ["body", "heading", "title", "path"] as const;
+export const body = 0;
+export const heading = 1;
+export const title = 2;
+export const path = 3;
+
+/** One term in one field. */
+export interface List {
+  readonly field: number;
+  readonly count: number;
+  /** The last ordinal. */
+  readonly last: number;
+  readonly bytes: Uint8Array;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Writes the lists of one term after another. */
+export interface ListWriter {
+  /** Ordinals of a field come in order. */
+  add(field: number, ordinal: number, times: number): void;
+  /** Lists as they were taken from another writer, each ordinal of a passage and of a document moved by so much. */
+  append(bytes: Uint8Array, from: number, to: number, passagesBy: number, documentsBy: number): void;
+  /** The lists since the last time, as bytes that are good until the next call. Empty when there are none. */
+  take(): Uint8Array;
+}
+
+export function createListWriter(): ListWriter {
+  const lists = fields.map(() => ({ bytes: createWriter(), count: 0, last: -1 }));
+  const whole = createWriter();
+  const reader: Reader = { bytes: whole.view(), at: 0 };
+
+  /** From where the reader's bytes are. Of one posting the last is the first. */
+  function copy(field: number, count: number, last: number, from: number, to: number, by: number): void {
+    const list = lists[field]!;
+    reader.at = from;
+    const first = readNumber(reader);
+    // Only the first gap changes.
+    list.bytes.number((((first >>> 1) + by - list.last - 1) * 2 + (first & 1)) >>> 0);
+    list.bytes.bytes(reader.bytes, reader.at, to);
+    list.last = (count === 1 ? first >>> 1 : last) + by;
+    list.count += count;
+  }
+
+  return {
+    add(field, ordinal, times) {
+      const list = lists[field]!;
+      writePosting(list.bytes, ordinal - list.last - 1, times);
+      list.last = ordinal;
+      list.count += 1;
+    },
+    append(bytes, from, to, passagesBy, documentsBy) {
+      reader.bytes = bytes;
+      reader.at = from;
+      const flags = bytes[reader.at++]!;
+      if (flags === 0) {
+        copy(body, 1, -1, reader.at, to, passagesBy);
+        return;
+      }
+      if (flags === 1) {
+        const count = readNumber(reader);
+        const last = readNumber(reader);
+        copy(body, count, last, reader.at, to, passagesBy);
+        return;
+      }
+      for (const list of listsOf(bytes, from, to))
+        copy(list.field, list.count, list.last, list.from, list.to, list.field <= heading ? passagesBy : documentsBy);
+    },
+    take() {
+      whole.clear();
+      let flags = 0;
+      for (let field = 0; field < lists.length; field += 1) if (lists[field]!.count > 0) flags |= 1 << field;
+      if (flags === 0) return whole.view();
+      // Most terms stand in one passage.
+      if (flags === 1 && lists[body]!.count === 1) whole.byte(0);
+      else {
+        whole.byte(flags);
+        for (let field = 0; field < lists.length; field += 1) {
+          const { count, last, bytes } = lists[field]!;
+          if (count === 0) continue;
+          whole.number(count);
+          whole.number(last);
+          if (flags >> (field + 1) !== 0) whole.number(bytes.length);
+        }
+      }
+      for (let field = 0; field < lists.length; field += 1) {
+        const list = lists[field]!;
+        if (list.count === 0) continue;
+        whole.bytes(list.bytes.view(), 0, list.bytes.length);
+        list.bytes.clear();
+        list.count = 0;
+        list.last = -1;
+      }
+      return whole.view();
+    },
+  };
+}
+
+function writePosting(into: Writer, gap: number, times: number): void {
+  into.number((gap * 2 + (times > 1 ? 1 : 0)) >>> 0);
+  if (times > 1) into.number(times - 2);
+}
+
+/** What a list writer wrote. */
+export function listsOf(bytes: Uint8Array, from: number, to: number): List[] {
+  const reader: Reader = { bytes, at: from };
+  const flags = bytes[reader.at++]!;
+  if (flags === 0) {
+    const start = reader.at;
+    return [{ field: body, count: 1, last: readNumber(reader) >>> 1, bytes, from: start, to }];
+  }
+  const heads: { field: number; count: number; last: number; length: number }[] = [];
+  for (let field = 0; field < fields.length; field += 1)
+    if ((flags & (1 << field)) !== 0)
+      heads.push({
+        field,
+        count: readNumber(reader),
+        last: readNumber(reader),
+        length: flags >> (field + 1) !== 0 ? readNumber(reader) : -1,
+      });
+  let at = reader.at;
+  return heads.map(({ field, count, last, length }) => {
+    const start = at;
+    at = length === -1 ? to : at + length;
+    return { field, count, last, bytes, from: start, to: at };
+  });
+}
+
+/** Each place in order, and how often the term stands there. */
+export function eachPosting({ bytes, from, count }: List, take: (ordinal: number, times: number) => void): void {
+  const reader: Reader = { bytes, at: from };
+  let ordinal = -1;
+  for (let index = 0; index < count; index += 1) {
+    const value = readNumber(reader);
+    ordinal += (value >>> 1) + 1;
+    take(ordinal, (value & 1) === 1 ? readNumber(reader) + 2 : 1);
+  }
+}

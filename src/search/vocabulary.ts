@@ -1,0 +1,141 @@
+/** Numbers for terms, found by the code units of a text without making a string of them: most words are met again and again. */
+import { maxTermBytes, writeTerm } from "./bytes.ts";
+import { textOf } from "./fold.ts";
+import { termOf, type TokenKind } from "./tokens.ts";
+
+export interface Vocabulary {
+  /** How many terms have a number; the next gets this one. */
+  readonly size: number;
+  /** The number of the term that stands in folded text. */
+  numberAt(units: Uint16Array, from: number, to: number, kind: TokenKind): number;
+  /** The number of the term that is spelled so. */
+  numberOf(spelled: string, kind: TokenKind): number;
+  termOf(number: number): string;
+  /** The numbers in the order of their terms. */
+  sort(numbers: Int32Array<ArrayBuffer>): Int32Array;
+}
+
+export function createVocabulary(): Vocabulary {
+  const terms: string[] = [];
+  const numbers = new Map<string, number>();
+  /** The first six bytes of each term, as three digits to sort by. */
+  let digits = new Uint16Array(3 * 4096);
+
+  /** Open addressing: a slot is a hash, where its spelling is in the pool, how long that is (0 when it is free), and the number of its term. */
+  let slots = new Int32Array(slotSize * 16_384);
+  let spellings = 0;
+  let pool = new Uint16Array(32_768);
+  let pooled = 0;
+
+  function numberOfTerm(term: string): number {
+    let number = numbers.get(term);
+    if (number === undefined) {
+      number = terms.length;
+      terms.push(term);
+      numbers.set(term, number);
+      if (terms.length * 3 > digits.length) digits = doubled(digits);
+      bytes.fill(0, 0, 6);
+      writeTerm(term, bytes);
+      for (let digit = 0; digit < 3; digit += 1)
+        digits[number * 3 + digit] = (bytes[digit * 2]! << 8) | bytes[digit * 2 + 1]!;
+    }
+    return number;
+  }
+
+  function remember(hash: number, units: Uint16Array, from: number, to: number, kind: TokenKind): number {
+    spellings += 1;
+    if (spellings * slotSize * 2 > slots.length) {
+      const old = slots;
+      slots = new Int32Array(old.length * 2);
+      for (let at = 0; at < old.length; at += slotSize)
+        if (old[at + 2] !== 0) slots.set(old.subarray(at, at + slotSize), freeSlot(old[at]!));
+    }
+    while (pooled + to - from > pool.length) pool = doubled(pool);
+    const number = numberOfTerm(termOf(textOf(units, from, to), kind));
+    slots.set([hash, pooled, to - from, number], freeSlot(hash));
+    for (let at = from; at < to; at += 1) pool[pooled++] = units[at]!;
+    return number;
+  }
+
+  function freeSlot(hash: number): number {
+    const mask = slots.length / slotSize - 1;
+    let slot = hash & mask;
+    while (slots[slot * slotSize + 2] !== 0) slot = (slot + 1) & mask;
+    return slot * slotSize;
+  }
+
+  return {
+    get size() {
+      return terms.length;
+    },
+    numberAt(units, from, to, kind) {
+      let hash = to - from;
+      for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ units[at]!, 0x01000193);
+      hash ^= hash >>> 15;
+      const mask = slots.length / slotSize - 1;
+      const length = to - from;
+      for (let slot = hash & mask; slots[slot * slotSize + 2] !== 0; slot = (slot + 1) & mask) {
+        const at = slot * slotSize;
+        if (slots[at] !== hash || slots[at + 2] !== length) continue;
+        const start = slots[at + 1]!;
+        let same = 0;
+        while (same < length && pool[start + same] === units[from + same]) same += 1;
+        if (same === length) return slots[at + 3]!;
+      }
+      return remember(hash, units, from, to, kind);
+    },
+    numberOf: (spelled, kind) => numberOfTerm(termOf(spelled, kind)),
+    termOf: (number) => terms[number]!,
+    sort(wanted) {
+      if (wanted.length < 2000) return wanted.sort((left, right) => compare(terms[left]!, terms[right]!));
+      const sorted = sortByDigits(wanted, digits);
+      // Terms with the same six bytes at the beginning are few, and stand beside each other.
+      for (let from = 0; from < sorted.length;) {
+        let to = from + 1;
+        while (to < sorted.length && hasSameDigits(digits, sorted[from]!, sorted[to]!)) to += 1;
+        if (to - from > 1) sorted.subarray(from, to).sort((left, right) => compare(terms[left]!, terms[right]!));
+        from = to;
+      }
+      return sorted;
+    },
+  };
+}
+
+const bytes = new Uint8Array(maxTermBytes);
+const slotSize = 4;
+
+function compare(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+function hasSameDigits(digits: Uint16Array, left: number, right: number): boolean {
+  return (
+    digits[left * 3] === digits[right * 3] &&
+    digits[left * 3 + 1] === digits[right * 3 + 1] &&
+    digits[left * 3 + 2] === digits[right * 3 + 2]
+  );
+}
+
+/** A radix sort, from the last digit to the first. */
+function sortByDigits(numbers: Int32Array<ArrayBuffer>, digits: Uint16Array): Int32Array<ArrayBuffer> {
+  let from = numbers;
+  let to = new Int32Array(numbers.length);
+  const places = new Uint32Array(0x10001);
+  for (let digit = 2; digit >= 0; digit -= 1) {
+    places.fill(0);
+    for (let at = 0; at < from.length; at += 1) places[digits[from[at]! * 3 + digit]! + 1]! += 1;
+    for (let value = 1; value < places.length; value += 1) places[value]! += places[value - 1]!;
+    for (let at = 0; at < from.length; at += 1) {
+      const number = from[at]!;
+      to[places[digits[number * 3 + digit]!]!++] = number;
+    }
+    [from, to] = [to, from];
+  }
+  return from;
+}
+
+function doubled(from: Uint16Array<ArrayBuffer>): Uint16Array<ArrayBuffer> {
+  const next = new Uint16Array(from.length * 2);
+  next.set(from);
+  return next;
+}

@@ -1,0 +1,296 @@
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { notFound, ResourceError } from "../errors.ts";
+import { createResources, type House } from "../router/create-resources.ts";
+import { openPolicy } from "../access/policy.ts";
+import { createMemory, type Memory } from "../sources/memory.ts";
+import { listen } from "../testing/listen.ts";
+import { refusal } from "../testing/refusal.ts";
+import { resourcesContract } from "../testing/resources-contract.ts";
+import { createSets } from "./sets.ts";
+import { createHouseSets } from "./sets/house-sets.ts";
+import { createKeptSets } from "./sets/kept-sets.ts";
+import { base, callOf, createSetHouse, discreet, type SetHouse } from "./sets/test-sets.ts";
+import { createTools } from "./tools.ts";
+
+const rooms = {
+  "readme.md": { text: "# Read me\n", mimeType: "text/markdown" },
+  "guide.md": { text: "# Guide\n", mimeType: "text/markdown" },
+  "logo.png": { bytes: Uint8Array.of(1, 2, 3), mimeType: "image/png" },
+  "docs/a.txt": "a",
+  "secrets/key.txt": "hidden",
+};
+const at = (...paths: readonly string[]) => paths.map((path) => base + path);
+const onboarding = {
+  name: "onboarding",
+  title: "On boarding",
+  description: "What to read first",
+  resources: at("readme.md", "logo.png", "missing.md", "secrets/key.txt", "readme.md"),
+};
+const boss = { name: "boss", resources: at("guide.md") };
+const secret = { name: "secret", resources: at("secrets/key.txt", "nowhere") };
+const call = callOf("reader");
+const owner = callOf("owner");
+const uris = (items: readonly { readonly uri: string }[]) => items.map(({ uri }) => uri);
+
+function open(more: Partial<Parameters<typeof createSetHouse>[0]> = {}): SetHouse {
+  return createSetHouse({ rooms, policy: discreet, sets: [onboarding, boss, secret], ...more });
+}
+
+describe("a set", () => {
+  it("is read as its index and the contents of all that is in it, under their own URIs", async () => {
+    await using house = open();
+    const { contents, scope } = await house.resources.read("set://onboarding", call);
+    expect(uris(contents)).toEqual(["set://onboarding", ...at("readme.md", "logo.png")]);
+    expect(contents[1]?.body).toEqual({ text: "# Read me\n" });
+    expect(contents[2]?.body).toEqual({ bytes: Uint8Array.of(1, 2, 3) });
+    expect(scope).toBe("private");
+    const [index] = contents;
+    expect(JSON.parse(index && "text" in index.body ? index.body.text : "")).toEqual({
+      name: "onboarding",
+      title: "On boarding",
+      description: "What to read first",
+      resources: [
+        { uri: `${base}readme.md`, name: "readme.md", mimeType: "text/markdown", size: 10 },
+        { uri: `${base}logo.png`, name: "logo.png", mimeType: "image/png", size: 3 },
+      ],
+    });
+  });
+
+  it("is listed before everything else, and is a child of set://", async () => {
+    await using house = open();
+    const listed = await house.resources.list({}, owner);
+    expect(uris(listed.items).slice(0, 3)).toEqual(["set://boss", "set://onboarding", "set://secret"]);
+    expect(uris(listed.items)).toContain(`${base}guide.md`);
+    expect(uris((await house.resources.children("set://", {}, owner)).items)).toEqual([
+      "set://boss",
+      "set://onboarding",
+      "set://secret",
+    ]);
+    expect((await house.resources.stat("set://onboarding", owner)).title).toBe("On boarding");
+    await refusal(house.resources.children("set://onboarding", {}, owner), ["not-found"], "no directory");
+  });
+
+  it("holds for each caller what they may see, and is not there where that is nothing", async () => {
+    await using house = open();
+    const listed = uris((await house.resources.list({}, call)).items);
+    expect(listed.filter((uri) => uri.startsWith("set:"))).toEqual(["set://onboarding"]);
+    for (const name of ["secret", "boss", "none", "%73ecret", "secret?x=1", "secret/x", "..", "a%2Fb"]) {
+      const uri = `set://${name}`;
+      const error = await house.resources.read(uri, call).catch((cause: unknown) => cause);
+      expect(error).toBeInstanceOf(ResourceError);
+      expect((error as ResourceError).message).toBe(notFound(uri).message);
+      await refusal(house.resources.stat(uri, call), ["not-found"], uri);
+    }
+    const { contents } = await house.resources.read("set://onboarding", owner);
+    expect(uris(contents)).toContain(`${base}secrets/key.txt`);
+    expect(await house.sets.resolveSet("onboarding", call)).toEqual(at("readme.md", "logo.png"));
+    await refusal(house.sets.resolveSet("secret", call), ["not-found"], "secret");
+  });
+
+  it("carries its name in every spelling of its URI, in any script", async () => {
+    const 手順 = { name: "手順.v2", resources: at("readme.md") };
+    await using house = open({ sets: [手順] });
+    const [first] = (await house.resources.list({}, call)).items;
+    expect(first?.uri).toBe(`set://${encodeURIComponent(手順.name)}`);
+    for (const uri of [first!.uri, "SET://手順.v2", "set://%E6%89%8B順%2Ev2"]) {
+      const { contents } = await house.resources.read(uri, call);
+      expect(contents[0]?.uri).toBe(uri);
+    }
+  });
+
+  it("names what is too large for it instead of giving it", async () => {
+    await using house = open({
+      rooms: { ...rooms, "big.txt": "x".repeat(3_000_000), "huge.txt": "y".repeat(2_000_000) },
+      sets: [{ name: "big", resources: at("big.txt", "huge.txt", "guide.md") }],
+    });
+    const { contents } = await house.resources.read("set://big", call);
+    expect(uris(contents)).toEqual(["set://big", ...at("big.txt", "guide.md")]);
+    const [index] = contents;
+    expect(JSON.parse(index && "text" in index.body ? index.body.text : "{}")).toMatchObject({
+      resources: [{}, { uri: `${base}huge.txt`, leftOut: "too-large" }, {}],
+    });
+  });
+
+  it("gives way to a mount that has taken its scheme", async () => {
+    await using house = open({ scheme: "set" });
+    const { contents } = await house.resources.read("set://onboarding", call);
+    expect(contents.map(({ body }) => body)).toEqual([{ text: "mine" }]);
+    expect(uris((await house.resources.list({}, call)).items).filter((uri) => uri.startsWith("set:"))).toEqual([
+      "set://onboarding",
+    ]);
+  });
+
+  it("whose backend cannot be reached is still there, and says what failed", async () => {
+    const away = new ResourceError("unavailable", "away");
+    const sets = createSets({
+      resources: { stat: () => Promise.reject(away) },
+      policy: openPolicy,
+      configured: () => [boss],
+      kept: createKeptSets("/nowhere", {}, createTools({ write: () => true })),
+    });
+    expect(await sets.list(call)).toMatchObject([{ name: "boss" }]);
+    expect((await sets.find("boss", call))?.members).toEqual([{ uri: `${base}guide.md`, failure: away }]);
+  });
+});
+
+describe("a watch on a set", () => {
+  it("hears of what changes in it, comes and goes, and of nothing else", async () => {
+    await using house = open();
+    const stop = new AbortController();
+    const watch = await house.resources.watch(
+      { uris: ["set://onboarding", "set://secret"] },
+      callOf("reader", stop.signal),
+    );
+    expect(watch.uris).toEqual(["set://onboarding"]);
+    const heard = listen(watch);
+    const next = () => {
+      const count = heard.heard.length;
+      return () => heard.until(() => heard.heard.length > count, "a change");
+    };
+    const steps = [
+      () => house.memory.set("readme.md", "other"),
+      () => house.memory.set("missing.md", "here now"),
+      () => house.memory.set("missing.md", "here and other"),
+      () => void house.memory.delete("logo.png"),
+      () => house.configure([{ ...onboarding, title: "Another" }]),
+      () => house.configure([]),
+      () => house.configure([onboarding]),
+    ];
+    for (const step of steps) {
+      const changed = next();
+      step();
+      await changed();
+    }
+    expect(new Set(heard.heard.map((change) => (change.kind === "updated" ? change.uri : change.kind)))).toEqual(
+      new Set(["set://onboarding"]),
+    );
+    stop.abort();
+    await heard.ended;
+  });
+
+  it("says nothing of members that the caller may not see", async () => {
+    await using house = open();
+    const stop = new AbortController();
+    const filter = { uris: ["set://onboarding", "set://", `${base}guide.md`], list: true };
+    const heard = listen(await house.resources.watch(filter, callOf("reader", stop.signal)));
+    house.memory.set("secrets/key.txt", "another secret");
+    house.configure([{ ...onboarding, resources: [...onboarding.resources, `${base}secrets/other`] }, boss, secret]);
+    house.configure([
+      onboarding,
+      boss,
+      { ...secret, title: "New" },
+      { name: "more", resources: at("secrets/key.txt") },
+    ]);
+    // What is heard behind all of that is the first thing that is heard.
+    house.memory.set("guide.md", "changed");
+    await heard.until((change) => change.kind === "updated" && change.uri === `${base}guide.md`, "the guide");
+    expect(heard.heard).toEqual([{ kind: "updated", uri: `${base}guide.md` }]);
+    stop.abort();
+  });
+
+  it("hears of sets that come and go, through set:// and through the list", async () => {
+    await using house = open();
+    const stop = new AbortController();
+    const heard = listen(await house.resources.watch({ uris: ["set://"], list: true }, callOf("reader", stop.signal)));
+    house.configure([onboarding, { name: "new", resources: at("guide.md") }]);
+    await heard.until((change) => change.kind === "updated" && change.uri === "set://", "set://");
+    await heard.until((change) => change.kind === "list-changed", "the list");
+    stop.abort();
+    await heard.ended;
+  });
+});
+
+describe("zed://prompt-library", () => {
+  it("lists the sets that the caller may know of, where it is configured", async () => {
+    await using house = open({ zed: true });
+    const { contents } = await house.resources.read("zed://prompt-library", call);
+    expect(contents).toEqual([
+      {
+        uri: "zed://prompt-library",
+        mimeType: "application/json",
+        body: { text: '[{"id":"onboarding","title":"On boarding","uri":"set://onboarding"}]' },
+      },
+    ]);
+    expect(uris((await house.resources.list({}, call)).items)).toContain("zed://prompt-library");
+  });
+
+  it("is not there where it is not", async () => {
+    await using house = open();
+    await refusal(house.resources.read("zed://prompt-library", call), ["not-found"], "zed");
+    expect(uris((await house.resources.list({}, call)).items)).not.toContain("zed://prompt-library");
+  });
+});
+
+describe("saved sets", () => {
+  it("outlive the house, and are known to whoever saved them alone", async () => {
+    await using first = open();
+    first.sets.save({ name: "mine", resources: at("guide.md") }, call);
+    expect((await first.sets.list(call)).map(({ name }) => name)).toEqual(["mine", "onboarding"]);
+    await using second = open({ stateFolder: first.stateFolder });
+    expect((await second.sets.list(call)).map(({ name }) => name)).toEqual(["mine", "onboarding"]);
+    expect((await second.sets.list(callOf("other"))).map(({ name }) => name)).toEqual(["onboarding"]);
+    await refusal(second.resources.read("set://mine", callOf("other")), ["not-found"], "mine");
+  });
+
+  it("that another process saves are heard of while the house is live", async () => {
+    await using before = open();
+    before.sets.save({ name: "older", resources: at("guide.md") }, call);
+    await using here = open({ live: true, stateFolder: before.stateFolder });
+    const stop = new AbortController();
+    const heard = listen(await here.resources.watch({ list: true }, callOf("reader", stop.signal)));
+    await using there = open({ stateFolder: before.stateFolder });
+    there.sets.save({ name: "mine", resources: at("guide.md") }, call);
+    await heard.until((change) => change.kind === "list-changed", "the list");
+    expect((await here.sets.list(call)).map(({ name }) => name)).toContain("mine");
+    stop.abort();
+  });
+
+  it("that someone tampered with are left out", async () => {
+    await using house = open();
+    house.sets.save({ name: "mine", resources: at("guide.md") }, call);
+    const { folder } = house.sets;
+    const written = readdirSync(folder).find((name) => name.endsWith(".json"))!;
+    const forged = [
+      "{",
+      "[]",
+      '{"name":"../x","resources":[]}',
+      '{"name":"x","resources":["set://y"]}',
+      '{"name":"x"}',
+    ];
+    for (const [index, text] of forged.entries())
+      writeFileSync(join(folder, `${String(index).padStart(32, "0")}.json`), text);
+    house.sets.changed();
+    expect((await house.sets.list(call)).map(({ name }) => name)).toEqual(["mine", "onboarding"]);
+    writeFileSync(join(folder, written), "x".repeat(2_000_000));
+    house.sets.changed();
+    expect((await house.sets.list(call)).map(({ name }) => name)).toEqual(["onboarding"]);
+  });
+});
+
+let memory: Memory;
+let house: House;
+const tools = createTools({ write: () => true });
+resourcesContract("a house with sets", {
+  async open(content) {
+    memory = createMemory(content as Record<string, string>);
+    const mounts = [{ mount: { name: "m", base, source: memory.source } }];
+    house = createResources({ mounts: [mounts[0]!.mount], policy: openPolicy, tools, cursorKey: new Uint8Array(32) });
+    return createHouseSets({
+      resources: house,
+      policy: openPolicy,
+      mounts: () => mounts,
+      configured: () => ({ sets: [{ name: "all", resources: at("readme.md", "docs") }], folder: "/", zed: true }),
+      stateFolder: "/nowhere",
+      project: {},
+      tools,
+      live: false,
+    }).resources;
+  },
+  uriOf: (path) => encodeURI(`${base}${path}`).replaceAll("#", "%23").replaceAll("?", "%3F"),
+  write: (path, text) => memory.set(path, text),
+  remove: (path) => void memory.delete(path),
+  clear: () => house.close(),
+  findable: { text: "needle-in-a-haystack", path: "docs/deep/er/c.txt" },
+});

@@ -1,0 +1,119 @@
+/** `save_set`: a model keeps a choice of resources under a name, for whoever asked it to. */
+import { isSetName, isSetUri, setNameRule } from "../../config/sets.ts";
+import { invalid, quote, ResourceError, toResourceError } from "../../errors.ts";
+import { member, type Params } from "../../protocol/message.ts";
+import { checkNames, neededText, textArgument } from "../../protocol/tools/arguments.ts";
+import type { Tool } from "../../protocol/tools.ts";
+import type { Call, Resources } from "../../resources.ts";
+import type { Sets } from "../sets.ts";
+import { uriOfSet } from "./with-sets.ts";
+
+const maxUris = 100;
+const maxUriLength = 8192;
+/** One caller keeps no more than this. */
+const maxSets = 100;
+
+export function createSaveSet({ resources, sets }: { readonly resources: Resources; readonly sets: Sets }): Tool {
+  return {
+    name: "save_set",
+    title: "Save a set",
+    description:
+      "Save a choice of resources under a name, when the user asks you to keep, bookmark or remember them together. The set is then a prompt and the resource set://name. Saving under a name that you saved before replaces that set.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        name: { type: "string", description: "A short name: letters, digits, dots, dashes and underscores" },
+        uris: {
+          type: "array",
+          items: { type: "string" },
+          minItems: 1,
+          maxItems: maxUris,
+          description: "The URIs of the resources, exactly as they were given",
+        },
+        title: { type: "string", description: "What people see instead of the name" },
+        description: { type: "string", description: "What the set is for, in one sentence" },
+      },
+      required: ["name", "uris"],
+      additionalProperties: false,
+    },
+    annotations: {
+      title: "Save a set",
+      readOnlyHint: false,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: false,
+    },
+    async call(args, call) {
+      checkNames(args, "save_set", ["name", "uris", "title", "description"]);
+      const name = neededText(args, "name", 64).normalize("NFC");
+      if (!isSetName(name)) throw invalid(`${setNameRule}; ${quote(name, 64)} is none`);
+      const title = lineArgument(args, "title", 200);
+      const description = lineArgument(args, "description", 2000);
+      const uris = urisArgument(args);
+      await checkVisible(uris, resources, call);
+
+      const there = await sets.find(name, call);
+      if (there && there.owner === undefined)
+        throw invalid(`there is a set ${quote(name)} already, which is not yours to replace; choose another name`);
+      const others = sets.savedBy(call).filter((set) => set.name !== name);
+      if (others.length >= maxSets) throw invalid(`at most ${maxSets} sets can be saved; use the name of one of yours`);
+      try {
+        sets.save(
+          {
+            name,
+            resources: uris,
+            ...(title !== undefined && { title }),
+            ...(description !== undefined && { description }),
+          },
+          call,
+        );
+      } catch (cause) {
+        throw new ResourceError("unexpected", "the set cannot be saved: the server's state folder cannot be written", {
+          cause,
+        });
+      }
+      const uri = uriOfSet(name);
+      const count = uris.length === 1 ? "1 resource" : `${uris.length} resources`;
+      return {
+        content: [
+          { type: "text", text: `Saved ${count} as the set ${quote(name)}: ${uri}` },
+          {
+            type: "link",
+            isSaid: true,
+            resource: { uri, name, ...(title !== undefined && { title }), mimeType: "application/json" },
+          },
+        ],
+      };
+    },
+  };
+}
+
+/** What would steer whatever shows it is no title. */
+function lineArgument(args: Params, name: string, maxLength: number): string | undefined {
+  const text = textArgument(args, name, maxLength);
+  if (text !== undefined && /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u.test(text))
+    throw invalid(`"${name}" is one line of plain text`);
+  return text;
+}
+
+function urisArgument(args: Params): string[] {
+  const given = member(args, "uris");
+  if (!Array.isArray(given) || given.length === 0) throw invalid('"uris" is a list of at least one URI');
+  if (given.length > maxUris) throw invalid(`"uris" holds at most ${maxUris} URIs`);
+  const uris = given.map((uri: unknown) => {
+    if (typeof uri !== "string" || uri.length > maxUriLength) throw invalid('"uris" holds URIs only');
+    if (isSetUri(uri)) throw invalid(`a set holds resources, not other sets; leave out ${quote(uri)}`);
+    return uri;
+  });
+  return [...new Set(uris)];
+}
+
+/** One after the other: the caller hears of the first that is not there, or that they may not see, in the same words. */
+async function checkVisible(uris: readonly string[], { stat }: Resources, call: Call): Promise<void> {
+  for (const uri of uris)
+    await stat(uri, call).catch((cause: unknown) => {
+      const { kind } = toResourceError(cause);
+      if (kind === "not-found" || kind === "invalid") throw invalid(`no resource at ${quote(uri)}; nothing was saved`);
+      throw cause;
+    });
+}

@@ -1,0 +1,111 @@
+/** Each set as a prompt: what a person picks, with all that is in it. */
+import { quote, toResourceError } from "../../errors.ts";
+import type { Block } from "../../protocol/blocks.ts";
+import type { Prompt, PromptMessage, PromptShelf } from "../../protocol/prompts.ts";
+import { type Call, directoryType, type Resource, type Resources } from "../../resources.ts";
+import { noSuchSet, type SetInfo, type SetMember, type Sets } from "../sets.ts";
+import { setsUri } from "./with-sets.ts";
+
+export interface SetPromptsOptions {
+  /** With the sets in it. */
+  readonly resources: Resources;
+  readonly sets: Sets;
+  /** Those that are there beside the sets; a set of the same name stands behind them as `set-name`. */
+  readonly others: readonly Prompt[];
+}
+
+/** A member with more bytes is a link, and so are all from where a prompt would hold more than the second. */
+const maxMemberBytes = 256 * 1024;
+const maxPromptBytes = 1024 * 1024;
+
+export function createSetPrompts({ resources, sets, others }: SetPromptsOptions): PromptShelf {
+  const taken = new Map(others.map((prompt) => [prompt.name, prompt]));
+  const promptName = (set: string) => (taken.has(set) ? `set-${set}` : set);
+
+  function toPrompt({ name, title, description }: SetInfo): Prompt {
+    return {
+      name: promptName(name),
+      title: title ?? name,
+      description: description ?? `The resources of the set ${name}`,
+      async get(_, call) {
+        const found = await sets.find(name, call);
+        if (!found) throw noSuchSet(name);
+        return {
+          ...(found.description !== undefined && { description: found.description }),
+          messages: [
+            say(`The resources of the set ${quote(found.title ?? name)} follow${about(found.description)}`),
+            ...(await embed(found.members, resources, call)),
+          ],
+        };
+      },
+    };
+  }
+
+  return {
+    async list(call) {
+      const all = [...taken.values()];
+      const names = new Set(taken.keys());
+      for (const set of await sets.list(call)) {
+        const prompt = toPrompt(set);
+        if (names.has(prompt.name)) continue;
+        names.add(prompt.name);
+        all.push(prompt);
+      }
+      return all;
+    },
+
+    async find(name, call) {
+      const own = taken.get(name);
+      if (own) return own;
+      const behind = name.startsWith("set-") && taken.has(name.slice(4)) ? name.slice(4) : name;
+      const set = (await sets.find(behind, call)) ?? (await sets.find(name, call));
+      return set && toPrompt(set);
+    },
+
+    // The list of sets is another exactly when the list of their prompts is.
+    watch: (call) => resources.watch({ uris: [setsUri] }, call),
+  };
+}
+
+function about(description: string | undefined): string {
+  return description === undefined ? "." : `: ${description}`;
+}
+
+function say(text: string): PromptMessage {
+  return { role: "user", content: { type: "text", text } };
+}
+
+async function embed(members: readonly SetMember[], resources: Resources, call: Call): Promise<PromptMessage[]> {
+  const messages: PromptMessage[] = [];
+  let room = maxPromptBytes;
+  for (const { uri, resource } of members) {
+    const add = (content: Block) => void messages.push({ role: "user", content });
+    const link = () => add({ type: "link", resource: resource ?? { uri, name: uri } });
+    if (resource?.mimeType === directoryType || (resource?.size ?? 0) > Math.min(room, maxMemberBytes)) {
+      link();
+      continue;
+    }
+    try {
+      const { contents } = await resources.read(uri, call);
+      const bytes = contents.reduce((sum, { body }) => sum + ("text" in body ? body.text : body.bytes).length, 0);
+      if (bytes > Math.min(room, maxMemberBytes)) {
+        link();
+        continue;
+      }
+      room -= bytes;
+      for (const content of contents) add({ type: "embedded", content, ...annotationsOf(resource) });
+    } catch (cause) {
+      const { kind, message } = toResourceError(cause);
+      if (call.signal.aborted || kind === "cancelled") throw cause;
+      if (kind === "too-large") link();
+      // What has gone in the meantime is left out as if it had never been there.
+      else if (kind !== "not-found" && kind !== "invalid")
+        messages.push(say(`${uri} cannot be read just now: ${message}`));
+    }
+  }
+  return messages;
+}
+
+function annotationsOf(resource: Resource | undefined): Pick<Block, "annotations"> {
+  return resource?.annotations ? { annotations: resource.annotations } : {};
+}

@@ -1,0 +1,96 @@
+/** The client in a browser: what is bundled for one holds nothing of Node, and works where there is none. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createContext, runInContext } from "node:vm";
+import { gzipSync } from "node:zlib";
+import { rolldown } from "rolldown";
+import { describe, expect, it } from "vitest";
+import type * as Client from "../../src/client/index.ts";
+import { openNotes } from "./notes.ts";
+
+const root = join(import.meta.dirname, "../..");
+/** What a page pays for it, compressed. */
+const maxBytes = 150_000;
+
+/** All that the page may touch of this process is what a browser has, too. */
+const browserGlobals = [
+  "AbortController",
+  "AbortSignal",
+  "DOMException",
+  "Event",
+  "EventTarget",
+  "Headers",
+  "MessageEvent",
+  "ReadableStream",
+  "Request",
+  "Response",
+  "TextDecoder",
+  "TextDecoderStream",
+  "TextEncoder",
+  "TransformStream",
+  "URL",
+  "URLSearchParams",
+  "atob",
+  "btoa",
+  "clearTimeout",
+  "console",
+  "crypto",
+  "fetch",
+  "performance",
+  "queueMicrotask",
+  "setTimeout",
+  "structuredClone",
+] as const;
+
+async function bundle(): Promise<{ readonly code: string; readonly modules: readonly string[] }> {
+  const built = await rolldown({
+    cwd: root,
+    platform: "browser",
+    input: join(root, "src/client/index.ts"),
+    onLog(level, { message }) {
+      if (level === "warn" && /resolve|external|node:/i.test(message)) throw new Error(message);
+    },
+  });
+  const { output } = await built.generate({ format: "iife", name: "client", minify: true });
+  await built.close();
+  const [{ code, imports, moduleIds }] = output;
+  expect(imports).toEqual([]);
+  return { code, modules: moduleIds };
+}
+
+describe("the client for browsers", () => {
+  it("is one file without anything of Node, of a size that a page can bear", async () => {
+    const { code, modules } = await bundle();
+    expect(modules.filter((id) => /cross-spawn|client\/stdio|shimsNode/.test(id))).toEqual([]);
+    expect(code).not.toMatch(/\brequire\("|getBuiltinModule|from"node:|\bBuffer\./);
+    const size = gzipSync(code).length;
+    expect(size, `${size} bytes`).toBeLessThan(maxBytes);
+  });
+
+  it("reads and watches where nothing but a browser's globals are there", { timeout: 60_000 }, async () => {
+    await using notes = await openNotes({ a: "1" });
+    const { code } = await bundle();
+    const page: Record<string, unknown> = {};
+    for (const name of browserGlobals) page[name] = globalThis[name];
+    const context = createContext(page);
+    runInContext(`${code}; globalThis.client = client;`, context);
+    const { connect, walkPages } = page["client"] as typeof Client;
+    const house = await connect(notes.url);
+    const call = { caller: { id: "page" }, signal: new AbortController().signal };
+    const uris: string[] = [];
+    for await (const { uri } of walkPages((ask) => house.list(ask, call))) uris.push(uri);
+    expect(uris).toEqual([notes.uriOf("a")]);
+    const watch = await house.watch({ uris }, call);
+    const changes = watch[Symbol.asyncIterator]();
+    notes.set("a", "2");
+    expect((await changes.next()).value).toMatchObject({ kind: "updated", uri: uris[0] });
+    const [content] = (await house.read(uris[0] ?? "", call)).contents;
+    expect(content?.body).toMatchObject({ text: "2" });
+    await house.close();
+  });
+
+  it("says its own version", async () => {
+    const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+    expect(readFileSync(join(root, "src/client/connect.ts"), "utf8")).toContain(`version: "${version}"`);
+  });
+});

@@ -1,0 +1,135 @@
+/** What servers say in their own ways, and what the client makes of it. */
+import { describe, expect, it } from "vitest";
+import { connect } from "../../src/client/connect.ts";
+import { walkPages } from "../../src/client/walk-pages.ts";
+import type { Call } from "../../src/resources.ts";
+import { refusal } from "../../src/testing/refusal.ts";
+import { openScripted, type Said } from "./scripted-server.ts";
+
+const call: Call = { caller: { id: "test" }, signal: new AbortController().signal };
+const text = { contents: [{ uri: "x://a", text: "a" }] };
+
+describe("what is not there", () => {
+  const ways: readonly Said[] = [
+    { error: { code: -32001, message: "gone" } },
+    { error: { code: -32002, message: "gone" } },
+    { error: { code: -32602, message: "gone" } },
+    { error: { code: -32602, message: "Resource x://a not found", data: { uri: "x://a" } } },
+    { error: { code: 0, message: "Resource not found" } },
+    { error: { code: -32603, message: "ENOENT: no such file or directory" } },
+    { error: { code: -32601, message: "Resource not found: 'x://a'" } },
+    { result: { contents: [] } },
+  ];
+  it.each(ways.map((said) => [JSON.stringify(said), said] as const))('throws "not-found" as %s', async (_, said) => {
+    await using server = await openScripted({ "resources/read": () => said });
+    const house = await connect(server.url);
+    await refusal(house.read("x://a", call), ["not-found"], "x://a");
+    await house.close();
+  });
+});
+
+describe("other failures", () => {
+  it.each([
+    [{ error: { code: -32601, message: "Method not found" } }, "unsupported"],
+    [{ error: { code: -32603, message: "the disk is on fire" } }, "unexpected"],
+    [
+      { error: { code: -32602, message: "too large", data: { uri: "x://a", reason: "too-large", size: 9 } } },
+      "too-large",
+    ],
+    [{ error: { code: -32603, message: "busy", data: { retryAfterMs: 5 } } }, "busy"],
+    [{ status: 401 }, "denied"],
+    [{ status: 403 }, "denied"],
+    [{ status: 429 }, "busy"],
+    [{ status: 500 }, "unavailable"],
+    [{ result: { contents: [{ uri: "x://a", blob: "???" }] } }, "unexpected"],
+    [{ result: { contents: "none" } }, "unexpected"],
+  ] as const)("%j is %s", async (said, kind) => {
+    await using server = await openScripted({ "resources/read": () => said });
+    const house = await connect(server.url);
+    await refusal(house.read("x://a", call), [kind], "x://a");
+    await house.close();
+  });
+
+  it("no server at all is said at once", async () => {
+    const server = await openScripted({});
+    await server[Symbol.asyncDispose]();
+    await refusal(connect(server.url), ["unavailable"], server.url);
+    for (const url of ["nowhere", "file:///etc/passwd", ""]) await refusal(connect(url), ["invalid"], url);
+  });
+});
+
+describe("an answer that breaks off", () => {
+  it("is asked for again, without waiting until its time is up", async () => {
+    let times = 0;
+    await using server = await openScripted({
+      "resources/read": () => (++times < 3 ? "broken off" : { streamed: text }),
+    });
+    const house = await connect(server.url);
+    expect((await house.read("x://a", call)).contents).toHaveLength(1);
+    expect(times).toBe(3);
+    await house.close();
+  });
+
+  it("again and again is a server that cannot be reached", async () => {
+    await using server = await openScripted({ "resources/read": () => "broken off" });
+    const house = await connect(server.url);
+    const { passing } = await refusal(house.read("x://a", call), ["unavailable"], "x://a");
+    expect(passing).toBe(true);
+    await house.close();
+  });
+});
+
+describe("a session that the server has forgotten", () => {
+  it.each([404, 400])("is begun anew (%i)", async (status) => {
+    let times = 0;
+    await using server = await openScripted({
+      "resources/read": () => (++times === 1 ? { status } : { result: text }),
+    });
+    const house = await connect(server.url, { era: "legacy" });
+    expect((await house.read("x://a", call)).contents).toHaveLength(1);
+    expect(server.asked.filter((method) => method === "initialize")).toHaveLength(2);
+    await house.close();
+  });
+});
+
+describe("a list without an end", () => {
+  const page = (next: string) => ({ result: { resources: [{ uri: "x://a", name: "a" }], nextCursor: next } });
+
+  it.each([
+    ["gives the same cursor for ever", () => page("same")],
+    [
+      "goes round in a circle",
+      ({ cursor }: Readonly<Record<string, unknown>>) => page(cursor === "one" ? "two" : "one"),
+    ],
+  ] as const)("that %s is refused", async (_, list) => {
+    await using server = await openScripted({ "resources/list": list });
+    const house = await connect(server.url);
+    const walk = async () => {
+      for await (const _each of walkPages((ask) => house.list(ask, call)));
+    };
+    await refusal(walk(), ["invalid"], "the list");
+    await house.close();
+  });
+
+  it("that always has another page is refused after so many", async () => {
+    let count = 0;
+    await using server = await openScripted({ "resources/list": () => page(String((count += 1))) });
+    const house = await connect(server.url);
+    const walk = async () => {
+      for await (const _each of walkPages((ask) => house.list(ask, call), { maxPages: 20 }));
+    };
+    await refusal(walk(), ["invalid"], "the list");
+    expect(count).toBe(20);
+    await house.close();
+  });
+});
+
+describe("a server without resources", () => {
+  it("does not do that", async () => {
+    await using server = await openScripted({}, { tools: {} });
+    const house = await connect(server.url);
+    await refusal(house.list({}, call), ["unsupported"], "list");
+    await refusal(house.watch({ list: true }, call), ["unsupported"], "watch");
+    await house.close();
+  });
+});

@@ -1,0 +1,109 @@
+/** The client with servers that others built. */
+import { afterEach, describe, expect, it } from "vitest";
+import { connect, type ConnectOptions, type RemoteHouse } from "../../src/client/connect.ts";
+import { connectProgram } from "../../src/client/stdio.ts";
+import { walkPages } from "../../src/client/walk-pages.ts";
+import type { Call, Page, PageAsk } from "../../src/resources.ts";
+import { listen } from "../../src/testing/listen.ts";
+import { refusal } from "../../src/testing/refusal.ts";
+import { everything, openFastmcp, openSdkV1, openSdkV2, type Peer } from "./peers.ts";
+
+let stop = new AbortController();
+const call = (): Call => ({ caller: { id: "test" }, signal: stop.signal });
+afterEach(() => {
+  stop.abort();
+  stop = new AbortController();
+});
+
+async function all<T>(page: (ask: PageAsk, call: Call) => Promise<Page<T>>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of walkPages((ask) => page(ask, call()))) items.push(item);
+  return items;
+}
+
+async function textOf(house: RemoteHouse, uri: string): Promise<unknown> {
+  const [content] = (await house.read(uri, call())).contents;
+  return content?.body;
+}
+
+interface Leg {
+  readonly name: string;
+  readonly options: ConnectOptions;
+  readonly revision: string;
+  open(): Promise<Peer>;
+  readonly watches: boolean;
+}
+
+const legs: readonly Leg[] = [
+  { name: "the SDK v1", open: openSdkV1, options: {}, revision: "2025-11-25", watches: true },
+  { name: "the SDK v2", open: openSdkV2, options: {}, revision: "2026-07-28", watches: true },
+  {
+    name: "the SDK v2 in the older era",
+    open: openSdkV2,
+    options: { era: "legacy" },
+    revision: "2025-11-25",
+    // It has no sessions there: it takes subscriptions, and has no stream to tell of changes on.
+    watches: false,
+  },
+  { name: "fastmcp", open: openFastmcp, options: {}, revision: "2025-11-25", watches: true },
+];
+
+for (const { name, open, options, revision, watches } of legs)
+  describe(`a server built with ${name}`, () => {
+    it("is listed, read and completed, and says what is not there", async () => {
+      await using peer = await open();
+      const house = await connect(peer.url, options);
+      expect(house.server).toMatchObject({ revision, instructions: "Greet." });
+      expect((await all(house.list)).map(({ uri }) => uri)).toEqual(["greeting://world"]);
+      const [template] = await all(house.templates);
+      expect(template).toMatchObject({ uriTemplate: "greeting://planets/{planet}" });
+      expect(await textOf(house, "greeting://world")).toEqual({ text: "hello" });
+      expect(await textOf(house, "greeting://planets/mars")).toEqual({ text: "hello mars" });
+      const ask = { template: "greeting://planets/{planet}", variable: "planet", value: "m", given: {} };
+      expect((await house.complete(ask, call())).values).toEqual(["mars", "mercury"]);
+      expect(await house.stat("greeting://world", call())).toMatchObject({ name: "world", mimeType: "text/plain" });
+      await refusal(house.read("greeting://nowhere", call()), ["not-found"], "greeting://nowhere");
+      await refusal(house.stat("greeting://nowhere", call()), ["not-found"], "greeting://nowhere");
+      await refusal(house.search({ text: "hello", limit: 1 }, call()), ["unsupported"], "search");
+      await house.close();
+    });
+
+    if (watches)
+      it("is heard when something changes", async () => {
+        await using peer = await open();
+        const house = await connect(peer.url, options);
+        const { until } = listen(await house.watch({ uris: ["greeting://world"] }, call()));
+        peer.change?.("good morning");
+        await until(({ kind }) => kind === "updated", "that the greeting changed");
+        expect(await textOf(house, "greeting://world")).toEqual({ text: "good morning" });
+        await house.close();
+      });
+    else
+      it("is not said to be watched, because it does not say when something changes", async () => {
+        await using peer = await open();
+        const house = await connect(peer.url, options);
+        await refusal(house.watch({ uris: ["greeting://world"] }, call()), ["unsupported"], "watch");
+        await house.close();
+      });
+  });
+
+describe("the reference server", () => {
+  it("is started as a program, listed as a tree, completed and watched", async () => {
+    const house = await connectProgram(everything);
+    const listed = await all(house.list);
+    expect(listed.map(({ uri }) => uri)).toContain("demo://resource/static/document/extension.md");
+    const { items } = await house.children("demo://resource/static", {}, call());
+    expect(items).toEqual([{ uri: "demo://resource/static/document", name: "document", mimeType: "inode/directory" }]);
+    await refusal(house.read("demo://resource/nowhere", call()), ["not-found"], "demo://resource/nowhere");
+    const ask = {
+      template: "demo://resource/dynamic/text/{resourceId}",
+      variable: "resourceId",
+      value: "7",
+      given: {},
+    };
+    expect((await house.complete(ask, call())).values).toEqual(["7"]);
+    const uri = "demo://resource/dynamic/text/1";
+    expect((await house.watch({ uris: [uri] }, call())).uris).toEqual([uri]);
+    await house.close();
+  });
+});
