@@ -21,26 +21,30 @@ export type Asked = (...asked: never[]) => Promise<unknown>;
 
 /**
  * A source that answers through `around`: for each operation that the inner source has, `around` is given its name and the
- * bound method, and returns what stands in its place. What is no operation (`order`, `cursorAfter`, `templates`, `close`) passes through.
+ * bound method, and returns what stands in its place. What is no operation (`order`, `cursorAfter`, `templates`, `learnTemplates`, `follow`, `close`) passes through.
  */
 export function wrapSource(inner: Source, around: <T extends Asked>(operation: Operation, ask: T) => T): Source {
-  const { templates } = inner;
-  return {
+  const wrapped: Source = {
     list: around("list", inner.list.bind(inner)),
     read: around("read", inner.read.bind(inner)),
     ...(inner.stat && { stat: around("stat", inner.stat.bind(inner)) }),
     ...(inner.children && { children: around("children", inner.children.bind(inner)) }),
     ...(inner.order && { order: inner.order }),
     ...(inner.cursorAfter && { cursorAfter: inner.cursorAfter.bind(inner) }),
-    ...(templates && { templates }),
+    ...(inner.learnTemplates && { learnTemplates: inner.learnTemplates.bind(inner) }),
     ...(inner.complete && { complete: around("complete", inner.complete.bind(inner)) }),
     ...(inner.search && { search: around("search", inner.search.bind(inner)) }),
     ...(inner.skills && { skills: around("skills", inner.skills.bind(inner)) }),
     ...(inner.skill && { skill: around("skill", inner.skill.bind(inner)) }),
     ...(inner.problems && { problems: around("problems", inner.problems.bind(inner)) }),
     ...(inner.watch && { watch: around("watch", inner.watch.bind(inner)) }),
+    ...(inner.follow && { follow: inner.follow.bind(inner) }),
     ...(inner.close && { close: inner.close.bind(inner) }),
   };
+  // Looked up each time: a source may learn its templates later.
+  if (inner.templates)
+    Object.defineProperty(wrapped, "templates", { get: () => inner.templates, enumerable: true, configurable: true });
+  return wrapped;
 }
 
 /** The first layer is the outermost. */

@@ -144,6 +144,8 @@ export interface Source {
   /** The direct children of a directory, directories included. Pages as for `list`. Anything else throws "not-found". */
   children?(at: Address, ask: ListAsk, call: Call): Promise<Page<Entry>>;
   readonly templates?: readonly SourceTemplate[];
+  /** Asked before `templates` is looked at, by a source that learns them from elsewhere: then they are as it knows them by now. Never throws. */
+  learnTemplates?(call: Call): Promise<void>;
   /** Best first. An unknown variable has no suggestions. */
   complete?(ask: CompleteAsk, call: Call): Promise<readonly Suggestion[]>;
   /** Best first. */
@@ -159,6 +161,11 @@ export interface Source {
   problems?(call: Call): Promise<readonly SourceProblem[]>;
   /** Resolves once armed: a change made after that is never missed. Ends when the call's signal does; throws if it cannot go on. */
   watch?(call: Call): Promise<AsyncIterable<SourceChange>>;
+  /**
+   * Someone listens to this address until the call's signal ends: with it, `watch` tells of changes there once this has resolved.
+   * Absent where `watch` tells of everything. Never throws.
+   */
+  follow?(at: Address, call: Call): Promise<void>;
   /** Afterwards nothing of the source runs or is held. */
   close?(): Promise<void>;
 }

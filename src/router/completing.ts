@@ -68,8 +68,10 @@ export function createCompleting(
     }
   }
 
-  function visibleTo(call: Call): Shown[] {
-    return doors.routes.mounts.flatMap((mount) => (doors.mayEnter(call, mount) ? shownBy(mount) : []));
+  async function visibleTo(call: Call): Promise<Shown[]> {
+    const mounts = doors.routes.mounts.filter((mount) => doors.mayEnter(call, mount));
+    await Promise.all(mounts.map((mount) => mount.source.learnTemplates?.(call)));
+    return mounts.flatMap(shownBy);
   }
 
   async function suggest(shown: Shown, variable: string, value: string, given: Record<string, string>, call: Call) {
@@ -152,11 +154,11 @@ export function createCompleting(
     async templates({ cursor }, call) {
       // All templates fit one page, so no cursor was ever given for a second.
       if (cursor !== undefined) throw unfit();
-      return { items: visibleTo(call).map(({ template }) => template) };
+      return { items: (await visibleTo(call)).map(({ template }) => template) };
     },
 
     async complete({ template, variable, value, given: offered }, call) {
-      const shown = visibleTo(call).find((one) => one.template.uriTemplate === template);
+      const shown = (await visibleTo(call)).find((one) => one.template.uriTemplate === template);
       if (shown === undefined) {
         await stat(template, call).catch((cause: unknown) => {
           if (!isMissing(cause)) throw cause;

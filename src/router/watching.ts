@@ -28,6 +28,8 @@ interface Listener extends Call {
   readonly interest: Interest;
   readonly ears: readonly Ear[];
   readonly reader: Reader<Change>;
+  /** Ends with the listener, where a source is told what is listened to. */
+  readonly following: AbortController | undefined;
 }
 
 /** A mount's watch, which runs as long as anyone listens. */
@@ -152,7 +154,15 @@ export function createWatching(doors: Doors, { findEntry }: Pick<Reading, "findE
     if (!live.delete(listener)) return;
     hub.leave(listener, listener.interest);
     for (const ear of listener.ears) leave(ear);
+    listener.following?.abort();
     void listener.reader.return();
+  }
+
+  /** Before the mounts' watches start, so that these know what they are for. */
+  function follow({ spots, caller, following }: Listener): Promise<void>[] {
+    if (!following) return [];
+    const call: Call = { caller, signal: following.signal };
+    return spots.flatMap(({ mount, at }) => mount.source.follow?.(at, call) ?? []);
   }
 
   function listedMounts(filter: WatchFilter, call: Call): Mounted[] {
@@ -179,11 +189,12 @@ export function createWatching(doors: Doors, { findEntry }: Pick<Reading, "findE
         },
         ears,
         reader: createReader(keyOf),
+        following: spots.some(({ mount }) => mount.source.follow) ? new AbortController() : undefined,
       };
       live.add(listener);
       // Before the watches start, so that nothing falls between.
       hub.register(listener, listener.interest);
-      const armed = Promise.all(ears.map(join));
+      const armed = Promise.all([...follow(listener), ...ears.map(join)]);
       const over = (): void => end(listener);
       call.signal.addEventListener("abort", over, { once: true });
       await untilEither(armed, call.signal);

@@ -17,8 +17,8 @@ export interface Admission {
   admit(ids: readonly number[]): ReadonlyMap<number, Admitted>;
   /** All that meet it, when there is one and they are few. */
   ifFew(): ReadonlySet<number> | undefined;
-  /** Those that meet it, by priority, then the latest first. */
-  latest(limit: number): readonly Admitted[];
+  /** The ids of those that meet it, by priority, then the latest first. */
+  latest(limit: number): readonly number[];
 }
 
 /** Fewer are looked up before anything is scored. */
@@ -58,10 +58,10 @@ export function createAdmission(database: DatabaseSync, { sql, values, keeps }: 
     latest(limit) {
       return database
         .prepare(
-          `${columns} ${from} where ${where} order by d.priority desc nulls last, d.modified desc nulls last, d.id limit ?`,
+          `select d.id ${from} where ${where} order by d.priority desc nulls last, d.modified desc nulls last, d.id limit ?`,
         )
         .all(...values, limit)
-        .map(toAdmitted);
+        .map((row) => row["id"] as number);
     },
   };
 }

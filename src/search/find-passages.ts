@@ -45,9 +45,7 @@ export function findPassages(index: Index, ask: StoreAsk, now = Date.now()): rea
   const count = Math.max(secondLooks, ask.limit);
   const first =
     question.wanted.length === 0
-      ? admission
-          .latest(ask.limit)
-          .map((document): Candidate => ({ document, passage: document.id, score: document.boost }))
+      ? chooseLatest(lookup, admission, gate, ask.limit)
       : choose(score(lookup, found, worth, gate.isOut), admission, gate, count);
   const matcher = createMatcher(found);
   const look = (candidate: Candidate): Looked => {
@@ -136,6 +134,15 @@ function choosePlaces(
     if (chosen.length === count) break;
   }
   return chosen;
+}
+
+/** Where nothing is looked for, only kept out: what counts most. */
+function chooseLatest(lookup: Lookup, admission: Admission, gate: Gate, count: number): Candidate[] {
+  for (let take = count * 2; ; take *= 8) {
+    const latest = admission.latest(take);
+    const chosen = choosePlaces(places(lookup, latest), admission, gate, count);
+    if (chosen.length === count || latest.length < take) return chosen;
+  }
 }
 
 /** Where passages stand, each document once, in the order of its first passage here. */

@@ -60,13 +60,11 @@ export function createGate(
     isOut(at, document) {
       const segment = lookup.segments[at]!;
       if (only && !only.has(segment.documents[document]!)) return true;
-      return needed.some(({ places }) => {
-        const { inPassages, inDocuments } = places[at]!;
-        if (inDocuments[document] === 1) return false;
-        for (let passage = segment.starts[document]!; passage < segment.starts[document + 1]!; passage += 1)
-          if (inPassages[passage] === 1) return false;
-        return true;
-      });
+      return (
+        needed.some(({ places }) => !mayHave(places[at]!, segment, document)) ||
+        // One word needs no reading.
+        barred.some(({ phrase, places }) => phrase.length === 1 && mayHave(places[at]!, segment, document))
+      );
     },
     pass(place) {
       const at = lookup.segments.indexOf(place.segment);
@@ -86,6 +84,13 @@ interface Places {
   /** 1 where all terms of a phrase stand. */
   readonly inPassages: Uint8Array;
   readonly inDocuments: Uint8Array;
+}
+
+function mayHave({ inPassages, inDocuments }: Places, { starts }: Segment, document: number): boolean {
+  if (inDocuments[document] === 1) return true;
+  for (let passage = starts[document]!; passage < starts[document + 1]!; passage += 1)
+    if (inPassages[passage] === 1) return true;
+  return false;
 }
 
 function placesOf({ segments, find }: Lookup, phrase: Phrase): readonly Places[] {

@@ -150,7 +150,8 @@ const definitions = {
     `^${modifiers}(?:(?:function\\*?|class|interface|type|enum|struct|trait|impl|fn|func|fun|def|namespace|module|object|record|` +
       `protocol|extension|union|message|service|contract|let|var)\\s+([\\w$]+)|(?<=const\\s)([\\w$]+)|func\\s*\\([^)]*\\)\\s*(\\w+))`,
   ),
-  indents: /^(?:async\s+|local\s+)?(?:def|class|module|function|sub|defmodule|defp|proc|func|macro)\s+([\w.:?!]+)/,
+  indents:
+    /^(?:async\s+|local\s+)?(?:def|class|module|function|sub|defmodule|defp|proc|func|macro)\s+(\w[\w.:?!]*?):?(?=$|[\s(<{;,=|])/,
   statements:
     /^(?:(?:create|alter)\s+(?:\w+\s+){1,6}["`[]?([\w.]+)|function\s+([\w:-]+)|([\w:-]+)\s*\(\)\s*\{?$|(?:resource|module|variable|data|type|input|interface|enum)\s+"?([\w.-]+)|\((?:defun|defn|define|defmacro)\s+([^\s()]+)|([\w.-]+):(?:\s|$))/i,
 } as const;

@@ -131,7 +131,6 @@ export function openDocuments(index: Index): Documents {
         if (postings.size > maxPlaces) write();
       }
       write();
-      texts.flush();
       setCounter.run(next);
     },
     drop,

@@ -23,6 +23,9 @@ export interface Lookup {
   find(wanted: Wanted): Found | undefined;
 }
 
+/** Guessing reads through the terms of the index: for a slip in a question, not for a page of names that it does not know. */
+const maxGuesses = 2;
+
 /** A beginning of one letter means too much to be looked up whole; terms are taken until they stand in so many places. */
 const maxPrefixPlaces = 200_000;
 
@@ -39,6 +42,7 @@ export function openLookup(index: Segments): Lookup {
     return { wanted, isTerm, isGuess, lists, idf: Math.log(1 + (passages - most + 0.5) / (most + 0.5)) };
   }
 
+  let guesses = 0;
   const exact = (term: string): (readonly List[])[] => segments.map((segment) => index.find(segment, term));
 
   return {
@@ -53,7 +57,8 @@ export function openLookup(index: Segments): Lookup {
       }
       const found = judge(wanted, exact(term), (other) => other === term);
       if (found || kind === "pair" || kind === "single") return found;
-      const meant = (beginning && shorterTerm(beginning, exact)) ?? nearestTerm(index, segments, term);
+      let meant = beginning && shorterTerm(beginning, exact);
+      if (meant === undefined && guesses++ < maxGuesses) meant = nearestTerm(index, segments, term);
       return meant === undefined ? undefined : judge(wanted, exact(meant), (other) => other === meant, true);
     },
   };

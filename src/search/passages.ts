@@ -1,6 +1,7 @@
 /** Cuts a text where its author did: at headings, definitions and paragraphs. */
 import { headingReader } from "./headings.ts";
 import type { Format } from "./format.ts";
+import { wholeCharacterAt } from "./whole-character.ts";
 
 export interface Passage {
   /** [from, to) in the text. */
@@ -29,7 +30,14 @@ export function passagesOf(text: string, format: Format): Passage[] {
   let remarks: Cut | undefined;
 
   const close = (): void => {
-    if (open) passages.push({ from: open.from, to: open.to, lines: [open.line, open.lastLine], heading: open.heading });
+    const before = passages.at(-1);
+    // A line or two that are left over belong to what they were cut from.
+    if (open?.isRest && open.weight < minWeight * 2 && before?.heading === open.heading)
+      passages[passages.length - 1] = { ...before, to: open.to, lines: [before.lines[0], open.lastLine] };
+    else if (open) {
+      const { from, to, heading: under } = open;
+      passages.push({ from, to, lines: [open.line, open.lastLine], heading: under });
+    }
     open = undefined;
   };
   /** Ends the open passage at a place before its end, and goes on with the rest. */
@@ -136,7 +144,7 @@ function* piecesOf(text: string, from: number, to: number): Generator<readonly [
     weight += weightOf(unit);
     if (weight > maxWeight) {
       const least = start + (at - start) / 2;
-      const cut = sentence > least ? sentence : word > least ? word : wholeCharacter(text, at, start);
+      const cut = sentence > least ? sentence : word > least ? word : wholeCharacterAt(text, at, start + 1);
       const end = trimEnd(text, start, cut);
       if (end > start) yield [start, end];
       start = skipSpace(text, cut, to);
@@ -163,16 +171,6 @@ function* piecesOf(text: string, from: number, to: number): Generator<readonly [
 function isSentenceEnd(unit: number): boolean {
   return unit === 0x2e || unit === 0x21 || unit === 0x3f;
 }
-
-/** A place near this one that does not cut a pair of surrogates, a letter from its accents, or a joined emoji. */
-function wholeCharacter(text: string, at: number, start: number): number {
-  let cut = at;
-  while (cut > start + 1 && at - cut < 32 && joinsBefore.test(text.slice(cut - 1, cut + 1))) cut -= 1;
-  return cut;
-}
-
-/** Two code units that belong together. */
-const joinsBefore = /^(?:[\ud800-\udbff][\udc00-\udfff]|.[\p{M}\u200d\uff9e\uff9f]|\u200d.|\r\n)/su;
 
 function weigh(text: string, from: number, to: number): number {
   let weight = 0;

@@ -1,5 +1,6 @@
 /** The piece of a passage that shows best why it was found. */
 import type { Match } from "./matches.ts";
+import { wholeCharacterAt } from "./whole-character.ts";
 
 export interface Snippet {
   /** Where it begins in the passage. */
@@ -21,11 +22,12 @@ export function snippetOf(text: string, matches: readonly Match[]): Snippet {
   const from = telling.length === 0 ? 0 : beginOf(text, at);
   const to = endOf(text, from);
   const marks: [number, number][] = [];
-  for (const { token } of telling) {
-    if (token.from < from || token.to > to) continue;
+  for (const { token, found } of telling) {
+    const end = (found.wanted.kind === "single" && token.middle) || token.to;
+    if (token.from < from || end > to) continue;
     const last = marks.at(-1);
-    if (last && token.from - from <= last[1]) last[1] = Math.max(last[1], token.to - from);
-    else marks.push([token.from - from, token.to - from]);
+    if (last && token.from - from <= last[1]) last[1] = Math.max(last[1], end - from);
+    else marks.push([token.from - from, end - from]);
   }
   return { from, to, marks };
 }
@@ -66,14 +68,14 @@ function beginOf(text: string, match: number): number {
       return skipWhite(text, at, match);
     if (/[\s、，]/u.test(before)) word = at;
   }
-  return wholeFrom(text, word === match ? earliest : word);
+  return wholeCharacterAt(text, word === match ? earliest : word);
 }
 
 function endOf(text: string, from: number): number {
   const latest = from + maxLength;
   if (text.length <= latest) return text.length;
   for (let at = latest; at > latest - 40; at -= 1) if (/[\s。、]/u.test(text[at - 1]!)) return trimmed(text, from, at);
-  return wholeFrom(text, latest);
+  return wholeCharacterAt(text, latest);
 }
 
 function skipWhite(text: string, from: number, to: number): number {
@@ -85,17 +87,5 @@ function skipWhite(text: string, from: number, to: number): number {
 function trimmed(text: string, from: number, to: number): number {
   let at = to;
   while (at > from && /\s/u.test(text[at - 1]!)) at -= 1;
-  return at;
-}
-
-/** Moves back to where a character begins, with all that joins it. */
-function wholeFrom(text: string, from: number): number {
-  let at = from;
-  while (
-    at > 0 &&
-    from - at < 32 &&
-    /^(?:[\ud800-\udbff][\udc00-\udfff]|.[\p{M}\u200d\uff9e\uff9f]|\u200d.|\r\n)/su.test(text.slice(at - 1, at + 1))
-  )
-    at -= 1;
   return at;
 }

@@ -26,6 +26,7 @@ export const openStore: OpenStore = (file, { readOnly = false } = {}) => {
     database.exec("begin immediate");
     try {
       run();
+      index.texts.flush();
       index.segments.tidy();
       database.exec("commit");
     } catch (error) {

@@ -12,10 +12,11 @@ export interface KeptPassage extends Passage {
 }
 
 export interface Texts {
-  /** The first passage gets the id, the others those behind it; so does the next document. Written by `flush` at the latest. */
+  /** The first passage gets the id, the others those behind it; so does the next document. */
   put(id: number, entry: Entry, text: string, passages: readonly Passage[]): void;
-  flush(): void;
   remove(id: number, passages: number): void;
+  /** Writes what was put and removed since the last time. */
+  flush(): void;
   /** Undefined for an id that is not there. */
   passage(id: number): KeptPassage | undefined;
   /** The entry of the document whose first passage this is. */
@@ -45,10 +46,12 @@ interface ChunkPassage extends KeptPassage {
 export function openTexts(database: DatabaseSync): Texts {
   const { deflateRawSync, inflateRawSync } = process.getBuiltinModule("node:zlib");
   const insert = database.prepare("insert or replace into texts (id, data) values (?, ?)");
-  const find = database.prepare("select id, data from texts where id <= ? order by id desc limit 1");
+  const dataOf = database.prepare("select data from texts where id = ?");
   const idOf = database.prepare("select id from texts where id <= ? order by id desc limit 1");
   const drop = database.prepare("delete from texts where id = ?");
   const cache = new Map<number, Chunk>();
+  /** Those that have lost a passage, and are not written yet. */
+  const changed = new Map<number, Chunk>();
   let open: Chunk | undefined;
   let openLength = 0;
 
@@ -73,12 +76,11 @@ export function openTexts(database: DatabaseSync): Texts {
   }
 
   function read(id: number): Chunk | undefined {
-    const row = find.get(id);
-    if (!row) return undefined;
-    const first = row["id"] as number;
-    let chunk = cache.get(first);
+    const first = idOf.get(id)?.["id"] as number | undefined;
+    if (first === undefined) return undefined;
+    let chunk = changed.get(first) ?? cache.get(first);
     if (!chunk) {
-      chunk = { id: first, passages: unpack(row["data"] as Uint8Array) };
+      chunk = { id: first, passages: unpack(dataOf.get(first)!["data"] as Uint8Array) };
       for (const oldest of cache.keys()) if (cache.size >= cachedChunks) cache.delete(oldest);
       cache.set(first, chunk);
     }
@@ -102,7 +104,7 @@ export function openTexts(database: DatabaseSync): Texts {
     });
   }
 
-  function flush(): void {
+  function close(): void {
     if (open) write(open);
     open = undefined;
     openLength = 0;
@@ -118,24 +120,29 @@ export function openTexts(database: DatabaseSync): Texts {
           at === 0 ? { from, to, lines, heading, text: piece, entry } : { from, to, lines, heading, text: piece },
         );
         openLength += to - from + passageLength;
-        if (openLength >= chunkLength) flush();
+        if (openLength >= chunkLength) close();
       }
     },
-    flush,
     remove(id, passages) {
-      flush();
-      const last = id + passages - 1;
-      for (let at = last; at >= id;) {
-        const first = idOf.get(at)?.["id"] as number | undefined;
-        if (first === undefined) return;
-        const chunk = read(first)!;
-        for (let passage = Math.max(id, first); passage <= at; passage += 1) chunk.passages[passage - first] = null;
-        if (chunk.passages.every((passage) => passage === null)) {
-          drop.run(first);
-          cache.delete(first);
-        } else write(chunk);
-        at = first - 1;
+      close();
+      for (let at = id + passages - 1; at >= id;) {
+        const chunk = read(at);
+        if (!chunk) return;
+        for (let passage = Math.max(id, chunk.id); passage <= at; passage += 1)
+          chunk.passages[passage - chunk.id] = null;
+        changed.set(chunk.id, chunk);
+        at = chunk.id - 1;
       }
+    },
+    flush() {
+      close();
+      for (const chunk of changed.values())
+        if (chunk.passages.some((passage) => passage !== null)) write(chunk);
+        else {
+          drop.run(chunk.id);
+          cache.delete(chunk.id);
+        }
+      changed.clear();
     },
     passage(id) {
       const chunk = read(id);
@@ -147,6 +154,7 @@ export function openTexts(database: DatabaseSync): Texts {
     },
     forget() {
       cache.clear();
+      changed.clear();
       open = undefined;
       openLength = 0;
     },

@@ -29,6 +29,8 @@ export interface Token {
   /** [from, to) in the original text. */
   readonly from: number;
   readonly to: number;
+  /** Of a pair, where its first character ends. */
+  readonly middle?: number;
   /**
    * Counts words and characters. A pair stands where its first character does, a whole where its first part does: what follows one another in
    * a text does so here too.
@@ -49,7 +51,8 @@ export function tokensOf(text: string): Token[] {
   const tokens: Token[] = [];
   scan(units, (kind, position, from, to, spelled) => {
     const term = termOf(spelled ?? textOf(units, from, to), kind);
-    tokens.push({ term, kind, position, from: origin(from), to: ending(to - 1) });
+    const token = { term, kind, position, from: origin(from), to: ending(to - 1) };
+    tokens.push(kind === "pair" ? { ...token, middle: ending(from + wholeWidth(units, from) - 1) } : token);
   });
   return tokens;
 }
@@ -57,7 +60,9 @@ export function tokensOf(text: string): Token[] {
 /** The term that a piece of folded text is in the index. */
 export function termOf(spelled: string, kind: TokenKind): string {
   if (kind === "pair" || kind === "single") return spelled;
-  return stem(spelled.toLowerCase().slice(0, maxWordLength));
+  const small = spelled.toLowerCase();
+  // A capital sigma becomes another letter at the end of a word.
+  return stem((small.endsWith("ς") ? `${small.slice(0, -1)}σ` : small).slice(0, maxWordLength));
 }
 
 export function scan(units: Uint16Array, emit: Emit): void {

@@ -250,7 +250,7 @@ describe("saved sets", () => {
   it("that someone tampered with are left out", async () => {
     await using house = open();
     house.sets.save({ name: "mine", resources: at("guide.md") }, call);
-    const { folder } = house.sets;
+    const { folder } = house.sets.kept;
     const written = readdirSync(folder).find((name) => name.endsWith(".json"))!;
     const forged = [
       "{",

@@ -42,8 +42,10 @@ export interface Sets {
   save(set: Pick<KeptSet, "name" | "title" | "description" | "resources">, call: Call): void;
   /** Those that this caller saved. */
   savedBy(call: Call): readonly KeptSet[];
-  /** Where saved ones are. */
-  readonly folder: string;
+  /** Those of the config as it is now, whoever may see them. */
+  configured(): readonly SetConfig[];
+  /** Those that stand in no config. */
+  readonly kept: KeptSets;
   /** Something of the config or of what is saved may be another now. */
   changed(): void;
   /** Calls back after each such change, until the signal ends. */
@@ -169,9 +171,8 @@ export function createSets({ resources, policy, configured, kept }: SetsOptions)
       return saved.filter(({ owner }) => owner === caller.id);
     },
 
-    get folder() {
-      return kept.folder;
-    },
+    configured,
+    kept,
 
     changed() {
       saved = undefined;

@@ -6,6 +6,7 @@ export const sources = {
   file: () => import("./file.ts"),
   gcs: () => import("./gcs.ts"),
   git: () => import("./git.ts"),
+  mcp: () => import("./mcp.ts"),
   memory: () => import("./memory.ts"),
   postgres: () => import("./postgres.ts"),
   s3: () => import("./s3.ts"),

@@ -1,10 +1,4 @@
 /** The PostgreSQL source on real servers, Debian's and the one of the npm package: what is said, what is kept silent, what happens when the server goes. */
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer, type Server, type Socket } from "node:net";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -13,7 +7,7 @@ import { openPolicy } from "../access/policy.ts";
 import { ResourceError } from "../errors.ts";
 import type { Call, Change } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
-import type { Entry, Source, SourceChange, Tools } from "../source.ts";
+import type { Entry, Part, Source, SourceChange, Tools } from "../source.ts";
 import { sourceContract, sweepFaults } from "../testing/index.ts";
 import { listen } from "../testing/listen.ts";
 import { asking, collect } from "../testing/pages.ts";
@@ -130,6 +124,11 @@ interface Rows {
   readonly more?: boolean;
 }
 
+/** The query of the next page. */
+function nextOf(part: Part | undefined): string | undefined {
+  return (part?.meta?.["pressmark/range"] as { readonly next?: string } | undefined)?.next;
+}
+
 async function allRows(source: Source, path: string, limit: string): Promise<Rows["rows"]> {
   const rows: Readonly<Record<string, unknown>>[] = [];
   for (let after: string | undefined; ;) {
@@ -167,6 +166,23 @@ async function everything(source: Source, more: readonly string[] = []): Promise
   await ask(source.search?.({ text: "user", limit: 100 }, call()));
   await ask(source.problems?.(call()));
   return JSON.stringify([source.templates, said]);
+}
+
+async function askAll(source: Source): Promise<void> {
+  for (const path of await listed(source)) await source.read({ path }, call());
+  await source.stat?.({ path: "t/schema" }, call());
+  await source.children?.({ path: "public" }, asking(10), call());
+  await source.problems?.(call());
+}
+
+/** Everything that a mount can be asked for is switched on. */
+function watchful(url: string) {
+  const fullText = [{ table: "users", columns: ["name"] }];
+  return definition.options(z).parse({ url, rows: true, timeoutMs: 1000, fullText });
+}
+
+async function refused(url: string, kinds: readonly ("denied" | "unavailable")[]): Promise<string> {
+  return (await refusal(open({ url }).list(asking(1), call()), kinds, "list")).message;
 }
 
 /** Where something stands that should not; empty where it does not. */
@@ -400,8 +416,7 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         const rows = await allRows(source, `public/${table}/rows`, "4");
         expect(new Set(rows.map((row) => JSON.stringify(row))).size).toBe(count);
         const [part] = await source.read({ path: `public/${table}/rows`, query: { limit: "4" } }, call());
-        const { next } = part?.meta?.["pressmark/range"] as { readonly next: string };
-        const query = Object.fromEntries(new URLSearchParams(next));
+        const query = Object.fromEntries(new URLSearchParams(nextOf(part)));
         expect((await jsonAt<Rows>(source, `public/${table}/rows`, query)).rows).toEqual(rows.slice(4, 8));
       });
 
@@ -774,12 +789,6 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1); CREATE TYPE m AS ENUM ('a')",
       );
       const options = definition.options(z).parse({ url, rows: true });
-      const run = async (source: Source) => {
-        for (const path of await listed(source)) await source.read({ path }, call());
-        await source.stat?.({ path: "t/schema" }, call());
-        await source.children?.({ path: "public" }, asking(10), call());
-        await source.problems?.(call());
-      };
       const failed = await sweepFaults<Connection>({
         open: () =>
           createConnection({
@@ -791,9 +800,9 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         async run(connection) {
           const source = openPostgres(options, tools, () => connection);
           opened.push(source);
-          await run(source);
+          await askAll(source);
         },
-        recovered: () => run(opened.at(-1) as Source),
+        recovered: () => askAll(opened.at(-1) as Source),
         faults: [() => new ResourceError("unavailable", "the server is gone")],
       });
       expect(failed).toBeGreaterThan(8);
@@ -803,10 +812,6 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
       it("is in nothing that came out: no list, no content, no error, no log", async () => {
         const logged: unknown[] = [];
         const logging: Tools = { ...tools, log: (...said) => void logged.push(said) };
-        const options = (url: string) =>
-          definition
-            .options(z)
-            .parse({ url, rows: true, timeoutMs: 1000, fullText: [{ table: "users", columns: ["name"] }] });
         const urls = [
           server.url("shop"),
           server.url("shop", "postgres", `${server.password}-wrong`),
@@ -816,21 +821,19 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
           `${server.url("shop")}?sslmode=require`,
         ];
         for (const url of urls) {
-          const source = openPostgres(options(url), logging);
+          const source = openPostgres(watchful(url), logging);
           opened.push(source);
           expect(await everything(source, ["public/users/schema", "no/such/schema"])).not.toContain(server.password);
           const watched = await source.watch?.(call()).catch((cause: unknown) => cause);
-          expect(JSON.stringify([watched, String(watched), definition.base?.(options(url))])).not.toContain(
+          expect(JSON.stringify([watched, String(watched), definition.base?.(watchful(url))])).not.toContain(
             server.password,
           );
         }
         expect(JSON.stringify(logged)).not.toContain(server.password);
-        expect(definition.base?.(options(server.url("shop")))).toBe(`postgres://127.0.0.1:${server.port}/shop/`);
+        expect(definition.base?.(watchful(server.url("shop")))).toBe(`postgres://127.0.0.1:${server.port}/shop/`);
       });
 
       it("that is wrong, and a place that is none, are refused with what to do", async () => {
-        const refused = async (url: string, kinds: ("denied" | "unavailable")[]) =>
-          (await refusal(open({ url }).list(asking(1), call()), kinds, "list")).message;
         expect(await refused(server.url("shop", "postgres", "wrong"), ["denied"])).toContain('check "url"');
         expect(await refused(server.url("nowhere"), ["unavailable"])).toContain("no such database");
         expect(await refused(server.url("shop").replace(/:[^:@]*@/, "@"), ["denied"])).toContain("wants a password");
@@ -875,133 +878,6 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
       await house.close();
     });
   });
-
-describe.skipIf(missingFor("debian"))(`PostgreSQL behind TLS (${missingFor("debian") ?? "real"})`, () => {
-  let server: PostgresServer;
-  let folder: string;
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "pressmark-tls-"));
-    const make = (...given: string[]) => execFileSync("openssl", given, { cwd: folder, stdio: "pipe" });
-    const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
-    make("req", "-x509", ...key, "-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.pem");
-    make("req", ...key.slice(0, -2), "-subj", "/CN=db.example", "-keyout", "server.key", "-out", "server.csr");
-    make(
-      "x509",
-      "-req",
-      "-in",
-      "server.csr",
-      "-CA",
-      "ca.pem",
-      "-CAkey",
-      "ca.key",
-      "-CAcreateserial",
-      "-days",
-      "2",
-      "-out",
-      "server.pem",
-    );
-    server = await startPostgres("debian", {
-      settings: ["ssl = on", "ssl_cert_file = 'FOLDER/server.pem'", "ssl_key_file = 'FOLDER/server.key'"],
-      files: Object.fromEntries(
-        ["server.pem", "server.key"].map((name) => [name, readFileSync(join(folder, name), "utf8")]),
-      ),
-    });
-  }, 60_000);
-  afterAll(async () => {
-    await server?.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
-
-  it("is reached with what sslmode asks for, and refused where the certificate does not prove it", async () => {
-    const ca = join(folder, "ca.pem");
-    const list = (mode: string, settings = {}) =>
-      open({ url: `${server.url("postgres")}?sslmode=${mode}`, ...settings }).list(asking(1), call());
-    for (const asked of [list("require"), list("require", { ca }), list("verify-ca", { ca }), list("disable")])
-      expect((await asked).items).not.toHaveLength(0);
-    for (const asked of [() => list("verify-full", { ca }), () => list("verify-ca"), () => list("verify-full")]) {
-      const error = await refusal(asked(), ["unavailable"], "not proven");
-      expect(error).toMatchObject({ passing: false, message: expect.stringContaining("certificate") });
-    }
-    expect(() => list("prefer")).toThrow(/sslmode/);
-    expect(() => list("verify-full", { ca: join(folder, "none.pem") })).toThrow(/"ca"/);
-  });
-});
-
-describe("a url", () => {
-  it.each([
-    ["postgres://u:p@db.example/shop", "postgres://db.example/shop/"],
-    ["postgresql://u:p%40%2F@db.example:6543/my%20shop?sslmode=require", "postgres://db.example:6543/my%20shop/"],
-    ["postgres:///shop?host=/run/postgresql", "postgres://localhost/shop/"],
-    ["postgres://[::1]:5432/shop", "postgres://[::1]/shop/"],
-  ])("gives the place of the mount, and no more: %s", (url, base) => {
-    expect(definition.base?.(definition.options(z).parse({ url }))).toBe(base);
-  });
-
-  it.each([
-    "nonsense planted",
-    "mysql://planted@h/db",
-    "postgres://planted@h",
-    "postgres://planted@h:99999/db",
-    "postgres://pl%anted@h/db",
-  ])("that is none is refused without being repeated", (url) => {
-    const refused = () => definition.base?.(definition.options(z).parse({ url }));
-    expect(refused).toThrow(ResourceError);
-    expect(refused).not.toThrow(/planted|pl%/);
-  });
-});
-
-describe("a server that is none", () => {
-  const servers: Server[] = [];
-  const sockets = new Set<Socket>();
-  afterEach(async () => {
-    for (const socket of sockets) socket.destroy();
-    await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
-  });
-
-  async function talking(answer: (socket: Socket) => void): Promise<string> {
-    const server = createServer((socket) => {
-      sockets.add(socket);
-      socket.on("error", () => undefined);
-      answer(socket);
-    });
-    servers.push(server);
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    return `postgres://u:planted-secret@127.0.0.1:${(server.address() as AddressInfo).port}/db`;
-  }
-
-  it.each<[string, (socket: Socket) => void]>([
-    ["hangs up", (socket) => socket.destroy()],
-    ["speaks HTTP", (socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")],
-    [
-      "talks nonsense",
-      (socket) =>
-        socket.on("data", () => socket.write(Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 99, 1, 2, 3, 255, 255, 255, 255]))),
-    ],
-    [
-      "is ready and then talks nonsense",
-      (socket) => {
-        const ready = Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 0, 90, 0, 0, 0, 5, 73]);
-        socket.once("data", () => {
-          socket.write(ready);
-          socket.on("data", () => socket.end(Buffer.from("T\0\0\0\u0006\0\u0001nonsense beyond all measure")));
-        });
-      },
-    ],
-    [
-      "answers rows that no one asked for",
-      (socket) => socket.on("data", () => socket.end(Buffer.from([68, 0, 0, 0, 6, 0, 0]))),
-    ],
-  ])("and %s is refused, and harms nothing else", async (_, answer) => {
-    const source = open({ url: await talking(answer), timeoutMs: 200 });
-    for (const asked of [
-      () => source.list(asking(1), call()),
-      () => source.read({ path: "public/t/schema" }, call()),
-    ]) {
-      const error = await refusal(asked(), ["unavailable", "unexpected", "denied"], "nonsense");
-      expect(`${error.message} ${String(error.cause)}`).not.toContain("planted-secret");
-    }
-  });
-});
 
 function parse(url: string) {
   const { port, pathname, username, password } = new URL(url);

@@ -14,7 +14,7 @@ import type {
   Suggestion,
   Tools,
 } from "../source.ts";
-import { createAllowList } from "./database/allow-list.ts";
+import { createAllowList, parseTableRef } from "./database/allow-list.ts";
 import { schemaType } from "./database/description.ts";
 import { hasQuery, tableFormats } from "./database/formats.ts";
 import { createWatching } from "./database/watching.ts";
@@ -25,7 +25,7 @@ import { type PostgresOptions, postgresOptions } from "./postgres/options.ts";
 import { comparePaths, isLeaf, parsePath, pathTo, type Place, spell } from "./postgres/places.ts";
 import { problemsOf } from "./postgres/problems.ts";
 import { createReads, formatAt, revealing } from "./postgres/reads.ts";
-import { createMarks, refOf, searchQuestion, toHit } from "./postgres/search.ts";
+import { createMarks, searchQuestion, toHit } from "./postgres/search.ts";
 import { baseOf, parseUrl, tlsOptions } from "./postgres/url.ts";
 import { createLookOut } from "./postgres/watch.ts";
 
@@ -53,7 +53,7 @@ export function openPostgres(options: PostgresOptions, tools: Tools, connect = c
     options.functions ?? (allow.restricts.tables ? "none" : allow.restricts.schemas ? "signatures" : "definitions");
   const hasFunctions = functions !== "none";
   for (const each of fullText)
-    if (!allow.rows(refOf(each)))
+    if (!allow.rows(parseTableRef(each.table)))
       throw new ResourceError(
         "invalid",
         `"fullText" names ${quote(each.table)}, whose rows are not served; name it in "rows"`,
@@ -187,7 +187,7 @@ export function openPostgres(options: PostgresOptions, tools: Tools, connect = c
     const marks = createMarks();
     const found = await Promise.all(
       fullText.map(async (searched): Promise<readonly SourceHit[]> => {
-        const ref = refOf(searched);
+        const ref = parseTableRef(searched.table);
         const path = pathTo({ kind: "rows", schema: ref.schema, name: ref.table });
         if (within !== "" && path !== within && !path.startsWith(`${within}/`)) return [];
         const shape = await reads.shapeOf(ref.schema, ref.table, signal);

@@ -22,7 +22,7 @@ import { openPolicy } from "../access/policy.ts";
 import { ResourceError } from "../errors.ts";
 import type { Call } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
-import type { Entry, Source, SourceChange } from "../source.ts";
+import type { Entry, Part, Source, SourceChange } from "../source.ts";
 import { createClock } from "../testing/clock.ts";
 import { sourceContract, sweepFaults } from "../testing/index.ts";
 import { listen } from "../testing/listen.ts";
@@ -106,6 +106,11 @@ interface Rows {
   readonly more?: boolean;
 }
 
+/** The query of the next page. */
+function nextOf(part: Part | undefined): string | undefined {
+  return (part?.meta?.["pressmark/range"] as { readonly next?: string } | undefined)?.next;
+}
+
 /** All pages, one after the other. */
 async function allRows(source: Source, path: string, limit: string): Promise<Rows["rows"]> {
   const rows: Readonly<Record<string, unknown>>[] = [];
@@ -115,6 +120,18 @@ async function allRows(source: Source, path: string, limit: string): Promise<Row
     if (page.next === undefined) return rows;
     after = page.next;
   }
+}
+
+async function kindsOf(source: Source): Promise<{ readonly message: string; readonly passing: boolean }> {
+  const error = await refusal(source.list(asking(10), call()), ["unavailable"], "list");
+  expect(error.message).not.toContain(folder);
+  return { message: error.message, passing: error.passing };
+}
+
+async function askAll(source: Source): Promise<void> {
+  for (const path of await listed(source)) await source.read({ path }, call());
+  await source.stat?.({ path: "t/schema" }, call());
+  await source.children?.({ path: "t" }, asking(10), call());
 }
 
 const hostileNames = [
@@ -292,8 +309,7 @@ describe("rows", () => {
     const rows = await allRows(source, "t/rows", "5");
     expect(rows.map(({ v }) => v).sort()).toEqual(Array.from({ length: 23 }, (__, at) => `value ${at} 'x' ～`).sort());
     const [part] = await source.read({ path: "t/rows", query: { limit: "5" } }, call());
-    const { next } = part?.meta?.["pressmark/range"] as { readonly next: string };
-    const query = Object.fromEntries(new URLSearchParams(next));
+    const query = Object.fromEntries(new URLSearchParams(nextOf(part)));
     expect((await jsonAt<Rows>(source, "t/rows", query)).rows).toEqual(rows.slice(5, 10));
   });
 
@@ -495,12 +511,6 @@ describe("a writer at work", () => {
 });
 
 describe("a file that is no good", () => {
-  const kindsOf = async (source: Source) => {
-    const error = await refusal(source.list(asking(10), call()), ["unavailable"], "list");
-    expect(error.message).not.toContain(folder);
-    return { message: error.message, passing: error.passing };
-  };
-
   it("that is missing does not stop the start, and is served once it is there", async () => {
     const source = await open();
     expect(await kindsOf(source)).toMatchObject({ passing: true });
@@ -599,18 +609,13 @@ it("a thousand tables are listed with one question per page", async () => {
 it("answers or refuses in the house's own words when any question to the file fails, and works again afterwards", async () => {
   make("CREATE TABLE t (id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1); CREATE VIEW w AS SELECT * FROM t");
   const options = definition.options(z).parse({ path: file(), rows: true });
-  const run = async (source: Source) => {
-    for (const path of await listed(source)) await source.read({ path }, call());
-    await source.stat?.({ path: "t/schema" }, call());
-    await source.children?.({ path: "t" }, asking(10), call());
-  };
   const failed = await sweepFaults({
     open: () => createEngine({ path: file(), immutable: false, timeoutMs: 5000 }),
     async run(engine) {
       opened.push(engineSource(engine));
-      await run(opened.at(-1) as Source);
+      await askAll(opened.at(-1) as Source);
     },
-    recovered: () => run(opened.at(-1) as Source),
+    recovered: () => askAll(opened.at(-1) as Source),
     faults: [() => new ResourceError("unavailable", "the file is gone")],
   });
   expect(failed).toBeGreaterThan(5);

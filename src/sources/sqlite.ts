@@ -89,13 +89,13 @@ export function openSqlite(
   { wait }: Pick<Tools, "wait">,
   engine = createEngine,
 ): Source {
-  const path = resolve(configured);
-  const database = basename(path);
+  const file = resolve(configured);
+  const database = basename(file);
   const allow = createAllowList({ tables, rows, isFlat: true });
   // What a view costs is paid by those who ask for rows, not by those who ask what there is.
-  const facts = engine({ path, immutable, timeoutMs });
-  const readers = engine({ path, immutable, timeoutMs });
-  const watching = createWatching(createLookOut({ path, engine: facts, allow, pollMs, wait }));
+  const facts = engine({ path: file, immutable, timeoutMs });
+  const readers = engine({ path: file, immutable, timeoutMs });
+  const watching = createWatching(createLookOut({ path: file, engine: facts, allow, pollMs, wait }));
   const limits = { maxRows, maxBytes };
   const hasRows = ({ name }: Pick<NamedTable, "name">) => allow.rows({ schema: "main", table: name });
 

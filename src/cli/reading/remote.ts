@@ -1,7 +1,7 @@
 /** Resources of another server, for the reading commands. */
 import { notFound, ResourceError } from "../../errors.ts";
 import { isPackageMissing } from "../../lib/needed-package.ts";
-import type { Call, Resources } from "../../resources.ts";
+import type { Call, Page, Resource, Resources, Template } from "../../resources.ts";
 import type { World } from "../command.ts";
 import type { Reach, Root } from "./reach.ts";
 import { splitCommand } from "./split-command.ts";
@@ -47,10 +47,9 @@ async function connectTo(server: string, { folder, env, version }: Pick<World, "
 /** What all URIs of a place begin with, as far as a first look tells. */
 async function findRoots(house: Resources): Promise<readonly Root[]> {
   const call: Call = { caller: { id: "local" }, signal: AbortSignal.timeout(openingMs) };
-  const nothing = { items: [] };
-  const { items, next } = await house.list({}, call).catch(orUnsupported(nothing));
-  const { items: templates } = await house.templates({}, call).catch(() => nothing);
-  const starts = templates.map(({ uriTemplate }: { readonly uriTemplate: string }) => startOf(uriTemplate));
+  const { items, next } = await house.list({}, call).catch(orNothing<Resource>);
+  const { items: templates } = await house.templates({}, call).catch(orNothing<Template>);
+  const starts = templates.map(({ uriTemplate }) => startOf(uriTemplate));
   const places = new Map<string, string>();
   for (const { uri } of items) {
     const place = /^[^:]+:\/\/[^/?#]*\//.exec(uri)?.[0];
@@ -66,11 +65,9 @@ async function findRoots(house: Resources): Promise<readonly Root[]> {
   });
 }
 
-function orUnsupported<T>(instead: T): (cause: unknown) => T {
-  return (cause) => {
-    if (cause instanceof ResourceError && cause.kind === "unsupported") return instead;
-    throw cause;
-  };
+function orNothing<T>(cause: unknown): Page<T> {
+  if (cause instanceof ResourceError && cause.kind === "unsupported") return { items: [] };
+  throw cause;
 }
 
 /** The directory that every expansion of a template is in. */

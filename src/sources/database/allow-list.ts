@@ -7,6 +7,12 @@ export interface TableRef {
   readonly table: string;
 }
 
+/** `table`, which is then in `public`, or `schema.table`. */
+export function parseTableRef(text: string): TableRef {
+  const dot = text.indexOf(".");
+  return dot < 0 ? { schema: "public", table: text } : { schema: text.slice(0, dot), table: text.slice(dot + 1) };
+}
+
 export interface AllowOptions {
   /** Patterns of schemas; all of them unless said. */
   readonly schemas?: readonly string[] | undefined;

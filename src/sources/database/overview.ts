@@ -73,15 +73,18 @@ function columnTable(table: TableDescription): string {
 }
 
 function keyLines({ foreignKeys, referencedBy }: TableDescription): string[] {
-  const list = (columns: readonly string[]) => columns.map(code).join(", ");
   const lines = [
     ...foreignKeys.map(
       ({ columns, references }) =>
-        `- ${list(columns)} → ${code(fullName(references))}${references.columns.length === 0 ? "" : ` (${list(references.columns)})`}`,
+        `- ${codes(columns)} → ${code(fullName(references))}${references.columns.length === 0 ? "" : ` (${codes(references.columns)})`}`,
     ),
-    ...referencedBy.map((from) => `- ${list(from.to)} ← ${code(fullName(from))} (${list(from.columns)})`),
+    ...referencedBy.map((from) => `- ${codes(from.to)} ← ${code(fullName(from))} (${codes(from.columns)})`),
   ];
   return lines.length === 0 ? [] : [lines.join("\n")];
+}
+
+function codes(names: readonly string[]): string {
+  return names.map(code).join(", ");
 }
 
 function enumLine({ name, values, comment }: EnumDescription): string {

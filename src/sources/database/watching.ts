@@ -33,8 +33,8 @@ interface Listener {
 const maxQueued = 10_000;
 const lost: SourceChange = { kind: "lost" };
 
-/** `run` goes on until the signal ends and nothing of it is left, or throws when it cannot go on. */
-export function createWatching(run: (lookOut: LookOut) => Promise<void>): Watching {
+/** `look` goes on until the signal ends and nothing of it is left, or throws when it cannot go on. */
+export function createWatching(look: (lookOut: LookOut) => Promise<void>): Watching {
   let current: Run | undefined;
   let isClosed = false;
   /** Every look-out of which something may be left. */
@@ -46,7 +46,7 @@ export function createWatching(run: (lookOut: LookOut) => Promise<void>): Watchi
     const { promise: armed, resolve, reject } = Promise.withResolvers<void>();
     // Whoever waits for it hears of it; there may be no one.
     armed.catch(() => undefined);
-    const over = run({
+    const over = look({
       signal: stop.signal,
       armed: resolve,
       tell: (changes) => {

@@ -74,7 +74,7 @@ export function createWatching(options: WatchingOptions): Watching {
       env: {},
       execArgv: [],
       // Names are short-lived and many while folders are read; a small nursery keeps the thread small.
-      resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: 4 },
+      resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: 2 },
     });
     const listeners = new Set<Listener>();
     const gone = new Promise<void>((resolve) => worker.once("exit", () => resolve()));

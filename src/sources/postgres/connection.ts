@@ -98,7 +98,7 @@ export function createConnection(options: ConnectionOptions): Connection {
         allowExitOnIdle: true,
       });
       // A connection that breaks while no one uses it is replaced when it is needed.
-      opened.on("error", () => undefined);
+      opened.on("error", unheard);
       return opened;
     });
     return pool;
@@ -126,8 +126,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     try {
       const client = await untilLeft((await openPool()).connect(), signal, (late) => late.release());
       // Without anyone to hear of it, an error ends the process.
-      const deaf = (): void => undefined;
-      client.on("error", deaf);
+      client.on("error", unheard);
       let isSound = false;
       const work = use(client).then(
         (answer) => {
@@ -140,7 +139,7 @@ export function createConnection(options: ConnectionOptions): Connection {
         },
       );
       const giveBack = (isWanted: boolean): void => {
-        if (isSound && isWanted) client.off("error", deaf);
+        if (isSound && isWanted) client.off("error", unheard);
         client.release(!isSound || !isWanted);
       };
       const answer = untilLeft(work, signal, () => undefined);
@@ -155,10 +154,6 @@ export function createConnection(options: ConnectionOptions): Connection {
     } catch (cause) {
       throw signal.aborted ? withdrawn(signal) : toError(cause);
     }
-  }
-
-  function send(client: pg.ClientBase, { text, values = [] }: Question): Promise<pg.QueryResult> {
-    return client.query({ text, values: values as unknown[], queryMode: "extended" } as pg.QueryConfig);
   }
 
   /** All three are on their way before the first is answered. */
@@ -233,6 +228,12 @@ export function createConnection(options: ConnectionOptions): Connection {
     },
   };
 }
+
+function send(client: pg.ClientBase, { text, values = [] }: Question): Promise<pg.QueryResult> {
+  return client.query({ text, values: values as unknown[], queryMode: "extended" } as pg.QueryConfig);
+}
+
+function unheard(): void {}
 
 /** What is no answer of a database breaks the connection. As pg is, it would be thrown at no one, and end the process. */
 function guarded(Client: typeof pg.Client): typeof pg.Client {

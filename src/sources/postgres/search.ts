@@ -18,11 +18,6 @@ export interface SearchedTable {
   readonly config: string;
 }
 
-export function refOf({ table }: SearchedTable): TableRef {
-  const dot = table.indexOf(".");
-  return dot < 0 ? { schema: "public", table } : { schema: table.slice(0, dot), table: table.slice(dot + 1) };
-}
-
 const maxHits = 1000;
 const maxSnippet = 600;
 

@@ -49,9 +49,9 @@ const columnNames = (relation: string, keys: string) => `(
   SELECT json_agg(named.attname ORDER BY key.at) FROM unnest(${keys}) WITH ORDINALITY key (number, at)
   JOIN pg_attribute named ON named.attrelid = ${relation} AND named.attnum = key.number)`;
 
-/** `isOpen` when everything may be spoken of: then it does not matter what an expression depends on. */
-const described = (where: string, isOpen: boolean) => {
-  const said = (catalogue: string, object: string) => (isOpen ? "NULL" : mentions(catalogue, object));
+/** What an expression depends on matters only where not everything may be spoken of. */
+const described = (where: string, isRestricted: boolean) => {
+  const said = (catalogue: string, object: string) => (isRestricted ? mentions(catalogue, object) : "NULL");
   return `
   SELECT c.relname::text AS name, c.relkind::text AS letter, pg_get_userbyid(c.relowner)::text AS owner,
     obj_description(c.oid, 'pg_class') AS comment, pg_get_partkeydef(c.oid) AS partition,
@@ -102,11 +102,12 @@ const described = (where: string, isOpen: boolean) => {
 
 /** Of one table, or of all of a schema. */
 export function tablesQuestion(schema: string, table: string | undefined, allow: AllowList, limit: number): Question {
+  const { schemas, tables } = allow.restricts;
   const where = `c.relnamespace = n.oid AND ($2::text IS NULL OR c.relname = $2::text)`;
   return {
     text: `SELECT d.*, (SELECT e.reltuples::float8 FROM pg_class e WHERE e.relnamespace = n.oid AND e.relname = d.name) AS estimate
       FROM pg_namespace n
-      CROSS JOIN LATERAL (${described(where, isOpen(allow))} ORDER BY c.relname::text COLLATE "C" LIMIT ${limit}) d
+      CROSS JOIN LATERAL (${described(where, schemas || tables)} ORDER BY c.relname::text COLLATE "C" LIMIT ${limit}) d
       WHERE n.nspname = $1::text AND has_schema_privilege(n.oid, 'USAGE')`,
     values: [schema, table ?? null],
   };
@@ -137,10 +138,6 @@ export const tableDigests = `
   LEFT JOIN ${summed("objoid", "objsubid || ':' || xmin::text", "pg_description WHERE classoid = 'pg_class'::regclass")} o ON o.of = c.oid
   WHERE NOT starts_with(n.nspname::text, 'pg_') AND n.nspname <> 'information_schema' AND has_schema_privilege(n.oid, 'USAGE')
     AND ${readableTable}`;
-
-function isOpen({ restricts: { schemas, tables } }: AllowList): boolean {
-  return !schemas && !tables;
-}
 
 /** In place of what may not be named. */
 export const hiddenText = "…";

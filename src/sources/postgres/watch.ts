@@ -1,7 +1,7 @@
 /** What changes in the database: tables by looking at the catalogue now and then, rows by what is sent to a channel. */
 import { ResourceError } from "../../errors.ts";
 import type { SourceChange, Tools } from "../../source.ts";
-import type { AllowList } from "../database/allow-list.ts";
+import { type AllowList, parseTableRef, type TableRef } from "../database/allow-list.ts";
 import { isSpeakable } from "../database/segments.ts";
 import type { LookOut } from "../database/watching.ts";
 import type { Connection, Session } from "./connection.ts";
@@ -65,11 +65,6 @@ export function createLookOut({ connection, allow, hasFunctions, channel, pollMs
     return { fingerprint: before, seen };
   }
 
-  async function fingerprintOf(session: Session): Promise<string> {
-    const [row] = await session.ask({ text: fingerprint });
-    return String(row?.["fingerprint"]);
-  }
-
   /** The rows that a message speaks of: `table`, `schema.table`, or JSON with `table` and perhaps `schema`. */
   function heard(payload: string): readonly SourceChange[] {
     if (payload === "") return [{ kind: "lost" }];
@@ -109,6 +104,11 @@ export function createLookOut({ connection, allow, hasFunctions, channel, pollMs
   };
 }
 
+async function fingerprintOf(session: Session): Promise<string> {
+  const [row] = await session.ask({ text: fingerprint });
+  return String(row?.["fingerprint"]);
+}
+
 function changesBetween(before: Snapshot, after: Snapshot, allow: AllowList): SourceChange[] {
   const changes: SourceChange[] = [];
   /** Schemas in which anything is another than before. */
@@ -139,20 +139,12 @@ function changesBetween(before: Snapshot, after: Snapshot, allow: AllowList): So
   return changes;
 }
 
-function refOf(payload: string): { readonly schema: string; readonly table: string } | undefined {
-  if (payload.startsWith("{")) {
-    try {
-      const { schema = "public", table } = JSON.parse(payload) as {
-        readonly schema?: unknown;
-        readonly table?: unknown;
-      };
-      return typeof schema === "string" && typeof table === "string" ? { schema, table } : undefined;
-    } catch {
-      return undefined;
-    }
+function refOf(payload: string): TableRef | undefined {
+  if (!payload.startsWith("{")) return parseTableRef(payload);
+  try {
+    const { schema = "public", table } = JSON.parse(payload) as { readonly schema?: unknown; readonly table?: unknown };
+    return typeof schema === "string" && typeof table === "string" ? { schema, table } : undefined;
+  } catch {
+    return undefined;
   }
-  const dot = payload.indexOf(".");
-  return dot < 0
-    ? { schema: "public", table: payload }
-    : { schema: payload.slice(0, dot), table: payload.slice(dot + 1) };
 }

@@ -35,10 +35,10 @@ export function createLookOut({ path, engine, allow, pollMs, wait }: WatchOption
 
   return async function lookOut({ armed, tell, signal }: LookOut): Promise<void> {
     let isWritten = false;
-    let wake = (): void => undefined;
+    let waiting: AbortController | undefined;
     const written = (): void => {
       isWritten = true;
-      wake();
+      waiting?.abort();
     };
     // Before the first look, so that nothing falls between.
     const watcher = watchBeside(path, written);
@@ -48,12 +48,8 @@ export function createLookOut({ path, engine, allow, pollMs, wait }: WatchOption
       armed();
       while (!signal.aborted) {
         if (!isWritten) {
-          const waiting = new AbortController();
-          const over = (): void => waiting.abort();
-          signal.addEventListener("abort", over, { once: true });
-          wake = over;
-          await wait(pollMs, waiting.signal).catch(() => undefined);
-          signal.removeEventListener("abort", over);
+          waiting = new AbortController();
+          await wait(pollMs, AbortSignal.any([signal, waiting.signal])).catch(() => undefined);
         }
         if (signal.aborted) return;
         if (isWritten) await wait(quietMs, signal);

@@ -1,0 +1,114 @@
+/** `pressmark set`: named choices of resources. */
+import { counted, inUnits } from "../reading/amounts.ts";
+import { notFound, quote } from "../../errors.ts";
+import { displayWidth, padToWidth } from "../../lib/display-width.ts";
+import type { Resource } from "../../resources.ts";
+import { defineCommand, flag, many, optional, UsageError, valueFlag, type World } from "../command.ts";
+import { jsonLine, plain, print } from "../print.ts";
+import { atDesk, type Desk, type DeskFlags, deskFlags } from "../reading/desk.ts";
+
+const actions = ["list", "show", "add", "remove"] as const;
+
+export default defineCommand({
+  name: "set",
+  summary: "Name choices of resources, and show them",
+  more: "Each set is a prompt in hosts and the resource set://NAME. A set is written into the project's config, with everything else in it left as it is; without a config, or where that is a program, it is kept in the state folder for this project. remove takes resources out of a set, or without any the set itself.",
+  examples: [
+    "pressmark set add onboarding README.md docs/setup.md --title 'First day'",
+    "pressmark set list",
+    "pressmark set show onboarding",
+    "pressmark set remove onboarding docs/setup.md",
+  ],
+  takes: {
+    action: optional("list, show, add or remove; list unless said", actions),
+    name: optional("the name of the set"),
+    resources: many("resources: URIs or paths", "files"),
+  },
+  flags: {
+    title: textFlag("what people see instead of its name"),
+    description: textFlag("what it is for"),
+    json: flag("one JSON object a line"),
+    ...deskFlags,
+  },
+  async run({ action = "list", name, resources, flags }, world) {
+    const isChange = action === "add" || action === "remove";
+    if (action === "list" ? name !== undefined : name === undefined)
+      throw new UsageError(action === "list" ? "list takes no name; show takes one" : `${action} needs the name of a set`);
+    if (action === "show" && resources.length > 0) throw new UsageError("show takes the name of one set and no more");
+    if (action === "add" && resources.length === 0)
+      throw new UsageError("name what to add, as in: pressmark set add onboarding README.md");
+    if (action !== "add" && (flags.title !== undefined || flags.description !== undefined))
+      throw new UsageError("--title and --description go with add");
+    if (isChange) return change(action, name!, resources, flags, world);
+    await atDesk(flags, world, (desk) => (action === "list" ? list(flags.json, desk) : show(name!, flags.json, desk)));
+  },
+});
+
+function textFlag(summary: string) {
+  return valueFlag<string | undefined>("TEXT", summary, {
+    initial: undefined,
+    parse(text) {
+      if (text.trim() === "") throw new UsageError("takes a text that is not empty");
+      return text;
+    },
+  });
+}
+
+async function list(json: boolean, desk: Desk): Promise<void> {
+  const { items } = await desk.resources.children("set://", {}, desk.call);
+  if (json) return desk.print(items.map(jsonLine).join(""));
+  if (items.length === 0) desk.warn("there are no sets here; pressmark set add NAME URI… makes one");
+  await desk.print(inRows(items.map(({ name, title, description }) => [plain(name), plain(title ?? description ?? "")])));
+}
+
+async function show(name: string, json: boolean, desk: Desk): Promise<void> {
+  const uri = `set://${encodeURIComponent(name)}`;
+  const { contents } = await desk.resources.read(uri, desk.call);
+  const index = contents.find((content) => content.uri === uri);
+  if (!index || !("text" in index.body)) throw notFound(uri);
+  const { resources = [] } = JSON.parse(index.body.text) as { readonly resources?: readonly Resource[] };
+  if (json) return desk.print(resources.map(jsonLine).join(""));
+  await desk.print(
+    inRows(
+      resources.map(({ uri: each, title, size }) => [
+        plain(each),
+        size === undefined ? "" : inUnits(size),
+        plain(title ?? ""),
+      ]),
+    ),
+  );
+}
+
+/** One line each, every column as wide as it needs to be. */
+function inRows(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = [];
+  for (const row of rows)
+    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, displayWidth(cell));
+  const line = (row: readonly string[]) => row.map((cell, index) => padToWidth(cell, widths[index] ?? 0)).join("  ");
+  return rows.map((row) => `${line(row).trimEnd()}\n`).join("");
+}
+
+async function change(
+  action: "add" | "remove",
+  name: string,
+  words: readonly string[],
+  flags: ChangeFlags,
+  world: World,
+): Promise<void> {
+  const { changeSet } = await import("../../server/sets/change-set.ts");
+  const { title, description, folder, config } = flags;
+  if (flags.server !== undefined) throw new UsageError("the sets of another server are changed there: leave out --server");
+  const call = { caller: { id: "local" }, signal: world.signal };
+  const wanted = action === "add" ? { add: words, title, description } : { remove: words };
+  const { folder: from, env, err } = world;
+  const { place, resources } = await changeSet({ name, ...wanted }, { folders: folder, config, from, env, err }, call);
+  if (flags.json) return print(world.out, jsonLine({ name, place, resources: resources ?? [] }));
+  const now = resources ? `holds ${counted(resources.length, "resource")}` : "is gone";
+  await print(world.out, `the set ${quote(name)} ${now}: ${plain(place)}\n`);
+}
+
+interface ChangeFlags extends DeskFlags {
+  readonly title: string | undefined;
+  readonly description: string | undefined;
+  readonly json: boolean;
+}

@@ -1,0 +1,95 @@
+/** From what a terminal sends to the keys that a person pressed. */
+import { StringDecoder } from "node:string_decoder";
+
+export type NamedKey =
+  | "up"
+  | "down"
+  | "left"
+  | "right"
+  | "page-up"
+  | "page-down"
+  | "home"
+  | "end"
+  | "enter"
+  | "tab"
+  | "space"
+  | "backspace"
+  | "clear"
+  | "help"
+  | "escape"
+  | "interrupt";
+
+export type Key = NamedKey | { readonly typed: string };
+
+const controls: Readonly<Record<string, NamedKey>> = {
+  "\u0003": "interrupt",
+  "\u0008": "backspace",
+  "\u007f": "backspace",
+  "\u0009": "tab",
+  "\u000d": "enter",
+  "\u000a": "enter",
+  "\u000e": "down",
+  "\u0010": "up",
+  "\u0015": "clear",
+  " ": "space",
+  "?": "help",
+};
+
+/** What follows ESC, as terminals in use send it. */
+const sequences: Readonly<Record<string, NamedKey>> = {
+  "[A": "up",
+  "[B": "down",
+  "[C": "right",
+  "[D": "left",
+  OA: "up",
+  OB: "down",
+  OC: "right",
+  OD: "left",
+  "[H": "home",
+  "[F": "end",
+  OH: "home",
+  OF: "end",
+  "[1~": "home",
+  "[4~": "end",
+  "[5~": "page-up",
+  "[6~": "page-down",
+};
+
+const sequence = /^(?:\[[0-9;?]*[ -/]*[@-~]|O[@-~])/;
+
+/** Takes bytes as they come: a letter may be cut in two. A sequence that is not known is no key. */
+export function createKeys(): (bytes: Uint8Array) => readonly Key[] {
+  const decoder = new StringDecoder("utf8");
+  return (bytes) => keysOf(decoder.write(Buffer.from(bytes)));
+}
+
+function keysOf(text: string): Key[] {
+  const keys: Key[] = [];
+  let typed = "";
+  const flush = () => {
+    if (typed !== "") keys.push({ typed });
+    typed = "";
+  };
+  for (let at = 0; at < text.length;) {
+    const character = String.fromCodePoint(text.codePointAt(at)!);
+    at += character.length;
+    if (character === "\u001b") {
+      flush();
+      const found = sequence.exec(text.slice(at, at + 32))?.[0];
+      if (found === undefined) keys.push("escape");
+      else {
+        at += found.length;
+        const key = sequences[found];
+        if (key) keys.push(key);
+      }
+      continue;
+    }
+    const named = Object.hasOwn(controls, character) ? controls[character] : undefined;
+    if (named) {
+      flush();
+      keys.push(named);
+    } else if (!/\p{Cc}/u.test(character)) typed += character;
+  }
+  flush();
+  return keys;
+}

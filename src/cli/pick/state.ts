@@ -1,0 +1,258 @@
+/** What a person sees and has chosen while picking; and what a key, or something that was loaded, makes of it. No side effects. */
+import { foldPath } from "./fuzzy.ts";
+import type { Key } from "./keys.ts";
+
+export interface Item {
+  readonly uri: string;
+  readonly name: string;
+  /** What letters are compared with: the path, or the URI. */
+  readonly path: string;
+  readonly isDirectory: boolean;
+  readonly mimeType?: string | undefined;
+  readonly size?: number | undefined;
+}
+
+/** What has been loaded of a directory. */
+export interface Folder {
+  readonly items: readonly Item[];
+  /** Where it goes on. */
+  readonly next?: string | undefined;
+  readonly failure?: string | undefined;
+}
+
+export type Row =
+  | { readonly kind: "item"; readonly item: Item; readonly depth: number }
+  /** More of a directory is there, or on its way. */
+  | { readonly kind: "more"; readonly folder: string; readonly depth: number }
+  | { readonly kind: "failure"; readonly message: string; readonly depth: number };
+
+export interface Preview {
+  readonly uri: string;
+  readonly lines: readonly string[];
+}
+
+export interface PickState {
+  readonly columns: number;
+  readonly rows: number;
+  /** By URI; the top is "". */
+  readonly folders: ReadonlyMap<string, Folder>;
+  readonly open: ReadonlySet<string>;
+  readonly filter: string;
+  readonly found: { readonly items: readonly Item[]; readonly count: number };
+  /** How many resources are known, and whether that is all. */
+  readonly known: { readonly count: number; readonly isAll: boolean };
+  /** What is listed: the tree, or what was found. */
+  readonly shown: readonly Row[];
+  /** The row under the cursor, and the first that is seen. */
+  readonly at: number;
+  readonly top: number;
+  readonly chosen: ReadonlyMap<string, Item>;
+  /** Of what is chosen; undefined where they cannot be counted. */
+  readonly tokens: ReadonlyMap<string, number | undefined>;
+  readonly preview: Preview | undefined;
+  readonly isHelp: boolean;
+  readonly end: "finished" | "left" | undefined;
+}
+
+export type Event =
+  | { readonly kind: "key"; readonly key: Key }
+  | { readonly kind: "resized"; readonly columns: number; readonly rows: number }
+  | { readonly kind: "page"; readonly folder: string; readonly items: readonly Item[]; readonly next?: string | undefined }
+  | { readonly kind: "failed"; readonly folder: string; readonly message: string }
+  | { readonly kind: "found"; readonly letters: string; readonly items: readonly Item[]; readonly count: number }
+  | { readonly kind: "known"; readonly count: number; readonly isAll: boolean }
+  | { readonly kind: "preview"; readonly preview: Preview }
+  | { readonly kind: "tokens"; readonly uri: string; readonly tokens: number | undefined };
+
+/** The line with the filter, and the one below the list. */
+const furniture = 2;
+
+export function begin(columns: number, rows: number): PickState {
+  return withRows({
+    columns,
+    rows,
+    folders: new Map(),
+    open: new Set([""]),
+    filter: "",
+    found: { items: [], count: 0 },
+    known: { count: 0, isAll: false },
+    shown: [],
+    at: 0,
+    top: 0,
+    chosen: new Map(),
+    tokens: new Map(),
+    preview: undefined,
+    isHelp: false,
+    end: undefined,
+  });
+}
+
+export function reduce(state: PickState, event: Event): PickState {
+  switch (event.kind) {
+    case "key":
+      return press(state, event.key);
+    case "resized":
+      return inSight({ ...state, columns: event.columns, rows: event.rows });
+    case "page": {
+      const before = state.folders.get(event.folder)?.items ?? [];
+      return withFolder(state, event.folder, { items: [...before, ...event.items], next: event.next });
+    }
+    case "failed": {
+      const { items = [] } = state.folders.get(event.folder) ?? {};
+      return withFolder(state, event.folder, { items, failure: event.message });
+    }
+    case "found":
+      // What was looked for in the meantime is another thing.
+      if (event.letters !== foldPath(state.filter)) return state;
+      return withRows({ ...state, found: { items: event.items, count: event.count } });
+    case "known":
+      return { ...state, known: { count: event.count, isAll: event.isAll } };
+    case "preview":
+      return { ...state, preview: event.preview };
+    case "tokens":
+      return { ...state, tokens: new Map(state.tokens).set(event.uri, event.tokens) };
+  }
+}
+
+function press(state: PickState, key: Key): PickState {
+  if (key === "interrupt") return { ...state, end: "left" };
+  if (state.isHelp) return { ...state, isHelp: false };
+  if (typeof key === "object") return filtered(state, state.filter + key.typed);
+  switch (key) {
+    case "up":
+      return moved(state, -1);
+    case "down":
+      return moved(state, 1);
+    case "page-up":
+      return moved(state, 1 - listHeight(state));
+    case "page-down":
+      return moved(state, listHeight(state) - 1);
+    case "home":
+      return moved(state, -Infinity);
+    case "end":
+      return moved(state, Infinity);
+    case "backspace":
+      return filtered(state, withoutLast(state.filter));
+    case "clear":
+      return filtered(state, "");
+    case "escape":
+      return state.filter === "" ? { ...state, end: "left" } : filtered(state, "");
+    case "help":
+      return { ...state, isHelp: true };
+    case "space":
+      return moved(toggled(state), 1);
+    case "tab":
+      return opened(state, "either");
+    case "right":
+      return opened(state, "open");
+    case "left":
+      return opened(state, "close");
+    case "enter":
+      return finished(state);
+  }
+}
+
+/** What is under the cursor. */
+export function current(state: PickState): Item | undefined {
+  const row = state.shown[state.at];
+  return row?.kind === "item" ? row.item : undefined;
+}
+
+export function listHeight({ rows }: Pick<PickState, "rows">): number {
+  return Math.max(1, rows - furniture);
+}
+
+/** The directories whose next page someone is about to see. */
+export function wantedFolders(state: PickState): readonly string[] {
+  if (state.filter !== "") return [];
+  const height = listHeight(state);
+  return state.shown
+    .slice(state.top, state.top + 2 * height)
+    .flatMap((row) => (row.kind === "more" ? [row.folder] : []));
+}
+
+function withFolder(state: PickState, uri: string, folder: Folder): PickState {
+  return withRows({ ...state, folders: new Map(state.folders).set(uri, folder) });
+}
+
+/** The cursor stays on what it was on, if that is still there. */
+function withRows(state: PickState): PickState {
+  const uri = current(state)?.uri;
+  const shown = state.filter === "" ? [...treeRows("", 0, state)] : foundRows(state);
+  const at = uri === undefined ? state.at : shown.findIndex((row) => row.kind === "item" && row.item.uri === uri);
+  return inSight({ ...state, shown, at: at < 0 ? state.at : at });
+}
+
+function foundRows({ found }: PickState): Row[] {
+  return found.items.map((item) => ({ kind: "item", item, depth: 0 }));
+}
+
+function* treeRows(uri: string, depth: number, { folders, open }: PickState): Generator<Row> {
+  const folder = folders.get(uri);
+  for (const item of folder?.items ?? []) {
+    yield { kind: "item", item, depth };
+    if (item.isDirectory && open.has(item.uri)) yield* treeRows(item.uri, depth + 1, { folders, open } as PickState);
+  }
+  if (folder?.failure !== undefined) yield { kind: "failure", message: folder.failure, depth };
+  else if (!folder || folder.next !== undefined) yield { kind: "more", folder: uri, depth };
+}
+
+function inSight(state: PickState): PickState {
+  const at = Math.max(0, Math.min(state.at, state.shown.length - 1));
+  const height = listHeight(state);
+  const top = Math.max(at - height + 1, Math.min(state.top, at), 0);
+  return { ...state, at, top };
+}
+
+function moved(state: PickState, by: number): PickState {
+  return inSight({ ...state, at: Math.max(0, Math.min(state.at + by, state.shown.length - 1)) });
+}
+
+function filtered(state: PickState, filter: string): PickState {
+  if (filter === state.filter) return state;
+  return withRows({ ...state, filter, found: { items: [], count: 0 }, shown: [], at: 0, top: 0 });
+}
+
+let graphemes: Intl.Segmenter | undefined;
+
+/** Without the last letter as a person counts them. */
+function withoutLast(text: string): string {
+  graphemes ??= new Intl.Segmenter("en", { granularity: "grapheme" });
+  let last = 0;
+  for (const { index } of graphemes.segment(text)) last = index;
+  return text.slice(0, last);
+}
+
+function toggled(state: PickState): PickState {
+  const item = current(state);
+  if (!item) return state;
+  const chosen = new Map(state.chosen);
+  if (!chosen.delete(item.uri)) chosen.set(item.uri, item);
+  return { ...state, chosen };
+}
+
+function opened(state: PickState, way: "open" | "close" | "either"): PickState {
+  const item = current(state);
+  if (!item || state.filter !== "") return state;
+  const isOpen = state.open.has(item.uri);
+  if (item.isDirectory && (way === "either" || isOpen === (way === "close"))) {
+    const open = new Set(state.open);
+    if (!open.delete(item.uri)) open.add(item.uri);
+    return withRows({ ...state, open });
+  }
+  return way === "close" ? inSight({ ...state, at: parentOf(state) }) : state;
+}
+
+/** The row of the directory that holds what is under the cursor. */
+function parentOf({ shown, at }: PickState): number {
+  const depth = shown[at]?.depth ?? 0;
+  const above = shown.slice(0, at).findLastIndex((row) => row.depth < depth);
+  return above < 0 ? at : above;
+}
+
+/** With nothing chosen, what is under the cursor is meant. */
+function finished(state: PickState): PickState {
+  const item = current(state);
+  if (state.chosen.size > 0) return { ...state, end: "finished" };
+  return item ? { ...state, chosen: new Map([[item.uri, item]]), end: "finished" } : state;
+}

@@ -1,0 +1,47 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { compareAddresses } from "../lib/address-order.ts";
+import { fromKey, keysBelow, readQuery, spellQuery, toKey } from "./address-key.ts";
+
+const path = fc.string({
+  unit: fc.oneof(
+    fc.constantFrom(..."/ab-. \0\u0001\u007f\u0080~é日\ufffd\uffff", "😀", "\ud800"),
+    fc.string({ unit: "binary", minLength: 1, maxLength: 1 }),
+  ),
+  maxLength: 12,
+});
+
+it("keys compare as addresses do", () => {
+  fc.assert(
+    fc.property(path, path, (left, right) => {
+      expect(Math.sign(Buffer.compare(toKey(left), toKey(right)))).toBe(Math.sign(compareAddresses(left, right)));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+it("a key leads back to its path", () => {
+  fc.assert(
+    fc.property(path, (one) => {
+      expect(fromKey(toKey(one))).toBe(one);
+    }),
+  );
+});
+
+it("the keys below a path are those of what is below it", () => {
+  fc.assert(
+    fc.property(path, path, (folder, other) => {
+      const [from, to] = keysBelow(folder);
+      const key = toKey(other);
+      const isBelow = folder === "" ? other !== "" : other.startsWith(`${folder}/`);
+      expect(Buffer.compare(from, key) <= 0 && Buffer.compare(key, to) < 0).toBe(isBelow);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+it("a query has one spelling, whatever the order of its names", () => {
+  expect(spellQuery({ b: "2", a: "1" })).toBe(spellQuery({ a: "1", b: "2" }));
+  expect(readQuery(spellQuery({ b: "2", a: "1" }))).toEqual({ a: "1", b: "2" });
+  expect([spellQuery(undefined), spellQuery({}), readQuery("")]).toEqual(["", "", undefined]);
+});

@@ -1,0 +1,157 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { formatOf, isGarbled, languageOf, type Format } from "./format.ts";
+import { passagesOf } from "./passages.ts";
+import { trouble } from "./trouble.examples.ts";
+
+const long = "This sentence is here so that the passage has some weight of its own, and a little more. ";
+const shown = (text: string, format: Format) =>
+  passagesOf(text, format).map(({ from, to, lines, heading }) => [
+    lines.join("-"),
+    heading,
+    text.slice(from, to).split("\n", 1)[0]!.trim(),
+  ]);
+
+describe("documents are cut at their headings", () => {
+  it("of Markdown", () => {
+    const text = `---\ntitle: x\n---\n\n# Top\n\n${long}\n\n## First\n\n${long}\n\n\`\`\`sh\n# no heading\n\`\`\`\n\nSecond\n------\n\n${long}\n`;
+    expect(shown(text, "markdown")).toEqual([
+      ["1-7", "Top", "---"],
+      ["9-15", "Top > First", "## First"],
+      ["17-20", "Top > Second", "Second"],
+    ]);
+  });
+  it("of AsciiDoc", () => {
+    const text = `= Top\n\n${long}\n\n== First\n\n----\n== no heading\n----\n${long}\n`;
+    expect(shown(text, "asciidoc")).toEqual([
+      ["1-3", "Top", "= Top"],
+      ["5-10", "Top > First", "== First"],
+    ]);
+  });
+  it("of reStructuredText", () => {
+    const text = `===\nTop\n===\n\n${long}\n\nFirst\n-----\n\n${long}\n\nSecond\n------\n\n${long}\n`;
+    expect(shown(text, "rst").map(([lines, heading]) => [lines, heading])).toEqual([
+      ["1-5", "Top"],
+      ["7-10", "Top > First"],
+      ["12-15", "Top > Second"],
+    ]);
+  });
+});
+
+describe("code is cut at its definitions", () => {
+  it("with what is said of them above", () => {
+    const body = `  return ${"value + ".repeat(12)}1;\n`;
+    const text = `import x from "x";\n${"import y from 'yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy';\n".repeat(2)}\n/**\n * Adds.\n */\nexport function add(value: number) {\n${body}}\n\nclass Box {\n  // Opens it.\n  open(value: number) {\n${body}  }\n}\n`;
+    expect(shown(text, "braces")).toEqual([
+      ["1-3", "", 'import x from "x";'],
+      ["5-10", "add", "/**"],
+      ["12-17", "Box > open", "class Box {"],
+    ]);
+  });
+  it("of Python", () => {
+    const text = `@cached\ndef first():\n    """${long}"""\n    return 1\n\nclass Second:\n    def third(self):\n        """${long}"""\n`;
+    expect(shown(text, "indents")).toEqual([
+      ["1-4", "first", "@cached"],
+      ["6-8", "Second > third", "class Second:"],
+    ]);
+  });
+});
+
+describe("other text is cut between paragraphs", () => {
+  it("that are long enough together", () => {
+    const paragraph = `${long.repeat(4)}\n\n`;
+    expect(shown(paragraph.repeat(6), "plain").map(([lines]) => lines)).toEqual(["1-5", "7-11"]);
+  });
+  it("or within them, behind a sentence", () => {
+    const text = `${"これは長い段落の中にある一つの文です。".repeat(100)}終わり`;
+    const passages = passagesOf(text, "plain");
+    expect(passages.length).toBeGreaterThan(2);
+    for (const { from, to } of passages.slice(0, -1)) expect(text.slice(from, to)).toMatch(/。$/u);
+  });
+  it("and a line that is left over stays with what is above it", () => {
+    expect(shown(`${`${long}\n`.repeat(17)}last\n`, "plain")).toHaveLength(1);
+  });
+});
+
+it("a text without anything to say has one empty passage", () => {
+  for (const text of ["", " \r\n\t\n"])
+    expect(passagesOf(text, "plain")).toEqual([{ from: 0, to: 0, lines: [1, 1], heading: "" }]);
+});
+
+it("passages are in order and hold all that is not white, with their lines, whatever the text", () => {
+  const formats = fc.constantFrom<Format>("markdown", "asciidoc", "rst", "braces", "indents", "statements", "plain");
+  const piece = fc.oneof(
+    trouble,
+    fc.constantFrom(
+      "\n\n",
+      "\r\n",
+      "# A\n",
+      "A\n===\n",
+      "```\n",
+      "// said\n",
+      "function f() {\n",
+      "def g():\n",
+      long.repeat(20),
+      "字".repeat(700),
+      "👩‍💻".repeat(400),
+    ),
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), formats, (pieces, format) => {
+      const text = pieces.join("");
+      let before = 0;
+      for (const { from, to, lines } of passagesOf(text, format)) {
+        expect(text.slice(before, from)).toMatch(/^[\s\ufeff]*$/u);
+        expect(lines).toEqual([countLines(text, from), countLines(text, Math.max(from, to - 1))]);
+        expect(to - from).toBeLessThan(2000);
+        for (const edge of [from, to]) {
+          expect(text.slice(edge - 1, edge + 1)).not.toBe("\r\n");
+          expect(text.slice(Math.max(0, edge - 1), edge + 1)).not.toMatch(/^[\ud800-\udbff][\udc00-\udfff]$/);
+        }
+        before = to;
+      }
+      expect(text.slice(before)).toMatch(/^[\s\ufeff]*$/u);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+function countLines(text: string, until: number): number {
+  return text.slice(0, until).split("\n").length;
+}
+
+it("a text of ten megabytes in one line is cut into many", () => {
+  expect(passagesOf("x".repeat(10_000_000), "markdown").length).toBeGreaterThan(5000);
+  expect(passagesOf("{a(b);}".repeat(1_400_000), "braces").length).toBeGreaterThan(5000);
+});
+
+describe("what a text is", () => {
+  it.each([
+    ["a/README.md", undefined, "markdown"],
+    ["a/x.TS", undefined, "braces"],
+    ["x.py", undefined, "indents"],
+    ["Dockerfile", undefined, "statements"],
+    ["notes", "text/markdown; charset=utf-8", "markdown"],
+    ["notes.txt", "text/plain", "plain"],
+  ] as const)("%s %s", (path, type, expected) => expect(formatOf(path, type)).toBe(expected));
+
+  it.each([
+    ["これは日本語の文章です。設定を変更してください。", "plain", "ja"],
+    ["这是一个中文句子，请更改设置。", "plain", "zh"],
+    ["이것은 한국어 문장입니다.", "plain", "ko"],
+    ["This is a sentence that is written in English, and the words of it are common.", "plain", "en"],
+    ["Das ist ein Satz, und die Wörter sind deutsch.", "plain", ""],
+    ["const x = 1;", "braces", "code"],
+    ["12345", "plain", ""],
+    ["", "plain", ""],
+  ] as const)("%s is written in its language", (text, format, expected) =>
+    expect(languageOf(text, format)).toBe(expected),
+  );
+
+  it("bytes are no text", () => {
+    const bytes = Buffer.from(Array.from({ length: 4000 }, (_, at) => (at * 7919) % 256)).toString("latin1");
+    expect(isGarbled(bytes)).toBe(true);
+    expect(isGarbled("\ufffd".repeat(20) + "abc")).toBe(true);
+    expect(isGarbled("a text with one \u0000 in it, and \u001b[31mcolour\u001b[0m")).toBe(false);
+  });
+});

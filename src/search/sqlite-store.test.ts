@@ -1,0 +1,317 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { compareAddresses } from "../lib/address-order.ts";
+import { openStore } from "./sqlite-store.ts";
+import type { Document, Store } from "./store.ts";
+
+let folder: string;
+let file: string;
+let store: Store;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "pressmark-store-"));
+  file = join(folder, "index.db");
+  store = openStore(file);
+});
+afterEach(() => {
+  store.close();
+  rmSync(folder, { recursive: true });
+});
+
+const document = (path: string, text: string, more: Partial<Document["entry"]> = {}): Document => ({
+  mount: "docs",
+  entry: { path, version: "1", ...more },
+  text,
+});
+const put = (...documents: readonly Document[]): void => store.put(documents);
+const find = (text: string, more: object = {}): string[] =>
+  store.search({ text, limit: 10, ...more }).map(({ entry }) => entry.path);
+const paths = (mount = "docs"): string[] => store.stored(mount, { limit: 1000 }).map(({ path }) => path);
+
+describe("put", () => {
+  it("replaces what was there at these addresses", () => {
+    put(document("a", "the old words"), document("b", "other words"));
+    put(document("a", "the new text", { version: "2" }));
+    expect([find("old"), find("new"), find("words")]).toEqual([[], ["a"], ["b"]]);
+    expect(store.stored("docs", { limit: 10 })).toEqual([
+      { path: "a", version: "2" },
+      { path: "b", version: "1" },
+    ]);
+  });
+  it("takes the last of two for one address", () => {
+    put(document("a", "first"), document("a", "second"));
+    expect([find("first"), find("second"), paths()]).toEqual([[], ["a"], ["a"]]);
+  });
+  it("is done whole or not at all", () => {
+    put(document("a", "before"));
+    const broken = {
+      ...document("b", "after"),
+      get text(): string {
+        throw new Error("gone");
+      },
+    };
+    expect(() => put(document("a", "after"), broken)).toThrow("gone");
+    expect([find("before"), find("after"), paths()]).toEqual([["a"], [], ["a"]]);
+    put(document("c", "after all"));
+    expect([find("before"), find("after")]).toEqual([["a"], ["c"]]);
+  });
+  it("tells addresses apart by their queries", () => {
+    put(document("a", "plain"), document("a", "with a query", { query: { lines: "1", as: "text" } }));
+    expect(store.stored("docs", { limit: 10 })).toEqual([
+      { path: "a", version: "1" },
+      { path: "a", query: { as: "text", lines: "1" }, version: "1" },
+    ]);
+    store.remove("docs", [{ path: "a", query: { as: "text", lines: "1" } }]);
+    expect([find("plain"), find("query")]).toEqual([["a"], []]);
+  });
+  it("finds every document after hundreds of small puts and removals", () => {
+    const alive = new Map<string, string>();
+    for (let at = 0; at < 300; at += 1) {
+      const path = `${at % 70}`;
+      if (at % 7 === 3) {
+        store.remove("docs", [{ path }]);
+        alive.delete(path);
+      } else {
+        put(document(path, `common word number${at}`));
+        alive.set(path, `number${at}`);
+      }
+    }
+    expect(
+      store
+        .search({ text: "common", limit: 1000 })
+        .map(({ entry }) => entry.path)
+        .sort(),
+    ).toEqual([...alive.keys()].sort());
+    for (const [path, word] of alive) expect(find(word)).toEqual([path]);
+    expect(store.counts()).toEqual([{ mount: "docs", documents: alive.size, passages: alive.size }]);
+  });
+});
+
+describe("remove", () => {
+  it("passes over what is not there", () => {
+    put(document("a", "word"));
+    store.remove("docs", [{ path: "x" }, { path: "a" }]);
+    store.remove("other", [{ path: "a" }]);
+    expect([paths(), store.counts()]).toEqual([[], []]);
+  });
+  it("removes a path and all below it, and nothing beside it", () => {
+    const all = ["a", "a/b", "a/b/c", "a-b", "a.txt", "ab", "b"];
+    put(...all.map((path) => document(path, "word")));
+    store.removeBelow("docs", "a");
+    expect(paths()).toEqual(["a-b", "a.txt", "ab", "b"]);
+    expect(find("word").sort()).toEqual(["a-b", "a.txt", "ab", "b"]);
+    store.removeBelow("docs", "");
+    expect(paths()).toEqual([]);
+  });
+});
+
+describe("stored", () => {
+  it("lists a mount in the order of addresses, page by page", () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(fc.string({ unit: fc.constantFrom(..."/ab-.\0日", "😀", "\uffee"), maxLength: 5 }), {
+          maxLength: 12,
+        }),
+        (all) => {
+          store.removeBelow("docs", "");
+          put(...all.map((path) => document(path, "")));
+          const seen: string[] = [];
+          for (let after: string | undefined; ; after = seen.at(-1)) {
+            const page = store.stored("docs", { limit: 3, ...(after !== undefined && { after: { path: after } }) });
+            if (page.length === 0) break;
+            seen.push(...page.map(({ path }) => path));
+          }
+          expect(seen).toEqual([...all].sort(compareAddresses));
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+});
+
+it("counts say what is in, by mount", () => {
+  put(
+    document("a", "# One\n\n" + "word ".repeat(200) + "\n\n# Two\n\n" + "word ".repeat(200), {
+      mimeType: "text/markdown",
+    }),
+  );
+  store.put([{ ...document("b", "word"), mount: "another" }]);
+  expect(store.counts()).toEqual([
+    { mount: "another", documents: 1, passages: 1 },
+    { mount: "docs", documents: 1, passages: 2 },
+  ]);
+});
+
+it("notes are kept", () => {
+  expect(store.note("a")).toBeUndefined();
+  store.setNote("a", "1");
+  store.setNote("a", "2");
+  store.close();
+  store = openStore(file);
+  expect(store.note("a")).toBe("2");
+});
+
+describe("the file", () => {
+  it("is read by others while it is written", () => {
+    put(document("a", "first"));
+    const reader = openStore(file, { readOnly: true });
+    expect(reader.search({ text: "first", limit: 5 })).toHaveLength(1);
+    for (let at = 0; at < 40; at += 1) {
+      put(document(`b${at}`, `second number${at}`));
+      expect(reader.search({ text: `number${at}`, limit: 5 }).map(({ entry }) => entry.path)).toEqual([`b${at}`]);
+    }
+    store.remove("docs", [{ path: "a" }]);
+    expect(reader.search({ text: "first", limit: 5 })).toEqual([]);
+    expect(() => reader.put([document("c", "third")])).toThrow(/readonly|read-only/i);
+    reader.close();
+  });
+  it("that is not there, or not ready, is unavailable to readers", () => {
+    expect(() => openStore(join(folder, "none.db"), { readOnly: true })).toThrow(
+      expect.objectContaining({ kind: "unavailable" }),
+    );
+    expect(statSync(join(folder, "none.db"), { throwIfNoEntry: false })).toBeUndefined();
+  });
+  it.each([
+    ["is no database", () => Buffer.from("this is no database ".repeat(1000))],
+    ["is cut off", (bytes: Buffer) => bytes.subarray(0, bytes.length >> 1)],
+    [
+      "is overwritten in the middle",
+      (bytes: Buffer) =>
+        Buffer.concat([
+          bytes.subarray(0, 8192),
+          Buffer.alloc(bytes.length - 16_384, 7),
+          bytes.subarray(bytes.length - 8192),
+        ]),
+    ],
+    ["is empty", () => Buffer.alloc(0)],
+  ])("that %s is made anew", (_, damage) => {
+    put(...Array.from({ length: 200 }, (__, at) => document(`a${at}`, `word number${at} ${"more ".repeat(at)}`)));
+    store.close();
+    writeFileSync(file, damage(readFileSync(file)));
+    store = openStore(file);
+    expect(store.counts()).toEqual([]);
+    put(document("a", "word"));
+    expect(find("word")).toEqual(["a"]);
+  });
+  it("that another tokenizer has made is made anew, and not read before", () => {
+    put(document("a", "word"));
+    store.close();
+    const database = new DatabaseSync(file);
+    database.exec("update made_by set version = 'other'");
+    database.close();
+    expect(() => openStore(file, { readOnly: true })).toThrow(expect.objectContaining({ kind: "unavailable" }));
+    store = openStore(file);
+    expect(store.counts()).toEqual([]);
+  });
+  it("is whole after its writer was killed in the middle of a put", async () => {
+    store.close();
+    const script = `
+      const { openStore } = await import(${JSON.stringify(join(import.meta.dirname, "sqlite-store.ts"))});
+      const store = openStore(${JSON.stringify(file)});
+      for (let at = 0; ; at += 1) {
+        const text = "common word" + at + " " + "filling ".repeat(50);
+        store.put([0, 1, 2].map((part) => ({ mount: "docs", entry: { path: at + "/" + part, version: "1" }, text })));
+        if (at >= 3) store.remove("docs", [0, 1, 2].map((part) => ({ path: (at - 3) + "/" + part })));
+        process.stdout.write(at + "\\n");
+      }`;
+    for (const stopAt of [1, 20, 33]) {
+      const child = spawn(
+        process.execPath,
+        ["--input-type=module", "--experimental-strip-types", "--no-warnings", "-e", script],
+        { stdio: ["ignore", "pipe", "inherit"] },
+      );
+      const ended = new Promise((resolve) => child.once("exit", resolve));
+      let said = "";
+      for await (const piece of child.stdout) {
+        said += String(piece);
+        if (said.split("\n").length > stopAt) break;
+      }
+      child.kill("SIGKILL");
+      await ended;
+      const last = Number(said.trimEnd().split("\n").at(-1));
+      store = openStore(file);
+      const documents = paths();
+      // All three of a put, or none; and what was said to be in is in.
+      for (const folderName of new Set(documents.map((path) => path.split("/")[0]!)))
+        expect(documents.filter((path) => path.startsWith(`${folderName}/`))).toHaveLength(3);
+      expect(documents).toEqual(expect.arrayContaining([`${last}/0`, `${last}/1`, `${last}/2`]));
+      expect(find(`word${last}`, { limit: 3 }).sort()).toEqual([`${last}/0`, `${last}/1`, `${last}/2`]);
+      expect(
+        store
+          .search({ text: "common", limit: 1000 })
+          .map(({ entry }) => entry.path)
+          .sort(),
+      ).toEqual([...documents].sort());
+      store.close();
+    }
+    store = openStore(file);
+  });
+  it("gives back what is free", () => {
+    const text = (at: number): string =>
+      Array.from({ length: 120 }, (_, word) => `w${(at * 7919 + word * 104_729) % 99_991}`).join(" ");
+    for (let at = 0; at < 12; at += 1)
+      put(...Array.from({ length: 1000 }, (_, one) => document(`${at}/${one}`, text(at * 1000 + one))));
+    store.close();
+    const full = statSync(file).size;
+    store = openStore(file);
+    store.removeBelow("docs", "");
+    store.close();
+    expect(statSync(file).size).toBeLessThan(full / 4);
+    store = openStore(file);
+  });
+});
+
+describe("vectors", () => {
+  const vector = (...values: number[]): Float32Array => Float32Array.from(values);
+
+  it("are wanted for every passage once", () => {
+    put(document("a", "one two", { title: "Title" }), document("empty", ""));
+    const open = store.unembedded(10);
+    expect(open.map(({ text }) => text)).toEqual(["Title\none two"]);
+    store.embed(open.map(({ id }) => ({ id, vector: vector(1, 0, 0) })));
+    expect(store.unembedded(10)).toEqual([]);
+    put(document("a", "three"));
+    expect(store.unembedded(10).map(({ text }) => text)).toEqual(["three"]);
+    store.embed([...open, ...store.unembedded(10)].map(({ id }) => ({ id, vector: vector(0, 0, 0) })));
+    expect(store.unembedded(10)).toEqual([]);
+  });
+  it("come a few at a time", () => {
+    put(...Array.from({ length: 5 }, (_, at) => document(`${at}`, `text ${at}`)));
+    for (const count of [2, 2, 1]) {
+      const open = store.unembedded(2);
+      expect(open).toHaveLength(count);
+      store.embed(open.map(({ id }) => ({ id, vector: vector(1, 1) })));
+    }
+    expect(store.unembedded(2)).toEqual([]);
+  });
+  it("find what has other words, and raise what both find", () => {
+    put(
+      document("cat", "a feline animal"),
+      document("dog", "a canine animal"),
+      document("car", "a vehicle for the road, no animal"),
+    );
+    const near: Record<string, Float32Array> = {
+      cat: vector(1, 0.1, 0),
+      dog: vector(0.8, 0.6, 0),
+      car: vector(0, 0, 1),
+    };
+    const open = store.unembedded(10);
+    store.embed(
+      open.map(({ id, text }) => ({
+        id,
+        vector: near[text.includes("feline") ? "cat" : text.includes("canine") ? "dog" : "car"]!,
+      })),
+    );
+    expect(find("kitten", { vector: vector(1, 0, 0) })).toEqual(["cat", "dog", "car"]);
+    expect(find("canine", { vector: vector(1, 0, 0) })[0]).toBe("dog");
+    expect(find("kitten", { vector: vector(1, 0, 0), within: "dog" })).toEqual(["dog"]);
+    expect(find("animal -feline", { vector: vector(1, 0, 0) })).not.toContain("cat");
+    store.remove("docs", [{ path: "cat" }]);
+    expect(find("kitten", { vector: vector(1, 0, 0) })).toEqual(["dog", "car"]);
+    expect(find("vehicle", { vector: vector(1, 0) })).toEqual(["car"]);
+  });
+});

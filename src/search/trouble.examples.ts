@@ -1,0 +1,35 @@
+/** Texts for tests that look for what can go wrong with any text. */
+import fc from "fast-check";
+
+/** What texts are made of that make trouble: what NFKC makes longer or shorter, halves of pairs, marks without a letter. */
+export const trouble = fc.string({
+  unit: fc.oneof(
+    fc.constantFrom(
+      ..."aZ9_- \n\r\t'.,",
+      ..."あアｱﾞﾟー々〆漢字設定한글ᄒ",
+      "が".normalize("NFD"),
+      "㍿",
+      "ﬁ",
+      "½",
+      "ﷺ",
+      "é",
+      "e\u0301",
+      "İ",
+      "ß",
+      "👩‍💻",
+      "🇯🇵",
+      "𠮷",
+      "𝒜",
+      "\ud83d",
+      "\udc00",
+      "\u0301",
+      "\u200d",
+      "\u3099",
+      "\u0000",
+      "\ufffd",
+      "กำ",
+    ),
+    fc.string({ unit: "binary", minLength: 1, maxLength: 1 }),
+  ),
+  maxLength: 60,
+});

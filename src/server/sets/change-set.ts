@@ -1,0 +1,159 @@
+/** A person's change to a set: made where the set stands, in the config or in the state folder. */
+import { readFileSync } from "node:fs";
+import { dirname, extname, join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { editSet } from "../../config/edit-sets.ts";
+import { writeChange } from "../../config/hosts/settings.ts";
+import { parseText, type TextFormat } from "../../config/parse-text.ts";
+import { isPlainObject } from "../../config/references.ts";
+import type { SetSettings } from "../../config/schema.ts";
+import { isSetName, isSetUri, setNameRule } from "../../config/sets.ts";
+import { realPath } from "../../config/trust.ts";
+import { invalid, quote } from "../../errors.ts";
+import type { Call } from "../../resources.ts";
+import { isWithin } from "../folders.ts";
+import { uriFor } from "../locate.ts";
+import { type House, type HouseOptions, openHouse } from "../open-house.ts";
+import { homeFolder, stateFolder } from "../state-folder.ts";
+import { noSuchSet } from "../sets.ts";
+
+export interface SetChange {
+  readonly name: string;
+  /** URIs or paths, as the person wrote them. */
+  readonly add?: readonly string[];
+  /** None of them take the whole set away. */
+  readonly remove?: readonly string[];
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+}
+
+export interface ChangedSet {
+  /** The config's file, or that folder of the state in which the set is now. */
+  readonly place: string;
+  readonly isConfig: boolean;
+  /** What it holds now; undefined where it was taken away. */
+  readonly resources: readonly string[] | undefined;
+}
+
+/** Where a set stands, and how it is written there. */
+interface Place {
+  readonly file: string;
+  readonly isConfig: boolean;
+  readonly before: SetSettings | undefined;
+  /** What a path of the set is relative to; undefined where sets hold URIs alone. */
+  readonly folder?: string;
+  write(after: SetSettings | undefined): Promise<void>;
+}
+
+export async function changeSet(change: SetChange, options: HouseOptions, call: Call): Promise<ChangedSet> {
+  const { name } = change;
+  if (!isSetName(name)) throw invalid(`${setNameRule}; ${quote(name, 64)} is none`);
+  const house = await openHouse({ ...options, live: false });
+  try {
+    const place = await placeOf(name, house, options);
+    if (!place.before && !change.add) throw noSuchSet(name);
+    const after = await applied(change, place, house, call);
+    await place.write(after);
+    return { place: place.file, isConfig: place.isConfig, resources: after?.resources };
+  } finally {
+    await house.close();
+  }
+}
+
+async function applied(
+  { add = [], remove, title, description }: SetChange,
+  { before, folder }: Place,
+  house: House,
+  call: Call,
+): Promise<SetSettings | undefined> {
+  const uriOf = (where: string) => uriFor(where, folder ?? "/", house.mounts.map(toLocated)) ?? where;
+  const resources = [...(before?.resources ?? [])];
+  for (const word of add) {
+    const uri = await house.locate(word, call);
+    if (isSetUri(uri)) throw invalid(`a set holds resources, not other sets; leave out ${quote(word)}`);
+    await house.resources.stat(uri, call);
+    if (!resources.some((each) => each === uri || uriOf(each) === uri)) resources.push(written(uri, folder));
+  }
+  if (remove?.length === 0) return undefined;
+  for (const word of remove ?? []) {
+    const uri = await house.locate(word, call).catch(() => word);
+    const index = resources.findIndex((each) => each === word || each === uri || uriOf(each) === uri);
+    if (index < 0) throw invalid(`the set holds no ${quote(word)}; "pressmark set show" lists what it holds`);
+    resources.splice(index, 1);
+  }
+  if (resources.length === 0) {
+    if (remove) return undefined;
+    throw invalid("name at least one resource to add");
+  }
+  return {
+    resources,
+    ...pick("title", title ?? before?.title),
+    ...pick("description", description ?? before?.description),
+  };
+}
+
+function pick<Key extends string>(key: Key, value: string | undefined): { readonly [K in Key]?: string } {
+  return value === undefined ? {} : ({ [key]: value } as { readonly [K in Key]: string });
+}
+
+function toLocated({ name, base, source, folder }: House["mounts"][number]) {
+  return { mount: { name, base, source }, ...(folder !== undefined && { folder }) };
+}
+
+/** A file below the config's folder is written as its path, which other people's checkouts share. */
+function written(uri: string, folder: string | undefined): string {
+  if (folder === undefined || !uri.startsWith("file:") || uri.includes("?")) return uri;
+  const path = fileURLToPath(uri);
+  return isWithin(folder, path) ? relative(folder, path).split(sep).join("/") : uri;
+}
+
+async function placeOf(name: string, house: House, options: HouseOptions): Promise<Place> {
+  const { kept } = house.sets;
+  const saved = kept.all().find((set) => set.name === name && set.owner === undefined);
+  const inState: Place = {
+    file: kept.folder,
+    isConfig: false,
+    before: saved,
+    async write(after) {
+      if (after) kept.put({ ...after, name });
+      else kept.remove({ name });
+    },
+  };
+  const { config } = house;
+  if (config === undefined) return inState;
+  const format = formatOf(config);
+  if (format === undefined) {
+    if (house.sets.configured().some((set) => set.name === name))
+      throw invalid(`the set ${quote(name)} stands in ${quote(config)}, which is a program; change it there by hand`);
+    return inState;
+  }
+  const text = readFileSync(config, "utf8");
+  const before = await setIn(text, format, name);
+  if (!before && saved) return inState;
+  return {
+    file: config,
+    isConfig: true,
+    before,
+    folder: realPath(dirname(config)),
+    async write(after) {
+      const edited = await editSet(text, format, name, after);
+      if (edited !== text) writeChange({ file: config, before: text, after: edited }, join(stateOf(options), "backups"));
+    },
+  };
+}
+
+async function setIn(text: string, format: TextFormat, name: string): Promise<SetSettings | undefined> {
+  const parsed = await parseText(text, format);
+  const sets = "value" in parsed && isPlainObject(parsed.value) ? parsed.value["sets"] : undefined;
+  // The house was opened from it, so that it is as it was declared.
+  return isPlainObject(sets) && Object.hasOwn(sets, name) ? (sets[name] as SetSettings) : undefined;
+}
+
+function formatOf(file: string): TextFormat | undefined {
+  const extension = extname(file);
+  return extension === ".json" ? "json" : extension === ".ts" ? undefined : "yaml";
+}
+
+function stateOf({ env }: HouseOptions): string {
+  return stateFolder({ platform: process.platform, home: homeFolder(env), env });
+}

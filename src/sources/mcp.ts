@@ -1,0 +1,362 @@
+/** Another MCP server as a source: what it lists, reads, completes and tells, under our own URIs and rules. */
+import { notFound, ResourceError } from "../errors.ts";
+import { isPackageMissing } from "../lib/needed-package.ts";
+import { directoryType } from "../resources.ts";
+import type { Call, Content, Hit, Page, Resource } from "../resources.ts";
+import { defineSource, pathOf, segmentsOf } from "../source.ts";
+import type { Address, Entry, Part, Source, SourceHit, SourceTemplate, Tools } from "../source.ts";
+import type { RemoteHouse } from "../client/connect.ts";
+import { type Addresses, createAddresses } from "./mcp/addresses.ts";
+import { createRelay } from "./mcp/relay.ts";
+import { toSourceTemplate } from "./mcp/templates.ts";
+
+export interface McpOptions {
+  readonly url?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly command?: string | undefined;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string | undefined;
+  readonly era: "auto" | "modern" | "legacy";
+  readonly timeoutMs: number;
+}
+
+const neededPackage = "@modelcontextprotocol/client";
+/** A list that never ends is not walked for ever. */
+const maxPages = 1000;
+/** So many listed things are compared when the list changes; where there are more, everyone is told to look again. */
+const maxCompared = 20_000;
+/** Whoever asks for templates does not wait longer for a server that is slow. */
+const templatesMs = 5000;
+
+export default defineSource<McpOptions>({
+  name: "mcp",
+  summary: "What another MCP server serves",
+  scheme: "mcp",
+  options: (z) =>
+    z
+      .strictObject({
+        url: z
+          .url({ protocol: /^https?$/ })
+          .optional()
+          .describe("the address of the server"),
+        headers: z
+          .record(z.string(), z.string())
+          .optional()
+          .describe("sent with every request, best as references: ${env:NAME}"),
+        command: z.string().min(1).optional().describe("the program that is the server, instead of an address"),
+        args: z.array(z.string()).default([]).describe("what the program is started with"),
+        env: z
+          .record(z.string(), z.string())
+          .default({})
+          .describe("what the program sees of the environment, beside PATH, HOME and the like"),
+        cwd: z
+          .string()
+          .min(1)
+          .optional()
+          .describe("the folder that the program is started in")
+          .meta({ format: "path" }),
+        era: z
+          .enum(["auto", "modern", "legacy"])
+          .default("auto")
+          .describe("how to speak with it: found out, or as since 2026-07-28, or as before"),
+        timeoutMs: z.int().min(1).max(600_000).default(30_000).describe("how long an answer may take"),
+      })
+      .refine(({ url, command }) => (url === undefined) !== (command === undefined), {
+        message: 'needs either "url" or "command"',
+      }),
+
+  async open(options, tools) {
+    return createGateway(createUpstream(options, tools), options, tools);
+  },
+});
+
+type Upstream = () => Promise<RemoteHouse>;
+
+/** Connected at the first question. What is needed for that is loaded then, too. */
+function createUpstream(options: McpOptions, tools: Tools): { get: Upstream; close(): Promise<void> } {
+  let house: Promise<RemoteHouse> | undefined;
+  let isClosed = false;
+
+  async function load(): Promise<RemoteHouse> {
+    const { url, headers, command, args, env, cwd, era, timeoutMs } = options;
+    try {
+      const { createRemoteHouse, httpWays } = await import("../client/connect.ts");
+      const said = { era, timeoutMs, ...(headers && { headers }) };
+      if (url !== undefined) return createRemoteHouse(httpWays(url, said), said, url);
+      const { programWay } = await import("../client/stdio.ts");
+      const program = { command: command ?? "", args, env, ...(cwd !== undefined && { cwd }) };
+      return createRemoteHouse([programWay(program)], said);
+    } catch (cause) {
+      if (!isPackageMissing(cause, neededPackage)) throw cause;
+      throw new ResourceError(
+        "unsupported",
+        `the source mcp needs the package "${neededPackage}"; install it with "npm install ${neededPackage}"`,
+        { cause },
+      );
+    }
+  }
+
+  return {
+    get() {
+      if (isClosed) throw new ResourceError("unavailable", "the source was closed", { passing: false });
+      house ??= load().catch((cause: unknown) => {
+        house = undefined;
+        tools.log("error", "the client for another server cannot be loaded", { cause });
+        throw cause;
+      });
+      return house;
+    },
+    async close() {
+      isClosed = true;
+      await (await house?.catch(() => undefined))?.close();
+    },
+  };
+}
+
+function createGateway(
+  upstream: { get: Upstream; close(): Promise<void> },
+  { url, command }: McpOptions,
+  tools: Tools,
+): Source {
+  const addresses = createAddresses();
+  const server = url ?? command ?? "";
+  let isDown = false;
+  let templates: readonly SourceTemplate[] = [];
+  /** Our template → theirs. */
+  let theirs = new Map<string, string>();
+  let learning: Promise<void> | undefined;
+  const leftOut = new Set<string>();
+
+  /** Asks, and says once when the server goes and when it is back. */
+  async function ask<T>(question: (house: RemoteHouse) => Promise<T>): Promise<T> {
+    try {
+      const answer = await question(await upstream.get());
+      if (isDown) tools.log("info", "the other server is back", { server });
+      isDown = false;
+      return answer;
+    } catch (cause) {
+      const isAway = cause instanceof ResourceError && cause.kind === "unavailable";
+      if (isAway && !isDown)
+        tools.log("warn", "the other server cannot be reached; it is tried again", { server, cause });
+      if (isAway) isDown = true;
+      throw cause;
+    }
+  }
+
+  function uriOf(at: Address): string {
+    const uri = addresses.uri(at);
+    if (uri === undefined) throw notFound(at.path);
+    return uri;
+  }
+
+  function entryOf(resource: Resource): Entry | undefined {
+    const { uri, ...said } = resource;
+    const at = addresses.of(uri);
+    if (at) return { ...at, ...said };
+    if (leftOut.size < 100 && !leftOut.has(uri)) {
+      leftOut.add(uri);
+      tools.log("warn", "left out: a resource of another server whose URI cannot be said here", { server, uri });
+    }
+    return undefined;
+  }
+
+  function toEntries({ items, next, failures }: Page<Resource>): Page<Entry> {
+    return {
+      items: items.map(entryOf).filter((entry) => entry !== undefined),
+      ...(next !== undefined && { next }),
+      ...(failures && { failures }),
+    };
+  }
+
+  async function list(cursor: string | undefined, call: Call): Promise<Page<Entry>> {
+    const page = await ask((house) => house.list(cursor === undefined ? {} : { cursor }, call));
+    return toEntries({ ...page, items: page.items.filter(({ mimeType }) => mimeType !== directoryType) });
+  }
+
+  async function* listed(call: Call): AsyncGenerator<Entry> {
+    const seen = new Set<string>();
+    let cursor: string | undefined;
+    do {
+      const { items, next }: Page<Entry> = await list(cursor, call);
+      yield* items;
+      cursor = next !== undefined && !seen.has(next) && seen.size < maxPages ? next : undefined;
+      seen.add(next ?? "");
+    } while (cursor !== undefined);
+  }
+
+  /** What all the server's URIs begin with: its own directories, as far as it has any. */
+  async function heads(call: Call): Promise<Page<Entry>> {
+    const found = new Map<string, Entry>();
+    for await (const entry of listed(call)) {
+      const [head = "", ...rest] = segmentsOf(entry.path);
+      const path = pathOf([head]);
+      if (rest.length === 0) found.set(path, entry);
+      else if (!found.has(path)) found.set(path, { path, name: head, mimeType: directoryType });
+    }
+    return { items: [...found.values()] };
+  }
+
+  async function learn(call: Call): Promise<void> {
+    const found: SourceTemplate[] = [];
+    const spelled = new Map<string, string>();
+    const seen = new Set<string>();
+    let cursor: string | undefined;
+    do {
+      const page = await ask((house) => house.templates(cursor === undefined ? {} : { cursor }, call));
+      for (const template of page.items) {
+        const ours = toSourceTemplate(template);
+        if (!ours || spelled.has(ours.template)) continue;
+        found.push(ours);
+        spelled.set(ours.template, template.uriTemplate);
+      }
+      cursor = page.next !== undefined && !seen.has(page.next) && seen.size < maxPages ? page.next : undefined;
+      seen.add(page.next ?? "");
+    } while (cursor !== undefined);
+    // The same array for as long as nothing is another, so that others may remember what they made of it.
+    if (JSON.stringify(found) !== JSON.stringify(templates)) templates = found;
+    theirs = spelled;
+  }
+
+  const relay = createRelay({
+    addresses,
+    tools,
+    resources: {
+      ...unasked,
+      watch: (filter, call) => ask((house) => house.watch(filter, call)),
+    },
+    async paths(call) {
+      const found = new Set<string>();
+      for await (const { path } of listed(call)) if (found.add(path).size > maxCompared) return undefined;
+      return found;
+    },
+  });
+
+  return {
+    list: ({ cursor }, call) => list(cursor, call),
+
+    async read(at, call) {
+      if (at.path === "") throw new ResourceError("directory", "this is a server; list its children instead");
+      const uri = uriOf(at);
+      const answer = await ask((house) => house.read(uri, call)).catch((cause: unknown) => {
+        throw inOurWords(cause, theirs);
+      });
+      const { ttlMs, scope } = answer;
+      return answer.contents.map((content) => toPart(content, uri, { ttlMs, scope }, addresses));
+    },
+
+    async stat(at, call) {
+      if (at.path !== "") {
+        const uri = uriOf(at);
+        const entry = entryOf(await ask((house) => house.stat(uri, call)));
+        if (!entry) throw notFound(at.path);
+        return { ...entry, ...at };
+      }
+      // Asked for its first page, a server also says who it is.
+      const house = await ask(async (each) => {
+        await each.list({}, call).catch(ignoreUnsupported);
+        return each;
+      });
+      const { name, instructions } = house.server ?? {};
+      return {
+        path: "",
+        mimeType: directoryType,
+        ...(name !== undefined && { title: name }),
+        ...(instructions !== undefined && { description: instructions }),
+      };
+    },
+
+    async children(at, { cursor }, call) {
+      if (at.path === "") return heads(call);
+      const uri = uriOf(at);
+      return toEntries(await ask((house) => house.children(uri, cursor === undefined ? {} : { cursor }, call)));
+    },
+
+    get templates() {
+      return templates;
+    },
+
+    async learnTemplates({ caller, signal }) {
+      const call: Call = { caller, signal: AbortSignal.any([signal, AbortSignal.timeout(templatesMs)]) };
+      learning ??= learn(call)
+        // What was learnt before still holds, as far as anyone knows.
+        .catch(() => undefined)
+        .finally(() => {
+          learning = undefined;
+        });
+      await learning;
+    },
+
+    async complete({ template, variable, value, given }, call) {
+      const known = theirs.get(template.template);
+      if (known === undefined) return [];
+      const { values } = await ask((house) => house.complete({ template: known, variable, value, given }, call));
+      return values.map((each) => ({ value: each }));
+    },
+
+    async search({ text, limit, within }, call) {
+      const below = within === undefined || within === "" ? undefined : uriOf({ path: within });
+      const found = await ask((house) =>
+        house.search({ text, limit, ...(below !== undefined && { within: below }) }, call),
+      ).catch((cause: unknown) => {
+        ignoreUnsupported(cause);
+        return { hits: [] as readonly Hit[] };
+      });
+      return found.hits.flatMap(({ resource, ...hit }): SourceHit[] => {
+        const entry = entryOf(resource);
+        return entry ? [{ ...hit, entry }] : [];
+      });
+    },
+
+    follow: (at, call) => relay.follow(at, call.signal),
+    watch: relay.watch,
+    close: upstream.close,
+  };
+}
+
+/** Of another server, the relay asks for nothing but watches. */
+const unasked = {
+  list: refuse,
+  children: refuse,
+  read: refuse,
+  templates: refuse,
+  complete: refuse,
+  stat: refuse,
+  search: refuse,
+  listFreshness: { ttlMs: 0, scope: "private" as const },
+};
+
+function refuse(): Promise<never> {
+  return Promise.reject(new ResourceError("unsupported", "only watches are asked for here"));
+}
+
+function ignoreUnsupported(cause: unknown): undefined {
+  if (cause instanceof ResourceError && cause.kind === "unsupported") return undefined;
+  throw cause;
+}
+
+function toPart(
+  { uri, body, mimeType, meta }: Content,
+  asked: string,
+  freshness: NonNullable<Part["freshness"]>,
+  addresses: Addresses,
+): Part {
+  const at = uri === asked ? undefined : addresses.of(uri);
+  return {
+    body,
+    freshness,
+    ...(mimeType !== undefined && { mimeType }),
+    ...(meta && { meta }),
+    ...(at && { at }),
+  };
+}
+
+/** What is too large there comes with what to read instead, said without its URIs. */
+function inOurWords(cause: unknown, theirs: ReadonlyMap<string, string>): unknown {
+  if (!(cause instanceof ResourceError) || cause.details === undefined) return cause;
+  const { template, ranges, uri: _uri, ...facts } = cause.details;
+  const ours = [...theirs].find(([, each]) => each === template)?.[0];
+  const queries = Array.isArray(ranges) ? ranges.map((range) => String(range).replace(/^[^?]*\?/, "")) : undefined;
+  const details = { ...facts, ...(ours !== undefined && { template: ours }), ...(queries && { ranges: queries }) };
+  return new ResourceError(cause.kind, cause.message, { cause, passing: cause.passing, details });
+}

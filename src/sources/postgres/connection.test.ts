@@ -1,0 +1,136 @@
+/** The way to a server: behind TLS, and to what is no server at all. */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { missingFor, type PostgresServer, startPostgres } from "../../../test/live/postgres.ts";
+import type { Call } from "../../resources.ts";
+import type { Source } from "../../source.ts";
+import { createClock } from "../../testing/clock.ts";
+import { asking } from "../../testing/pages.ts";
+import { refusal } from "../../testing/refusal.ts";
+import definition, { openPostgres } from "../postgres.ts";
+
+let stop: AbortController;
+const opened: Source[] = [];
+beforeEach(() => {
+  stop = new AbortController();
+});
+afterEach(async () => {
+  stop.abort();
+  await Promise.all(opened.splice(0).map((source) => source.close?.()));
+});
+const call = (): Call => ({ caller: { id: "test" }, signal: stop.signal });
+
+function open(settings: { readonly url: string; readonly timeoutMs?: number; readonly ca?: string }): Source {
+  const source = openPostgres(definition.options(z).parse(settings), createClock().tools);
+  opened.push(source);
+  return source;
+}
+
+describe.skipIf(missingFor("debian"))(`PostgreSQL behind TLS (${missingFor("debian") ?? "real"})`, () => {
+  let server: PostgresServer;
+  let folder: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "pressmark-tls-"));
+    const make = (...given: string[]) => execFileSync("openssl", given, { cwd: folder, stdio: "pipe" });
+    const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
+    make("req", "-x509", ...key, "-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.pem");
+    make("req", ...key.slice(0, -2), "-subj", "/CN=db.example", "-keyout", "server.key", "-out", "server.csr");
+    make(
+      "x509",
+      "-req",
+      "-in",
+      "server.csr",
+      "-CA",
+      "ca.pem",
+      "-CAkey",
+      "ca.key",
+      "-CAcreateserial",
+      "-days",
+      "2",
+      "-out",
+      "server.pem",
+    );
+    server = await startPostgres("debian", {
+      settings: ["ssl = on", "ssl_cert_file = 'FOLDER/server.pem'", "ssl_key_file = 'FOLDER/server.key'"],
+      files: Object.fromEntries(
+        ["server.pem", "server.key"].map((name) => [name, readFileSync(join(folder, name), "utf8")]),
+      ),
+    });
+  }, 60_000);
+  const list = (mode: string, settings: { readonly ca?: string } = {}) =>
+    open({ url: `${server.url("postgres")}?sslmode=${mode}`, ...settings }).list(asking(1), call());
+  afterAll(async () => {
+    await server?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it("is reached with what sslmode asks for, and refused where the certificate does not prove it", async () => {
+    const ca = join(folder, "ca.pem");
+    for (const asked of [list("require"), list("require", { ca }), list("verify-ca", { ca }), list("disable")])
+      expect((await asked).items).not.toHaveLength(0);
+    for (const asked of [() => list("verify-full", { ca }), () => list("verify-ca"), () => list("verify-full")]) {
+      const error = await refusal(asked(), ["unavailable"], "not proven");
+      expect(error).toMatchObject({ passing: false, message: expect.stringContaining("certificate") });
+    }
+    expect(() => list("prefer")).toThrow(/sslmode/);
+    expect(() => list("verify-full", { ca: join(folder, "none.pem") })).toThrow(/"ca"/);
+  });
+});
+
+describe("a server that is none", () => {
+  const servers: Server[] = [];
+  const sockets = new Set<Socket>();
+  afterEach(async () => {
+    for (const socket of sockets) socket.destroy();
+    await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
+  });
+
+  async function talking(answer: (socket: Socket) => void): Promise<string> {
+    const server = createServer((socket) => {
+      sockets.add(socket);
+      socket.on("error", () => undefined);
+      answer(socket);
+    });
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    return `postgres://u:planted-secret@127.0.0.1:${(server.address() as AddressInfo).port}/db`;
+  }
+
+  it.each<[string, (socket: Socket) => void]>([
+    ["hangs up", (socket) => socket.destroy()],
+    ["speaks HTTP", (socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")],
+    [
+      "talks nonsense",
+      (socket) =>
+        socket.on("data", () => socket.write(Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 99, 1, 2, 3, 255, 255, 255, 255]))),
+    ],
+    [
+      "is ready and then talks nonsense",
+      (socket) => {
+        const ready = Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 0, 90, 0, 0, 0, 5, 73]);
+        socket.once("data", () => {
+          socket.write(ready);
+          socket.on("data", () => socket.end(Buffer.from("T\0\0\0\u0006\0\u0001nonsense beyond all measure")));
+        });
+      },
+    ],
+    [
+      "answers rows that no one asked for",
+      (socket) => socket.on("data", () => socket.end(Buffer.from([68, 0, 0, 0, 6, 0, 0]))),
+    ],
+  ])("and %s is refused, and harms nothing else", async (_, answer) => {
+    const source = open({ url: await talking(answer), timeoutMs: 200 });
+    for (const asked of [
+      () => source.list(asking(1), call()),
+      () => source.read({ path: "public/t/schema" }, call()),
+    ]) {
+      const error = await refusal(asked(), ["unavailable", "unexpected", "denied"], "nonsense");
+      expect(`${error.message} ${String(error.cause)}`).not.toContain("planted-secret");
+    }
+  });
+});
