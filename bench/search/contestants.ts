@@ -106,6 +106,10 @@ function fts5(
   };
 }
 
+/** Without what waits in the log to be written into the file: it is limited, whatever the size of the index. */
 function sizeOf(file: string): number {
-  return ["", "-wal"].reduce((sum, ending) => sum + (statSync(file + ending, { throwIfNoEntry: false })?.size ?? 0), 0);
+  const database = new DatabaseSync(file);
+  database.exec("pragma wal_checkpoint(truncate)");
+  database.close();
+  return statSync(file).size;
 }

@@ -49,7 +49,11 @@ export function madeUpQuestions(documents: readonly Passage[], count: number): s
   });
 }
 
-export function measureScale(contestant: Contestant, documents: readonly Passage[], questions: readonly string[]): Scale {
+export function measureScale(
+  contestant: Contestant,
+  documents: readonly Passage[],
+  questions: readonly string[],
+): Scale {
   const bytes = documents.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
   const before = process.cpuUsage();
   const began = performance.now();

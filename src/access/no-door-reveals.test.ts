@@ -11,6 +11,9 @@ import type { Asked } from "../protocol/tools.ts";
 import { directoryType } from "../resources.ts";
 import type { Call, Caller, Change, Page, Resources, WatchFilter } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
+import type { SetConfig } from "../config/sets.ts";
+import { createHouseSets } from "../server/sets/house-sets.ts";
+import { createSetPrompts } from "../server/sets/set-prompts.ts";
 import type { Entry, ListAsk, Part, Source, SourceChange, SourceSkill } from "../source.ts";
 import { createClock } from "../testing/clock.ts";
 import type { Policy } from "./policy.ts";
@@ -269,6 +272,7 @@ function createHouse(
   policy: Policy,
   pageSize: number,
   exists: (mount: string, path: string) => boolean,
+  sets: readonly SetConfig[],
 ) {
   const clock = createClock();
   const trees = plans.map((one) => ({ ...createTree(one, (at) => exists(one.name, at)), name: one.name }));
@@ -278,16 +282,28 @@ function createHouse(
     source,
     freshness: { ttlMs: 7, scope: "public" as const },
   }));
-  const house = createResources({
+  const inner = createResources({
     mounts,
     policy,
     tools: clock.tools,
     cursorKey: new Uint8Array(32),
     pageSize,
   });
+  const chosen = createHouseSets({
+    resources: inner,
+    policy,
+    mounts: () => mounts.map((mount) => ({ mount })),
+    configured: () => ({ sets, folder: "/", zed: true }),
+    stateFolder: "/nowhere",
+    project: {},
+    tools: clock.tools,
+    live: false,
+  });
+  const house = chosen.resources;
+  const prompts = createSetPrompts({ ...chosen, others: [] });
   const seenBy = (caller: Caller) => mounts.filter(({ name }) => policy.maySee(caller, name, { path: "" }));
   const reading = createReadingTools({ resources: house, server: "pressmark", mounts: seenBy });
-  return { house, clock, trees, reading };
+  return { house, clock, trees, reading, prompts, sets };
 }
 
 /** What a model is told by every tool. */
@@ -309,6 +325,17 @@ async function askTools(
       answers.set(`${name} ${JSON.stringify(args)}`, await outcome(use(args, asked)));
   }
   return answers;
+}
+
+/** What a person is shown of every set, and what it comes to. */
+async function askPrompts(
+  { prompts, sets }: Pick<ReturnType<typeof createHouse>, "prompts" | "sets">,
+  call: Call,
+): Promise<unknown> {
+  const asked: Asked = { ...call, inputResponses: undefined, requestState: undefined, clientCapabilities: {} };
+  const said = async (name: string) => (await prompts.find(name, call))?.get({}, asked);
+  const listed = (await prompts.list(call)).map(({ name, title, description }) => ({ name, title, description }));
+  return { listed, answers: await Promise.all(sets.map(({ name }) => outcome(said(name)))) };
 }
 
 /** An answer, or an error to the letter. */
@@ -417,22 +444,31 @@ describe("no door reveals what read refuses", () => {
           ...mounts.flatMap((mount) => [...paths].slice(0, 9).map((at) => `${mount}://${overEncode(encode(at))}`)),
         ];
 
+        const sets: SetConfig[] = [
+          { name: "some", resources: plain.filter((_, at) => at % 3 === 0) },
+          ...plain.slice(0, 6).map((uri, at) => ({ name: `only-${at}`, resources: [uri, "nowhere://x"] })),
+        ];
+        const setUris = ["set://", "zed://prompt-library", "set://none", ...sets.map(({ name }) => `set://${name}`)];
+
         for (const caller of callers) {
           const rules = hiddenFrom(caller);
           const call: Call = { caller, signal: new AbortController().signal };
           const models = new Map(plans.map((one) => [one.name, createModel(one)]));
-          const real = createHouse(plans, policy, pageSize, () => true);
+          const real = createHouse(plans, policy, pageSize, () => true, sets);
           // What is hidden does not exist here. A root that is hidden while things below it are not stays hidden.
           const bare = createHouse(
             plans.filter(({ name }) => !rules.mounts.includes(name)),
             { maySee: (_, mount, at) => at.path !== "" || !isHidden(rules, mount, "") },
             pageSize,
             (mount, at) => !isHidden(rules, mount, at),
+            sets,
           );
-          expect(await askAll(real.house, uris, mounts, call)).toEqual(await askAll(bare.house, uris, mounts, call));
+          const asked = [...uris, ...setUris];
+          expect(await askAll(real.house, asked, mounts, call)).toEqual(await askAll(bare.house, asked, mounts, call));
+          expect(await askPrompts(real, call)).toEqual(await askPrompts(bare, call));
           const some = plain.filter((_, at) => at % 10 === 0);
           expect(await askTools(real, some, call)).toEqual(await askTools(bare, some, call));
-          for (const filter of [{ uris, list: true }, { uris: plain }, { list: true }]) {
+          for (const filter of [{ uris, list: true }, { uris: plain }, { list: true }, { uris: setUris, list: true }]) {
             const taken = steps.map((step) => {
               const mount = mounts[step.mount % mounts.length] as string;
               return { mount, effects: effectsOf(models.get(mount) as Model, step) };
@@ -440,7 +476,7 @@ describe("no door reveals what read refuses", () => {
             const [ours, theirs] = [real, bare].map((each) => watch(each, filter, taken, caller));
             expect(await ours).toEqual(await theirs);
           }
-          expect(await askAll(real.house, uris, mounts, call)).toEqual(await askAll(bare.house, uris, mounts, call));
+          expect(await askAll(real.house, asked, mounts, call)).toEqual(await askAll(bare.house, asked, mounts, call));
         }
       }),
       { numRuns: 60 },

@@ -152,6 +152,11 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
+/** The person left before it was done. */
+export class LeftError extends Error {
+  override readonly name = "LeftError";
+}
+
 /** Every place of a command in order, each in its long form. */
 export function positionals(command: Command): readonly (Positional & { readonly name: string })[] {
   return Object.entries(command.takes).map(([name, said]) => ({

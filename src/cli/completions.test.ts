@@ -34,7 +34,7 @@ function offered(...words: string[]): string[] {
 describe("completion", () => {
   it("offers the commands first", () => {
     expect(offered("")).toEqual([...commands.map(({ name }) => name), "--help", "--version"]);
-    expect(offered("se")).toEqual(["serve", "search"]);
+    expect(offered("se")).toEqual(["serve", "search", "set"]);
   });
 
   it("offers a command's flags after a dash", () => {

@@ -1,6 +1,6 @@
 /** What a command's exit code says, for the process and for the help alike. */
 import { ResourceError } from "../errors.ts";
-import { UsageError } from "./command.ts";
+import { LeftError, UsageError } from "./command.ts";
 
 export const exitCodes = [
   [0, "done"],
@@ -15,6 +15,7 @@ export type ExitCode = (typeof exitCodes)[number][0];
 /** `isStopped` says whether the person asked to stop. */
 export function exitCodeOf(cause: unknown, isStopped: boolean): ExitCode {
   if (cause instanceof UsageError) return 2;
+  if (cause instanceof LeftError) return 130;
   if (!(cause instanceof ResourceError)) return isStopped ? 130 : 1;
   switch (cause.kind) {
     case "cancelled":

@@ -261,6 +261,24 @@ serve: {}
       "pressmark.config.yaml:1:24 mounts.m.source: unknown source; it is one of SOURCES, or a file of your own (./source.ts)",
     ],
     [
+      "sets: { ../x: { resources: [a] } }",
+      'pressmark.config.yaml:1:9 sets["../x"]: a set\'s name is a letter or digit, then letters, digits, dots, dashes and underscores, 64 at most',
+    ],
+    [
+      "sets: { x: { resources: [a, 'set://y'] } }",
+      "pressmark.config.yaml:1:29 sets.x.resources[1]: a set holds resources, not other sets",
+    ],
+    [
+      "sets: { x: { resources: ['${env:SECRET}'] } }",
+      "pressmark.config.yaml:1:26 sets.x.resources[0]: is shown to clients, so it must be written out here",
+    ],
+    ["sets: { x: { resources: [] } }", "pressmark.config.yaml:1:25 sets.x.resources: must have at least 1 entries"],
+    ["sets: { x: {} }", "pressmark.config.yaml:1:12 sets.x.resources: is missing; it must be a list"],
+    [
+      "sets: { x: { resource: [a] } }",
+      'pressmark.config.yaml:1:14 sets.x.resource: unknown option; did you mean "resources"?',
+    ],
+    [
       "__proto__: 1",
       "pressmark.config.yaml:1:1 __proto__: unknown option; it is one of mounts, limits, search, sets, server",
     ],

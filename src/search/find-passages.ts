@@ -41,7 +41,7 @@ export function findPassages(index: Index, ask: StoreAsk, now = Date.now()): rea
   const admission = createAdmission(index.database, condition, now);
   const lookup = openLookup(index.segments);
   const found = lookUp(lookup, question.wanted);
-  const gate = createGate(index.texts, lookup, question, admission.ifFew());
+  const gate = createGate(index.texts, lookup, question, ask.maySee, admission.ifFew());
   const count = Math.max(secondLooks, ask.limit);
   const first =
     question.wanted.length === 0
@@ -128,7 +128,7 @@ function choosePlaces(
   for (const place of ranked) {
     const { segment, document } = place;
     const known = admitted.get(segment.documents[document]!);
-    const passage = known && gate.pass(place);
+    const passage = known && gate.pass(place, known);
     if (passage === undefined) continue;
     chosen.push({ document: known!, passage: known!.id + passage - segment.starts[document]!, score: place.score });
     if (chosen.length === count) break;
@@ -179,8 +179,8 @@ function fuse(words: readonly Looked[], meanings: readonly Candidate[]): (Looked
   for (const ranking of [words, meanings])
     ranking.forEach((one, rank) => {
       const known = fused.get(one.document.id);
-      const worth = one.document.boost / (fusionOffset + rank + 1);
-      fused.set(one.document.id, { ...(known ?? one), score: (known?.score ?? 0) + worth });
+      const share = one.document.boost / (fusionOffset + rank + 1);
+      fused.set(one.document.id, { ...(known ?? one), score: (known?.score ?? 0) + share });
     });
   return [...fused.values()].sort((left, right) => right.score - left.score);
 }

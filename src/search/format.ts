@@ -88,23 +88,29 @@ export function languageOf(text: string, format: Format): string {
   return kana * 20 > han ? "ja" : "zh";
 }
 
-const languageSample = 400;
+const languageSample = 300;
 
-/** One word in ten of any English text is one of these; of other languages that use the letters, hardly any. */
+/** Any English text has some of these, and more of them than of those that its neighbours have. */
 function isEnglish(text: string): boolean {
-  let english = 0;
-  let foreign = 0;
-  let words = 0;
-  for (const [word] of text
-    .slice(0, languageSample)
-    .toLowerCase()
-    .matchAll(/[a-z]+/g)) {
-    words += 1;
-    if (englishWords.has(word)) english += 1;
-    else if (foreignWords.has(word)) foreign += 1;
-  }
-  return english * 20 >= words && english > foreign;
+  const sample = ` ${text.slice(0, languageSample).toLowerCase()} `;
+  const count = (words: readonly string[]): number =>
+    words.reduce((sum, word) => sum + (sample.includes(word) ? 1 : 0), 0);
+  const english = count(englishWords);
+  return english > (sample.length < 200 ? 0 : 1) && english > count(foreignWords);
 }
 
-const englishWords = new Set("the of and to in is for that with this are be it by from not you can when".split(" "));
-const foreignWords = new Set("der die und das le la les des et el los que en di il een het och de".split(" "));
+const englishWords = [" the ", " of ", " and ", " to ", " is ", " in ", " for ", " that ", " are "];
+const foreignWords = [
+  " der ",
+  " und ",
+  " die ",
+  " le ",
+  " les ",
+  " des ",
+  " el ",
+  " que ",
+  " de ",
+  " il ",
+  " een ",
+  " och ",
+];

@@ -1,9 +1,11 @@
-/** Phrases that must be there and words that must not: who may pass. */
+/** Phrases that must be there, words that must not, and what the one who asks may know of: who may pass. */
+import type { Admitted } from "./admission.ts";
 import type { Lookup } from "./lookup.ts";
 import { hasPhrase } from "./matches.ts";
 import { body, eachPosting, heading } from "./lists.ts";
 import type { Phrase, Question } from "./query.ts";
 import type { Segment } from "./segments.ts";
+import type { StoreAsk } from "./store.ts";
 import type { Texts } from "./texts.ts";
 
 /** A document, and one of its passages, by their ordinals. */
@@ -17,7 +19,7 @@ export interface Gate {
   /** Whether the index alone tells that a document is not wanted. Segments by their place in the lookup. */
   isOut(segment: number, document: number): boolean;
   /** The passage of the document to show, once its text has been looked at; undefined when the document is not wanted. */
-  pass(place: Place): number | undefined;
+  pass(place: Place, document: Admitted): number | undefined;
 }
 
 /** How many passages are read for one question to see whether a phrase stands in them. */
@@ -27,6 +29,7 @@ export function createGate(
   texts: Texts,
   lookup: Lookup,
   { phrases, nots }: Pick<Question, "phrases" | "nots">,
+  maySee: StoreAsk["maySee"],
   only: ReadonlySet<number> | undefined,
 ): Gate {
   const needed = phrases.map((phrase) => ({ phrase, places: placesOf(lookup, phrase) }));
@@ -66,7 +69,10 @@ export function createGate(
         barred.some(({ phrase, places }) => phrase.length === 1 && mayHave(places[at]!, segment, document))
       );
     },
-    pass(place) {
+    pass(place, { id, mount, at: address }) {
+      if (maySee && !maySee(mount, address)) return undefined;
+      const reveals = maySee && texts.entry(id).reveals;
+      if (reveals && !maySee(mount, reveals)) return undefined;
       const at = lookup.segments.indexOf(place.segment);
       if (barred.some((one) => find(one, at, place) !== undefined)) return undefined;
       let shown: number | undefined;

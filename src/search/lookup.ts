@@ -51,8 +51,10 @@ export function openLookup(index: Segments): Lookup {
     find(wanted) {
       const { term, beginning, kind } = wanted;
       if (beginning !== undefined) {
-        const lists = segments.map((segment) => beginningWith(index, segment, beginning));
-        const begun = judge(wanted, lists, (other) => other.startsWith(beginning));
+        // Each place of a character counts, however many there are.
+        const most = kind === "single" ? Infinity : maxPrefixPlaces;
+        const lists = segments.map((segment) => beginningWith(index, segment, beginning, term, most));
+        const begun = judge(wanted, lists, (other) => other.startsWith(beginning) || other === term);
         if (begun) return begun;
       }
       const found = judge(wanted, exact(term), (other) => other === term);
@@ -64,16 +66,22 @@ export function openLookup(index: Segments): Lookup {
   };
 }
 
-/** All terms that begin so, as if they were one. */
-function beginningWith(index: Segments, segment: Segment, beginning: string): readonly List[] {
-  const all: List[] = [];
+/** All terms that begin so, and this one, as if they were one: "happy" begins many words, and is "happi" itself. */
+function beginningWith(
+  index: Segments,
+  segment: Segment,
+  beginning: string,
+  term: string,
+  most: number,
+): readonly List[] {
+  const all: List[] = term.startsWith(beginning) ? [] : [...index.find(segment, term)];
   let places = 0;
   index.eachTerm(segment, beginning, (_, lists) => {
     for (const list of lists()) {
       all.push(list);
       places += list.count;
     }
-    return places < maxPrefixPlaces;
+    return places < most;
   });
   if (all.length === 0) return [];
   const writer = createListWriter();

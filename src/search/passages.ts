@@ -1,6 +1,6 @@
 /** Cuts a text where its author did: at headings, definitions and paragraphs. */
 import { headingReader } from "./headings.ts";
-import type { Format } from "./format.ts";
+import { isCode, type Format } from "./format.ts";
 import { wholeCharacterAt } from "./whole-character.ts";
 
 export interface Passage {
@@ -17,7 +17,7 @@ export interface Passage {
 const maxWeight = 1500;
 /** What is heavier ends at the next paragraph. */
 const goodWeight = 800;
-/** What is lighter is not cut off from what follows, even at a heading. */
+/** Code that is lighter is not cut off from what follows, even at a definition. */
 const minWeight = 90;
 
 /** In order and disjoint; between them is only white space. At least one, though it may be empty. */
@@ -77,14 +77,19 @@ export function passagesOf(text: string, format: Format): Passage[] {
     if (began && "heading" in began) {
       heading = began.heading;
       const at = remarks ?? cut;
-      if (open && at && at.weight >= minWeight) {
+      // A heading alone stays with what it is above, and so does a little before the first.
+      const isEnough = at && (at.weight >= minWeight || (!isCode(format) && open?.hasText && open.heading !== ""));
+      if (open && isEnough) {
         if (remarks) closeAt(remarks);
         else close();
       }
       if (open) open.heading = heading;
       remarks = undefined;
-    } else if (!began) remarks = undefined;
-    else remarks ??= cut;
+    } else if (began) remarks ??= cut;
+    else {
+      remarks = undefined;
+      if (open && !open.hasText) open.hasText = /[\p{L}\p{N}]/u.test(text.slice(from, Math.min(to, from + 200)));
+    }
 
     const weight = weigh(text, from, to);
     const isRest: boolean = open !== undefined && open.weight + weight > maxWeight && weight <= maxWeight;
@@ -101,7 +106,19 @@ export function passagesOf(text: string, format: Format): Passage[] {
       open.to = to;
       open.lastLine = line;
       open.weight += weight + 1;
-    } else open = { from, to, line, lastLine: line, heading, weight, hasBreak: false, breakAt: undefined, isRest };
+    } else
+      open = {
+        from,
+        to,
+        line,
+        lastLine: line,
+        heading,
+        weight,
+        hasBreak: false,
+        breakAt: undefined,
+        isRest,
+        hasText: began === undefined,
+      };
     start = next;
   }
   close();
@@ -129,6 +146,8 @@ interface Open {
   hasBreak: boolean;
   /** Where the last paragraph begins. */
   breakAt: Cut | undefined;
+  /** Whether there is more than a heading. */
+  hasText: boolean;
   /** Whether it goes on with what had become too long. */
   readonly isRest: boolean;
 }

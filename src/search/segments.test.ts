@@ -129,53 +129,53 @@ it("lists are read as they were written, moved or not", () => {
   ]);
 });
 
-describe("segments", () => {
-  function open() {
-    const database = new DatabaseSync(":memory:");
-    database.exec(`create table documents (id integer primary key);
-      create table counters (name text primary key, value integer); insert into counters values ('block', 1), ('segment', 1); ${segmentTables}`);
-    const segments = openSegments(database);
-    const vocabulary = createVocabulary();
-    const postings = createPostings(vocabulary);
-    let next = 1;
-    return {
-      database,
-      segments,
-      /** Documents of one passage for each word. */
-      write(...documents: string[][]): number[] {
-        const kept: Kept[] = [];
-        const lengths: number[] = [];
-        for (const words of documents) {
-          for (const word of words) {
-            postings.add(vocabulary.numberOf(word, "pair"), body, lengths.length);
-            lengths.push(16);
-          }
-          postings.add(vocabulary.numberOf("title", "pair"), title, kept.length);
-          kept.push({ id: next, passages: words.length });
-          database.prepare("insert into documents values (?)").run(next);
-          next += words.length;
+function openSome() {
+  const database = new DatabaseSync(":memory:");
+  database.exec(`create table documents (id integer primary key);
+    create table counters (name text primary key, value integer); insert into counters values ('block', 1), ('segment', 1); ${segmentTables}`);
+  const segments = openSegments(database);
+  const vocabulary = createVocabulary();
+  const postings = createPostings(vocabulary);
+  let next = 1;
+  return {
+    database,
+    segments,
+    /** Documents of one passage for each word. */
+    write(...documents: string[][]): number[] {
+      const kept: Kept[] = [];
+      const lengths: number[] = [];
+      for (const words of documents) {
+        for (const word of words) {
+          postings.add(vocabulary.numberOf(word, "pair"), body, lengths.length);
+          lengths.push(16);
         }
-        segments.write(kept, lengths, postings.take);
-        return kept.map(({ id }) => id);
-      },
-      /** The ids of the passages, or documents, where a term stands. */
-      find(word: string): number[] {
-        return segments.load().flatMap((segment) =>
-          segments.find(segment, word).flatMap((list) => {
-            const ids: number[] = [];
-            eachPosting(list, (ordinal) => {
-              const document = list.field === body ? segment.owners[ordinal]! : ordinal;
-              ids.push(segment.documents[document]! + (list.field === body ? ordinal - segment.starts[document]! : 0));
-            });
-            return ids;
-          }),
-        );
-      },
-    };
-  }
+        postings.add(vocabulary.numberOf("title", "pair"), title, kept.length);
+        kept.push({ id: next, passages: words.length });
+        database.prepare("insert into documents values (?)").run(next);
+        next += words.length;
+      }
+      segments.write(kept, lengths, postings.take);
+      return kept.map(({ id }) => id);
+    },
+    /** The ids of the passages, or documents, where a term stands. */
+    find(word: string): number[] {
+      return segments.load().flatMap((segment) =>
+        segments.find(segment, word).flatMap((list) => {
+          const ids: number[] = [];
+          eachPosting(list, (ordinal) => {
+            const document = list.field === body ? segment.owners[ordinal]! : ordinal;
+            ids.push(segment.documents[document]! + (list.field === body ? ordinal - segment.starts[document]! : 0));
+          });
+          return ids;
+        }),
+      );
+    },
+  };
+}
 
+describe("segments", () => {
   it("find what was written", () => {
-    const { write, find, segments } = open();
+    const { write, find, segments } = openSome();
     expect(write(["a", "b"], ["b", "c", "b"])).toEqual([1, 3]);
     write(["b"]);
     expect([find("a"), find("b"), find("c"), find("title"), find("x")]).toEqual([
@@ -191,7 +191,7 @@ describe("segments", () => {
   });
 
   it("are merged when there are many, without what is gone", () => {
-    const { write, find, segments, database } = open();
+    const { write, find, segments, database } = openSome();
     const ids = Array.from({ length: 40 }, (_, at) => write(["all", `only${at}`, at % 2 === 0 ? "even" : "odd"])[0]!);
     for (const id of ids.slice(10, 13)) {
       database.prepare("delete from documents where id = ?").run(id);
@@ -205,8 +205,20 @@ describe("segments", () => {
     expect(database.prepare("select count(*) as count from blocks").get()).toEqual({ count: segments.load().length });
   });
 
+  it("lose in a merge what is gone from one of them", () => {
+    const { write, find, segments, database } = openSome();
+    const [first, second, third] = write(["a", "b"], ["a", "c"], ["a", "b"]);
+    database.prepare("delete from documents where id = ?").run(second!);
+    segments.bury({ id: second!, passages: 2 });
+    const others = Array.from({ length: 15 }, () => write(["a"])[0]!);
+    segments.tidy();
+    expect(segments.load()).toHaveLength(1);
+    expect([find("a"), find("b"), find("c")]).toEqual([[first, third, ...others], [first! + 1, third! + 1], []]);
+    expect(find("title")).toEqual([first, third, ...others]);
+  });
+
   it("that hold nothing alive are gone", () => {
-    const { write, segments, database } = open();
+    const { write, segments, database } = openSome();
     const [id] = write(["a"]);
     database.exec("delete from documents");
     segments.bury({ id: id!, passages: 1 });

@@ -30,6 +30,11 @@ const document = (path: string, text: string, more: Partial<Document["entry"]> =
 const put = (...documents: readonly Document[]): void => store.put(documents);
 const find = (text: string, more: object = {}): string[] =>
   store.search({ text, limit: 10, ...more }).map(({ entry }) => entry.path);
+/** A word of letters alone. */
+const name = (at: number): string => `n${String(at).replace(/\d/g, (figure) => "abcdefghij"[Number(figure)]!)}`;
+const vector = (...values: number[]): Float32Array => Float32Array.from(values);
+const manyWords = (at: number): string =>
+  Array.from({ length: 120 }, (_, word) => `w${(at * 7919 + word * 104_729) % 99_991}`).join(" ");
 const paths = (mount = "docs"): string[] => store.stored(mount, { limit: 1000 }).map(({ path }) => path);
 
 describe("put", () => {
@@ -76,8 +81,8 @@ describe("put", () => {
         store.remove("docs", [{ path }]);
         alive.delete(path);
       } else {
-        put(document(path, `common word number${at}`));
-        alive.set(path, `number${at}`);
+        put(document(path, `common word ${name(at)}`));
+        alive.set(path, name(at));
       }
     }
     expect(
@@ -161,8 +166,8 @@ describe("the file", () => {
     const reader = openStore(file, { readOnly: true });
     expect(reader.search({ text: "first", limit: 5 })).toHaveLength(1);
     for (let at = 0; at < 40; at += 1) {
-      put(document(`b${at}`, `second number${at}`));
-      expect(reader.search({ text: `number${at}`, limit: 5 }).map(({ entry }) => entry.path)).toEqual([`b${at}`]);
+      put(document(`b${at}`, `second ${name(at)}`));
+      expect(reader.search({ text: name(at), limit: 5 }).map(({ entry }) => entry.path)).toEqual([`b${at}`]);
     }
     store.remove("docs", [{ path: "a" }]);
     expect(reader.search({ text: "first", limit: 5 })).toEqual([]);
@@ -251,10 +256,8 @@ describe("the file", () => {
     store = openStore(file);
   });
   it("gives back what is free", () => {
-    const text = (at: number): string =>
-      Array.from({ length: 120 }, (_, word) => `w${(at * 7919 + word * 104_729) % 99_991}`).join(" ");
-    for (let at = 0; at < 12; at += 1)
-      put(...Array.from({ length: 1000 }, (_, one) => document(`${at}/${one}`, text(at * 1000 + one))));
+    for (let at = 0; at < 2; at += 1)
+      put(...Array.from({ length: 500 }, (_, one) => document(`${at}/${one}`, manyWords(at * 1000 + one))));
     store.close();
     const full = statSync(file).size;
     store = openStore(file);
@@ -266,8 +269,6 @@ describe("the file", () => {
 });
 
 describe("vectors", () => {
-  const vector = (...values: number[]): Float32Array => Float32Array.from(values);
-
   it("are wanted for every passage once", () => {
     put(document("a", "one two", { title: "Title" }), document("empty", ""));
     const open = store.unembedded(10);

@@ -9,7 +9,7 @@ import { openTexts } from "./texts.ts";
 import { openVectors } from "./vectors.ts";
 
 /** Free pages are given back when a quarter of the file is free, and it is not a small one. */
-const freePages = 1024;
+const freePages = 128;
 
 export const openStore: OpenStore = (file, { readOnly = false } = {}) => {
   const database = readOnly ? openToRead(file) : openToWrite(file);
@@ -110,10 +110,10 @@ export const openStore: OpenStore = (file, { readOnly = false } = {}) => {
           select m.name as mount, count(*) as documents, sum(d.passages) as passages
           from documents d join mounts m on m.id = d.mount group by m.name order by m.name`)
         .all()
-        .map(({ mount, documents, passages }) => ({
-          mount: mount as string,
-          documents: documents as number,
-          passages: passages as number,
+        .map((row) => ({
+          mount: row["mount"] as string,
+          documents: row["documents"] as number,
+          passages: row["passages"] as number,
         }));
     },
     search: (ask) => look(() => findPassages(index, ask)),

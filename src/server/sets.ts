@@ -104,7 +104,6 @@ export function createSets({ resources, policy, configured, kept }: SetsOptions)
 
   async function hasMember({ resources: uris }: Definition, call: Call): Promise<boolean> {
     // Files answer at once, so that mostly nobody else is asked.
-    const isFile = (uri: string) => uri.startsWith("file:");
     for (const uri of [...uris.filter(isFile), ...uris.filter((each) => !isFile(each))])
       if (await look(uri, call)) return true;
     return false;
@@ -189,6 +188,10 @@ export function createSets({ resources, policy, configured, kept }: SetsOptions)
 
 export function noSuchSet(name: string): ResourceError {
   return new ResourceError("not-found", `there is no set ${quote(name)}; "pressmark set list" names those there are`);
+}
+
+function isFile(uri: string): boolean {
+  return uri.startsWith("file:");
 }
 
 /** In the order of the items, a few at a time. The first failure ends it. */

@@ -16,7 +16,7 @@ const growingPercent = 50;
 
 /**
  * The engine doubles the room for new objects whenever many of them survive, as they do while thousands of clients connect, and
- * gives it back late. Measured with 10,000 idle listeners, holding it at this size saves a fifth of the memory; holding it
+ * gives it back late. Measured with 10,000 idle listeners, holding it saves up to a fifth of the memory; holding it much
  * smaller costs time on large lists, and memory too, for then more of what is short-lived outlives it.
  */
 export function boundYoungGeneration(): void {

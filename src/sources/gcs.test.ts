@@ -1,7 +1,10 @@
 import { createVerify, generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createTools } from "../server/tools.ts";
@@ -89,6 +92,44 @@ describe("gcs", () => {
     fake.fail(how);
     await expect(source.list({ limit: 1 }, call)).rejects.toMatchObject({ kind, passing });
     expect(await source.list({ limit: 1 }, call)).toEqual({ items: [] });
+  });
+
+  it("reads what is packed whole, and refuses ranges of it", async () => {
+    fake.put("b", "a.css", gzipSync("x".repeat(900)), { contentType: "text/css", contentEncoding: "gzip" });
+    fake.put("b", "bomb", gzipSync("x".repeat(50_000)), { contentEncoding: "gzip" });
+    const source = await open({ maxBytes: 1000 });
+    expect(await source.read({ path: "a.css" }, call)).toMatchObject([{ body: { text: "x".repeat(900) } }]);
+    await expect(source.read({ path: "bomb" }, call)).rejects.toMatchObject({ kind: "too-large" });
+    const range = source.read({ path: "a.css", query: { bytes: "0-9" } }, call);
+    await expect(range).rejects.toMatchObject({ kind: "unsupported" });
+  });
+
+  it.each([
+    ["no list", { items: 5, prefixes: "x" }, []],
+    ["names that are none", { items: [null, {}, { name: 5 }, { name: "a" }], prefixes: [null, 1] }, ["a"]],
+  ])("takes %s for nothing", async (_what, said, paths) => {
+    const server = createServer((_request, response) => void response.end(JSON.stringify(said)));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const source = await open({ endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+    expect((await source.list({ limit: 10 }, call)).items.map(({ path }) => path)).toEqual(paths);
+    server.close();
+  });
+
+  it("goes on where a page is empty, and stops where pages have no end", async () => {
+    let isEndless = false;
+    const server = createServer(({ url = "" }, response) => {
+      const isFirst = !url.includes("pageToken=");
+      response.end(JSON.stringify(isEndless || isFirst ? { nextPageToken: "1" } : { items: [{ name: "a" }] }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const source = await open({ endpoint });
+    expect((await source.list({ limit: 10 }, call)).items).toMatchObject([{ path: "a" }]);
+    isEndless = true;
+    await expect(source.list({ limit: 10 }, call)).rejects.toMatchObject({ kind: "unavailable" });
+    const all = await open({ endpoint, buckets: [], project: "p" });
+    await expect(all.children!({ path: "" }, { limit: 9 }, call)).rejects.toMatchObject({ kind: "unavailable" });
+    server.close();
   });
 
   it("wants to know which buckets", async () => {

@@ -64,7 +64,7 @@ export default defineSource<GcsSourceOptions>({
   aliases: ({ buckets }) => [buckets.length === 1 ? `gs://${buckets[0]}/` : "gs://"],
 
   async open(options, tools) {
-    const emulator = process.env["STORAGE_EMULATOR_HOST"];
+    const emulator = process.env["STORAGE_EMULATOR_HOST"]?.replace(/^(?!\w+:\/\/)/, "http://");
     const store = createGcsStore({
       endpoint: options.endpoint ?? emulator ?? "https://storage.googleapis.com",
       project: options.project ?? process.env["GOOGLE_CLOUD_PROJECT"],

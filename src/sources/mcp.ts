@@ -6,6 +6,7 @@ import type { Call, Content, Hit, Page, Resource } from "../resources.ts";
 import { defineSource, pathOf, segmentsOf } from "../source.ts";
 import type { Address, Entry, Part, Source, SourceHit, SourceTemplate, Tools } from "../source.ts";
 import type { RemoteHouse } from "../client/connect.ts";
+import { walkPages } from "../client/walk-pages.ts";
 import { type Addresses, createAddresses } from "./mcp/addresses.ts";
 import { createRelay } from "./mcp/relay.ts";
 import { toSourceTemplate } from "./mcp/templates.ts";
@@ -28,6 +29,11 @@ const maxPages = 1000;
 const maxCompared = 20_000;
 /** Whoever asks for templates does not wait longer for a server that is slow. */
 const templatesMs = 5000;
+/** They are learnt again after this, or when the server says that its list changed. */
+const templatesFreshMs = 10_000;
+const maxDirectories = 10_000;
+/** More of its instructions does not fit a description. */
+const maxInstructions = 4000;
 
 export default defineSource<McpOptions>({
   name: "mcp",
@@ -126,7 +132,10 @@ function createGateway(
   /** Our template → theirs. */
   let theirs = new Map<string, string>();
   let learning: Promise<void> | undefined;
+  let learntMs = -Infinity;
   const leftOut = new Set<string>();
+  /** Those that were heard of lately. */
+  const directories = new Set<string>();
 
   /** Asks, and says once when the server goes and when it is back. */
   async function ask<T>(question: (house: RemoteHouse) => Promise<T>): Promise<T> {
@@ -153,6 +162,10 @@ function createGateway(
   function entryOf(resource: Resource): Entry | undefined {
     const { uri, ...said } = resource;
     const at = addresses.of(uri);
+    if (at && said.mimeType === directoryType) {
+      if (directories.size >= maxDirectories) directories.clear();
+      directories.add(at.path);
+    }
     if (at) return { ...at, ...said };
     if (leftOut.size < 100 && !leftOut.has(uri)) {
       leftOut.add(uri);
@@ -174,15 +187,8 @@ function createGateway(
     return toEntries({ ...page, items: page.items.filter(({ mimeType }) => mimeType !== directoryType) });
   }
 
-  async function* listed(call: Call): AsyncGenerator<Entry> {
-    const seen = new Set<string>();
-    let cursor: string | undefined;
-    do {
-      const { items, next }: Page<Entry> = await list(cursor, call);
-      yield* items;
-      cursor = next !== undefined && !seen.has(next) && seen.size < maxPages ? next : undefined;
-      seen.add(next ?? "");
-    } while (cursor !== undefined);
+  function listed(call: Call): AsyncGenerator<Entry> {
+    return walkPages(({ cursor }) => list(cursor, call), { maxPages });
   }
 
   /** What all the server's URIs begin with: its own directories, as far as it has any. */
@@ -200,36 +206,35 @@ function createGateway(
   async function learn(call: Call): Promise<void> {
     const found: SourceTemplate[] = [];
     const spelled = new Map<string, string>();
-    const seen = new Set<string>();
-    let cursor: string | undefined;
-    do {
-      const page = await ask((house) => house.templates(cursor === undefined ? {} : { cursor }, call));
-      for (const template of page.items) {
-        const ours = toSourceTemplate(template);
-        if (!ours || spelled.has(ours.template)) continue;
-        found.push(ours);
-        spelled.set(ours.template, template.uriTemplate);
-      }
-      cursor = page.next !== undefined && !seen.has(page.next) && seen.size < maxPages ? page.next : undefined;
-      seen.add(page.next ?? "");
-    } while (cursor !== undefined);
+    const pages = walkPages((page) => ask((house) => house.templates(page, call)), { maxPages });
+    for await (const template of pages) {
+      const ours = toSourceTemplate(template);
+      if (!ours || spelled.has(ours.template)) continue;
+      found.push(ours);
+      spelled.set(ours.template, template.uriTemplate);
+    }
     // The same array for as long as nothing is another, so that others may remember what they made of it.
     if (JSON.stringify(found) !== JSON.stringify(templates)) templates = found;
     theirs = spelled;
+    learntMs = tools.now();
   }
 
   const relay = createRelay({
     addresses,
     tools,
-    resources: {
-      ...unasked,
-      watch: (filter, call) => ask((house) => house.watch(filter, call)),
-    },
+    watch: (filter, call) => ask((house) => house.watch(filter, call)),
     async paths(call) {
+      learntMs = -Infinity;
       const found = new Set<string>();
-      for await (const { path } of listed(call)) if (found.add(path).size > maxCompared) return undefined;
+      for await (const { path } of listed(call)) {
+        // The directories that it is in come and go with it.
+        for (let at = path; at !== "" && !found.has(at); at = at.slice(0, Math.max(0, at.lastIndexOf("/"))))
+          found.add(at);
+        if (found.size > maxCompared) return undefined;
+      }
       return found;
     },
+    isDirectory: (path) => directories.has(path),
   });
 
   return {
@@ -241,6 +246,9 @@ function createGateway(
       const answer = await ask((house) => house.read(uri, call)).catch((cause: unknown) => {
         throw inOurWords(cause, theirs);
       });
+      // What a directory shows of itself names all that is in it; who may see which is for this house to say.
+      if (answer.contents.some((content) => showsDirectory(content, uri)))
+        throw new ResourceError("directory", "this is a directory; list its children instead");
       const { ttlMs, scope } = answer;
       return answer.contents.map((content) => toPart(content, uri, { ttlMs, scope }, addresses));
     },
@@ -262,7 +270,7 @@ function createGateway(
         path: "",
         mimeType: directoryType,
         ...(name !== undefined && { title: name }),
-        ...(instructions !== undefined && { description: instructions }),
+        ...(instructions !== undefined && { description: instructions.slice(0, maxInstructions) }),
       };
     },
 
@@ -276,9 +284,10 @@ function createGateway(
       return templates;
     },
 
-    async learnTemplates({ caller, signal }) {
-      const call: Call = { caller, signal: AbortSignal.any([signal, AbortSignal.timeout(templatesMs)]) };
-      learning ??= learn(call)
+    async learnTemplates({ caller }) {
+      if (tools.now() < learntMs + templatesFreshMs) return;
+      // It is for everyone, whoever asks first.
+      learning ??= learn({ caller, signal: AbortSignal.timeout(templatesMs) })
         // What was learnt before still holds, as far as anyone knows.
         .catch(() => undefined)
         .finally(() => {
@@ -314,20 +323,11 @@ function createGateway(
   };
 }
 
-/** Of another server, the relay asks for nothing but watches. */
-const unasked = {
-  list: refuse,
-  children: refuse,
-  read: refuse,
-  templates: refuse,
-  complete: refuse,
-  stat: refuse,
-  search: refuse,
-  listFreshness: { ttlMs: 0, scope: "private" as const },
-};
-
-function refuse(): Promise<never> {
-  return Promise.reject(new ResourceError("unsupported", "only watches are asked for here"));
+/** As a house like this one shows a directory that is read. */
+function showsDirectory({ mimeType, body }: Content, uri: string): boolean {
+  return (
+    mimeType === "application/json" && "text" in body && body.text.startsWith(`{"uri":${JSON.stringify(uri)},"count":`)
+  );
 }
 
 function ignoreUnsupported(cause: unknown): undefined {

@@ -10,7 +10,7 @@ import { openNotes } from "./notes.ts";
 
 const root = join(import.meta.dirname, "../..");
 /** What a page pays for it, compressed. */
-const maxBytes = 150_000;
+const maxBytes = 110_000;
 
 /** All that the page may touch of this process is what a browser has, too. */
 const browserGlobals = [

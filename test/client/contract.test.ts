@@ -54,6 +54,7 @@ for (const { name, options, oldest } of legs) {
 for (const era of ["modern", "legacy"] as const) {
   let folder = "";
   let remote: RemoteHouse | undefined;
+  // Searching and completing are asked over HTTP above: here they would wait for the program's index, and need its folder's name.
   resourcesContract(`the client over stdio, ${era},`, {
     async open(content) {
       const scratch = await realpath(await mkdtemp(join(tmpdir(), "pressmark-client-")));

@@ -26,6 +26,9 @@ interface Watcher {
   readonly reader: Reader<Change>;
 }
 
+const uriOf = (name: string) => `note://all/${name}`;
+const nameOf = (uri: string) => uri.replace("note://all/", "");
+
 export interface NotesOptions {
   readonly ttlMs?: number;
   readonly scope?: "public" | "private";
@@ -38,8 +41,6 @@ export async function openNotes(
   const texts = new Map(Object.entries(initial));
   const watchers = new Set<Watcher>();
   const freshness = { ttlMs, scope };
-  const uriOf = (name: string) => `note://all/${name}`;
-  const nameOf = (uri: string) => uri.replace("note://all/", "");
   let reads = 0;
 
   function tell(change: Change): void {

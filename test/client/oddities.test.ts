@@ -7,6 +7,7 @@ import { refusal } from "../../src/testing/refusal.ts";
 import { openScripted, type Said } from "./scripted-server.ts";
 
 const call: Call = { caller: { id: "test" }, signal: new AbortController().signal };
+const page = (next: string) => ({ result: { resources: [{ uri: "x://a", name: "a" }], nextCursor: next } });
 const text = { contents: [{ uri: "x://a", text: "a" }] };
 
 describe("what is not there", () => {
@@ -47,6 +48,16 @@ describe("other failures", () => {
     await using server = await openScripted({ "resources/read": () => said });
     const house = await connect(server.url);
     await refusal(house.read("x://a", call), [kind], "x://a");
+    await house.close();
+  });
+
+  it("a method that is not there is no reason to begin anew, whatever its status", async () => {
+    await using server = await openScripted({
+      "resources/read": () => ({ status: 404, body: { error: { code: -32601, message: "Method not found" } } }),
+    });
+    const house = await connect(server.url, { era: "legacy" });
+    await refusal(house.read("x://a", call), ["unsupported"], "x://a");
+    expect(server.asked).toEqual(["initialize", "notifications/initialized", "resources/read"]);
     await house.close();
   });
 
@@ -93,8 +104,6 @@ describe("a session that the server has forgotten", () => {
 });
 
 describe("a list without an end", () => {
-  const page = (next: string) => ({ result: { resources: [{ uri: "x://a", name: "a" }], nextCursor: next } });
-
   it.each([
     ["gives the same cursor for ever", () => page("same")],
     [

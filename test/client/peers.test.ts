@@ -1,8 +1,13 @@
 /** The client with servers that others built. */
 import { afterEach, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { connect, type ConnectOptions, type RemoteHouse } from "../../src/client/connect.ts";
 import { connectProgram } from "../../src/client/stdio.ts";
 import { walkPages } from "../../src/client/walk-pages.ts";
+import { openPolicy } from "../../src/access/policy.ts";
+import { createResources } from "../../src/router/create-resources.ts";
+import { createTools } from "../../src/server/tools.ts";
+import mcp from "../../src/sources/mcp.ts";
 import type { Call, Page, PageAsk } from "../../src/resources.ts";
 import { listen } from "../../src/testing/listen.ts";
 import { refusal } from "../../src/testing/refusal.ts";
@@ -103,6 +108,27 @@ describe("the reference server", () => {
     };
     expect((await house.complete(ask, call())).values).toEqual(["7"]);
     const uri = "demo://resource/dynamic/text/1";
+    expect((await house.watch({ uris: [uri] }, call())).uris).toEqual([uri]);
+    await house.close();
+  });
+});
+
+describe("the reference server behind a gateway", () => {
+  it("is listed, read, completed and watched under the gateway's URIs", async () => {
+    const tools = createTools({ write: () => true });
+    const options = mcp.options(z).parse({ command: everything.command, args: everything.args });
+    const mount = { name: "far", base: "mcp://far/", source: await mcp.open(options, tools) };
+    const house = createResources({ mounts: [mount], policy: openPolicy, tools, cursorKey: new Uint8Array(32) });
+    const start = "mcp://far/demo:%2F%2Fresource/";
+    const uris = (await all(house.list)).map(({ uri }) => uri);
+    expect(uris).toContain(`${start}static/document/extension.md`);
+    for (const uri of uris) expect((await house.read(uri, call())).contents[0]?.uri).toBe(uri);
+    const template = `${start}dynamic/text/{resourceId}`;
+    expect((await all(house.templates)).map(({ uriTemplate }) => uriTemplate)).toContain(template);
+    const ask = { template, variable: "resourceId", value: "7", given: {} };
+    expect((await house.complete(ask, call())).values).toEqual(["7"]);
+    await refusal(house.read(`${start}nowhere`, call()), ["not-found"], "nowhere");
+    const uri = `${start}dynamic/text/7`;
     expect((await house.watch({ uris: [uri] }, call())).uris).toEqual([uri]);
     await house.close();
   });

@@ -13,7 +13,7 @@ export type Said =
   | "broken off"
   /** The answer on an event stream. */
   | { readonly streamed: unknown }
-  | { readonly status: number };
+  | { readonly status: number; readonly body?: object };
 
 export interface ScriptedServer extends AsyncDisposable {
   readonly url: string;
@@ -50,7 +50,8 @@ function greet(capabilities: object): Said {
 }
 
 function answer(response: ServerResponse, id: unknown, said: Said): void {
-  if (typeof said === "object" && "status" in said) return void response.writeHead(said.status).end();
+  if (typeof said === "object" && "status" in said)
+    return void response.writeHead(said.status).end(said.body && JSON.stringify({ jsonrpc: "2.0", id, ...said.body }));
   if (typeof said === "object" && !("streamed" in said)) {
     response.writeHead(200, { "Content-Type": "application/json" });
     return void response.end(JSON.stringify({ jsonrpc: "2.0", id, ...said }));

@@ -15,6 +15,9 @@ import type { Edge } from "../../src/protocol/edge.ts";
 import type { Caller } from "../../src/resources.ts";
 import { createResources, type House } from "../../src/router/create-resources.ts";
 import type { Mount } from "../../src/router/route.ts";
+import type { SetConfig } from "../../src/config/sets.ts";
+import { createHouseSets } from "../../src/server/sets/house-sets.ts";
+import { createSetPrompts } from "../../src/server/sets/set-prompts.ts";
 import { createTools } from "../../src/server/tools.ts";
 import type { Tools } from "../../src/source.ts";
 import file from "../../src/sources/file.ts";
@@ -57,6 +60,8 @@ export interface HouseAsk {
   /** Whether what is here can be searched, listed and read through tools, as the command offers them. */
   readonly readingTools?: boolean;
   readonly prompts?: readonly Prompt[];
+  /** Named choices of resources, each a prompt and a resource, as the command offers them. */
+  readonly sets?: readonly SetConfig[];
   readonly http?: Partial<ListenOptions>;
 }
 
@@ -69,6 +74,8 @@ export interface TestHouse extends AsyncDisposable {
   /** Only where skills were asked for. */
   readonly skillsFolder: string;
   readonly resources: House;
+  /** What the config says of sets from now on; only where sets were asked for. */
+  configure(sets: readonly SetConfig[]): void;
   readonly edge: Edge;
   /** The endpoint of both eras. */
   readonly url: string;
@@ -108,12 +115,25 @@ export async function openHouse(ask: HouseAsk = {}): Promise<TestHouse> {
   });
   const seenBy = (caller: Caller) => mounts.filter(({ name }) => policy.maySee(caller, name, { path: "" }));
   const reading = ask.readingTools ? createReadingTools({ resources, server: "pressmark", mounts: seenBy }) : [];
+  let { sets = [] } = ask;
+  const chosen = ask.sets
+    ? createHouseSets({
+        resources,
+        policy,
+        mounts: () => mounts.map((mount) => ({ mount })),
+        configured: () => ({ sets, folder: "/", zed: true }),
+        stateFolder: "/nowhere",
+        project: {},
+        tools,
+        live: false,
+      })
+    : undefined;
   const edge = createEdge({
-    resources,
+    resources: chosen?.resources ?? resources,
     server: { name: "pressmark", version: "1.2.3" },
     instructions: "Read what you need.",
     tools: [...reading, ...(ask.tools ?? [])],
-    prompts: ask.prompts ?? [],
+    prompts: chosen ? createSetPrompts({ ...chosen, others: ask.prompts ?? [] }) : (ask.prompts ?? []),
     log: tools.log,
   });
   const listening = await listen(edge, {
@@ -153,6 +173,10 @@ export async function openHouse(ask: HouseAsk = {}): Promise<TestHouse> {
     skillsFolder,
     folderBase: mounts[1]?.base ?? "",
     resources,
+    configure(next) {
+      sets = next;
+      chosen?.sets.changed();
+    },
     edge,
     url: listening.url,
     sseUrl,

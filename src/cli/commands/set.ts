@@ -33,7 +33,9 @@ export default defineCommand({
   async run({ action = "list", name, resources, flags }, world) {
     const isChange = action === "add" || action === "remove";
     if (action === "list" ? name !== undefined : name === undefined)
-      throw new UsageError(action === "list" ? "list takes no name; show takes one" : `${action} needs the name of a set`);
+      throw new UsageError(
+        action === "list" ? "list takes no name; show takes one" : `${action} needs the name of a set`,
+      );
     if (action === "show" && resources.length > 0) throw new UsageError("show takes the name of one set and no more");
     if (action === "add" && resources.length === 0)
       throw new UsageError("name what to add, as in: pressmark set add onboarding README.md");
@@ -58,7 +60,9 @@ async function list(json: boolean, desk: Desk): Promise<void> {
   const { items } = await desk.resources.children("set://", {}, desk.call);
   if (json) return desk.print(items.map(jsonLine).join(""));
   if (items.length === 0) desk.warn("there are no sets here; pressmark set add NAME URI… makes one");
-  await desk.print(inRows(items.map(({ name, title, description }) => [plain(name), plain(title ?? description ?? "")])));
+  await desk.print(
+    inRows(items.map(({ name, title, description }) => [plain(name), plain(title ?? description ?? "")])),
+  );
 }
 
 async function show(name: string, json: boolean, desk: Desk): Promise<void> {
@@ -97,7 +101,8 @@ async function change(
 ): Promise<void> {
   const { changeSet } = await import("../../server/sets/change-set.ts");
   const { title, description, folder, config } = flags;
-  if (flags.server !== undefined) throw new UsageError("the sets of another server are changed there: leave out --server");
+  if (flags.server !== undefined)
+    throw new UsageError("the sets of another server are changed there: leave out --server");
   const call = { caller: { id: "local" }, signal: world.signal };
   const wanted = action === "add" ? { add: words, title, description } : { remove: words };
   const { folder: from, env, err } = world;

@@ -24,19 +24,24 @@ export interface CatalogueOptions {
   found(what: Found): void;
   /** Calls back when others had their turn. */
   later?(run: () => void): void;
+  /** How many are taken; a million unless said. */
+  readonly most?: number;
 }
 
 /** So many are shown; whoever wants to see more types one more letter. */
 const maxFound = 500;
 const perTurn = 4000;
-const maxItems = 1_000_000;
 
 interface Scored {
   readonly item: Item;
   readonly score: number;
 }
 
-export function createCatalogue({ found, later = (run) => void setImmediate(run) }: CatalogueOptions): Catalogue {
+export function createCatalogue({
+  found,
+  later = (run) => void setImmediate(run),
+  most = 1_000_000,
+}: CatalogueOptions): Catalogue {
   const items: Item[] = [];
   const folded: string[] = [];
   let letters = "";
@@ -56,8 +61,7 @@ export function createCatalogue({ found, later = (run) => void setImmediate(run)
       count += 1;
       fresh.push({ item: items[next]!, score: fits.score });
     }
-    if (fresh.length > 0)
-      best = [...best, ...fresh].sort((one, other) => other.score - one.score).slice(0, maxFound);
+    if (fresh.length > 0) best = [...best, ...fresh].sort((one, other) => other.score - one.score).slice(0, maxFound);
     found({ letters, items: best.map(({ item }) => item), count });
     goOn();
   }
@@ -71,7 +75,7 @@ export function createCatalogue({ found, later = (run) => void setImmediate(run)
   return {
     add(more) {
       for (const item of more) {
-        if (items.length >= maxItems) break;
+        if (items.length >= most) break;
         items.push(item);
         folded.push(foldPath(item.path));
       }
@@ -81,7 +85,7 @@ export function createCatalogue({ found, later = (run) => void setImmediate(run)
       return items.length;
     },
     get isFull() {
-      return items.length >= maxItems;
+      return items.length >= most;
     },
     seek(text) {
       letters = foldPath(text);

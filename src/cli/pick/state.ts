@@ -57,7 +57,12 @@ export interface PickState {
 export type Event =
   | { readonly kind: "key"; readonly key: Key }
   | { readonly kind: "resized"; readonly columns: number; readonly rows: number }
-  | { readonly kind: "page"; readonly folder: string; readonly items: readonly Item[]; readonly next?: string | undefined }
+  | {
+      readonly kind: "page";
+      readonly folder: string;
+      readonly items: readonly Item[];
+      readonly next?: string | undefined;
+    }
   | { readonly kind: "failed"; readonly folder: string; readonly message: string }
   | { readonly kind: "found"; readonly letters: string; readonly items: readonly Item[]; readonly count: number }
   | { readonly kind: "known"; readonly count: number; readonly isAll: boolean }
@@ -175,9 +180,9 @@ function withFolder(state: PickState, uri: string, folder: Folder): PickState {
   return withRows({ ...state, folders: new Map(state.folders).set(uri, folder) });
 }
 
-/** The cursor stays on what it was on, if that is still there. */
+/** The cursor stays on what it was on, if that is still there; who has not moved it sees the best first. */
 function withRows(state: PickState): PickState {
-  const uri = current(state)?.uri;
+  const uri = state.at === 0 ? undefined : current(state)?.uri;
   const shown = state.filter === "" ? [...treeRows("", 0, state)] : foundRows(state);
   const at = uri === undefined ? state.at : shown.findIndex((row) => row.kind === "item" && row.item.uri === uri);
   return inSight({ ...state, shown, at: at < 0 ? state.at : at });
@@ -187,11 +192,11 @@ function foundRows({ found }: PickState): Row[] {
   return found.items.map((item) => ({ kind: "item", item, depth: 0 }));
 }
 
-function* treeRows(uri: string, depth: number, { folders, open }: PickState): Generator<Row> {
-  const folder = folders.get(uri);
+function* treeRows(uri: string, depth: number, tree: Pick<PickState, "folders" | "open">): Generator<Row> {
+  const folder = tree.folders.get(uri);
   for (const item of folder?.items ?? []) {
     yield { kind: "item", item, depth };
-    if (item.isDirectory && open.has(item.uri)) yield* treeRows(item.uri, depth + 1, { folders, open } as PickState);
+    if (item.isDirectory && tree.open.has(item.uri)) yield* treeRows(item.uri, depth + 1, tree);
   }
   if (folder?.failure !== undefined) yield { kind: "failure", message: folder.failure, depth };
   else if (!folder || folder.next !== undefined) yield { kind: "more", folder: uri, depth };

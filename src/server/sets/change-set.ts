@@ -137,7 +137,8 @@ async function placeOf(name: string, house: House, options: HouseOptions): Promi
     folder: realPath(dirname(config)),
     async write(after) {
       const edited = await editSet(text, format, name, after);
-      if (edited !== text) writeChange({ file: config, before: text, after: edited }, join(stateOf(options), "backups"));
+      if (edited !== text)
+        writeChange({ file: config, before: text, after: edited }, join(stateOf(options), "backups"));
     },
   };
 }

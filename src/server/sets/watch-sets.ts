@@ -1,19 +1,25 @@
 /** Watches on sets: each is announced when something in it changes, comes or goes that this very caller may see. */
-import { createReader, type Reader } from "../../lib/reader.ts";
-import type { Call, Change, Resources, Watch, WatchFilter } from "../../resources.ts";
-import { toResourceError } from "../../errors.ts";
+import { createReader } from "../../lib/reader.ts";
+import type { Call, Caller, Change, Resources, Watch, WatchFilter } from "../../resources.ts";
 import type { Sets } from "../sets.ts";
 
-/** A watched URI that the house behind does not know. */
+/** Something to be told of that the house behind does not know. */
 export interface Spot {
-  readonly uri: string;
-  /** Another mark means that it is another than before; the URIs are those whose changes are its own. Undefined where nothing is there. */
-  look(call: Call): Promise<{ readonly mark: string; readonly uris: readonly string[] } | undefined>;
+  /** Equal keys are the same thing. */
+  readonly key: string;
+  readonly change: Change;
+  /** Undefined where nothing is there. */
+  look(call: Call): Promise<Seen | undefined>;
 }
 
-export interface SpotsOptions {
-  readonly inner: Resources;
-  readonly sets: Sets;
+export interface Seen {
+  /** Another mark means that it is another than before. */
+  readonly mark: string;
+  /** Whose changes are its own; it is looked at again when something comes or goes. Without them only sets are listened to. */
+  readonly uris?: readonly string[];
+}
+
+export interface SpotsAsk {
   /** What the house behind is asked to watch. */
   readonly filter: WatchFilter;
   /** All URIs that were asked for, as the caller named them. */
@@ -21,61 +27,117 @@ export interface SpotsOptions {
   readonly spots: readonly Spot[];
 }
 
+/** A spot that is watched for all who ask for it as the same caller: they see the same. */
+interface Ear {
+  readonly hearers: Set<() => void>;
+  readonly stop: AbortController;
+  /** False where nothing is there to be watched. */
+  readonly armed: Promise<boolean>;
+}
+
 const listChanged: Change = { kind: "list-changed" };
 const keyOf = (change: Change) => (change.kind === "updated" ? change.uri : listChanged);
 
 /** Resolves once everything is armed. */
-export async function watchWithSpots({ inner, sets, filter, order, spots }: SpotsOptions, asked: Call): Promise<Watch> {
-  const ended = new AbortController();
-  const call: Call = { caller: asked.caller, signal: AbortSignal.any([asked.signal, ended.signal]) };
-  const reader = createReader<Change>(keyOf);
-  call.signal.addEventListener("abort", () => void reader.return(), { once: true });
-  try {
+export function createSpotWatch(inner: Resources, sets: Sets): (ask: SpotsAsk, call: Call) => Promise<Watch> {
+  const ears = new Map<string, Ear>();
+
+  function earFor(spot: Spot, caller: Caller): Ear & { readonly leave: (hear: () => void) => void } {
+    const key = JSON.stringify([caller.id, spot.key]);
+    let ear = ears.get(key);
+    if (!ear) {
+      const hearers = new Set<() => void>();
+      const stop = new AbortController();
+      const tell = () => {
+        for (const hear of hearers) hear();
+      };
+      ear = { hearers, stop, armed: arm(spot, { inner, sets, tell }, { caller, signal: stop.signal }) };
+      ears.set(key, ear);
+    }
+    const { hearers, stop } = ear;
+    return {
+      ...ear,
+      leave(hear) {
+        hearers.delete(hear);
+        if (hearers.size > 0) return;
+        stop.abort();
+        if (ears.get(key)?.hearers === hearers) ears.delete(key);
+      },
+    };
+  }
+
+  return async ({ filter, order, spots }, call) => {
+    const reader = createReader<Change>(keyOf);
     const rest = await inner.watch(filter, call);
-    void pump(rest, (change) => reader.push(change), reader);
-    if (filter.list) await followList(sets, call, () => reader.push(listChanged));
-    const armed = await Promise.all(spots.map((spot) => arm(spot, { inner, sets, reader }, call)));
-    const watched = new Set([...rest.uris, ...spots.filter((_, index) => armed[index]).map(({ uri }) => uri)]);
+    const iterator = rest[Symbol.asyncIterator]();
+    const leaves: (() => void)[] = [];
+    let failure: { readonly cause: unknown } | undefined;
+
+    function end(): void {
+      for (const leave of leaves.splice(0)) leave();
+      void iterator.return?.();
+      void reader.return();
+    }
+
+    /** The house behind ends with the call's signal, and everything with it. */
+    async function pump(): Promise<void> {
+      try {
+        for (let next = await iterator.next(); !next.done; next = await iterator.next()) reader.push(next.value);
+      } catch (cause) {
+        failure = { cause };
+      }
+      end();
+    }
+    void pump();
+
+    async function join(spot: Spot): Promise<boolean> {
+      const ear = earFor(spot, call.caller);
+      const hear = () => reader.push(spot.change);
+      ear.hearers.add(hear);
+      const isThere = await ear.armed.catch((cause: unknown) => {
+        ear.leave(hear);
+        throw cause;
+      });
+      if (isThere && !call.signal.aborted) leaves.push(() => ear.leave(hear));
+      else ear.leave(hear);
+      return isThere;
+    }
+
+    const joined = await Promise.all(spots.map(join)).catch((cause: unknown) => {
+      end();
+      throw cause;
+    });
+    const watched = new Set(rest.uris);
+    for (const [index, { change }] of spots.entries())
+      if (joined[index] && change.kind === "updated") watched.add(change.uri);
     return {
       uris: order.filter((uri) => watched.has(uri)),
       [Symbol.asyncIterator]: () => ({
-        next: () => reader.next(),
+        async next() {
+          const next = await reader.next();
+          if (next.done && failure) throw failure.cause;
+          return next;
+        },
         return() {
-          ended.abort();
+          end();
           return Promise.resolve({ done: true, value: undefined });
         },
       }),
     };
-  } catch (cause) {
-    ended.abort();
-    throw cause;
-  }
+  };
 }
 
-/** Says that the list changed when sets came or went that this caller may know of. */
-async function followList(sets: Sets, call: Call, changed: () => void): Promise<void> {
-  const look = async () => ({ mark: JSON.stringify(await sets.list(call)) });
-  const lookout = createLookout(look, async () => changed());
-  sets.follow(lookout.again, call.signal);
-  await lookout.begin();
-}
-
-/** False where nothing is there to be watched. */
 async function arm(
   spot: Spot,
-  { inner, sets, reader }: { inner: Resources; sets: Sets; reader: Reader<Change> },
-  { caller, signal }: Call,
+  { inner, sets, tell }: { readonly inner: Resources; readonly sets: Sets; readonly tell: () => void },
+  call: Call,
 ): Promise<boolean> {
-  const updated: Change = { kind: "updated", uri: spot.uri };
-  const over = new AbortController();
-  const call: Call = { caller, signal: AbortSignal.any([signal, over.signal]) };
   let leave: AbortController | undefined;
-
   const lookout = createLookout(
     () => spot.look(call),
-    async (found) => {
-      reader.push(updated);
-      await listen(found?.uris ?? []);
+    async (seen) => {
+      tell();
+      await listen(seen?.uris ?? []);
     },
   );
 
@@ -84,25 +146,39 @@ async function arm(
     const before = leave;
     const stay = new AbortController();
     leave = stay;
-    const watch = await inner.watch(
-      { uris, list: true },
-      { caller, signal: AbortSignal.any([call.signal, stay.signal]) },
-    );
+    const signal = AbortSignal.any([call.signal, stay.signal]);
+    const watch = await inner.watch({ uris, list: true }, { caller: call.caller, signal });
     before?.abort();
-    void pump(watch, (change) => (change.kind === "updated" ? reader.push(updated) : lookout.again()), reader);
+    void hear(watch);
+  }
+
+  async function hear(watch: Watch): Promise<void> {
+    try {
+      for await (const change of watch) {
+        if (change.kind === "updated") tell();
+        else lookout.again();
+      }
+    } catch {
+      // What was missed is not known, so they are to look again.
+      tell();
+    }
   }
 
   sets.follow(lookout.again, call.signal);
   const first = await spot.look(call);
-  if (first) await listen(first.uris);
+  if (!first) return false;
+  if (first.uris === undefined) {
+    await lookout.begin();
+    return true;
+  }
+  await listen(first.uris);
   // Looked at once more behind the watch, so that nothing falls between.
-  const begun = first && (await lookout.begin());
-  if (!begun) over.abort();
-  else if (begun.mark !== first.mark) await listen(begun.uris);
+  const begun = await lookout.begin();
+  if (begun && begun.mark !== first.mark) await listen(begun.uris ?? []);
   return begun !== undefined;
 }
 
-interface Lookout<Seen> {
+interface Lookout {
   /** What is there now; from here on, others are told of. */
   begin(): Promise<Seen | undefined>;
   /** Something may have changed. */
@@ -110,10 +186,10 @@ interface Lookout<Seen> {
 }
 
 /** Looks again when told to, one look after the other, and says when there is another mark. */
-function createLookout<Seen extends { readonly mark: string }>(
+function createLookout(
   look: () => Promise<Seen | undefined>,
   changed: (seen: Seen | undefined) => Promise<void>,
-): Lookout<Seen> {
+): Lookout {
   let mark: string | undefined;
   let isBusy = true;
   let isWanted = false;
@@ -146,13 +222,4 @@ function createLookout<Seen extends { readonly mark: string }>(
       if (!isBusy) void go();
     },
   };
-}
-
-async function pump(watch: Watch, hear: (change: Change) => void, reader: Reader<Change>): Promise<void> {
-  try {
-    for await (const change of watch) hear(change);
-  } catch (cause) {
-    // What was missed is not known, so they are to look again.
-    if (toResourceError(cause).kind !== "cancelled") reader.push(listChanged);
-  }
 }

@@ -4,7 +4,7 @@ import { directoryType } from "../../resources.ts";
 import type { Call, Content, ReadAnswer, Resource, Resources } from "../../resources.ts";
 import { createRoutes, type Mount } from "../../router/route.ts";
 import type { FoundSet, SetInfo, SetMember, Sets } from "../sets.ts";
-import { type Spot, watchWithSpots } from "./watch-sets.ts";
+import { createSpotWatch, type Spot } from "./watch-sets.ts";
 
 export const setsUri = "set://";
 export const zedUri = "zed://prompt-library";
@@ -112,12 +112,21 @@ export function withSets(inner: Resources, { sets, hasZed, isTaken }: WithSetsOp
     return { contents, leftOut };
   }
 
-  /** What makes a watched URI of our own another than before, and what to listen to meanwhile. */
+  const watchSpots = createSpotWatch(inner, sets);
+  const markOf = async (call: Call) => JSON.stringify(await sets.list(call));
+  /** What comes and goes with the members' own mounts is told by these. */
+  const listSpot: Spot = {
+    key: "list",
+    change: { kind: "list-changed" },
+    look: async (call) => ({ mark: await markOf(call) }),
+  };
+
   function spotOf(own: Own, uri: string): Spot {
     return {
-      uri,
+      key: uri,
+      change: { kind: "updated", uri },
       async look(call) {
-        if (own.kind !== "set") return { mark: JSON.stringify(await sets.list(call)), uris: [] };
+        if (own.kind !== "set") return { mark: await markOf(call), uris: [] };
         const found = await sets.find(own.name, call);
         if (!found) return undefined;
         const { name, title, description, members } = found;
@@ -181,7 +190,8 @@ export function withSets(inner: Resources, { sets, hasZed, isTaken }: WithSetsOp
       }
       if (spots.length === 0 && !filter.list) return inner.watch(filter, call);
       const rest = { ...(filter.list && { list: true }), ...(others.length > 0 && { uris: others }) };
-      return watchWithSpots({ inner, sets, filter: rest, order: [...new Set(filter.uris)], spots }, call);
+      if (filter.list) spots.push(listSpot);
+      return watchSpots({ filter: rest, order: [...new Set(filter.uris)], spots }, call);
     },
 
     get listFreshness() {

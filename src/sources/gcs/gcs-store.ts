@@ -1,8 +1,9 @@
 /** Google Cloud Storage over its JSON interface. */
 import { createHash } from "node:crypto";
 import { quote, ResourceError } from "../../errors.ts";
+import { skipEmpty } from "../objects/list-page.ts";
 import type { ObjectHead, ObjectStore, ObjectWhere, StoredObject } from "../objects/object-store.ts";
-import { encodeStrictly, refusalFor, send, take } from "../objects/request.ts";
+import { encodeStrictly, originOf, packingOf, refusalFor, send, take, takeSome } from "../objects/request.ts";
 import type { GoogleIdentity } from "./identity.ts";
 
 export interface GcsOptions {
@@ -22,6 +23,7 @@ interface Described {
   readonly generation?: string;
   readonly updated?: string;
   readonly contentType?: string;
+  readonly contentEncoding?: string;
   readonly etag?: string;
   readonly md5Hash?: string;
   readonly crc32c?: string;
@@ -29,18 +31,26 @@ interface Described {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-const objectFields = "name,size,generation,updated,contentType,etag,md5Hash,crc32c,storageClass,metadata";
+const objectFields =
+  "name,size,generation,updated,contentType,contentEncoding,etag,md5Hash,crc32c,storageClass,metadata";
 const maxJsonBytes = 32 * 1024 * 1024;
+const maxBucketPages = 100;
+
+interface Listed {
+  readonly items?: readonly Described[];
+  readonly prefixes?: readonly string[];
+  readonly nextPageToken?: string;
+}
 
 export function createGcsStore({ endpoint, project, identity, timeoutMs, now }: GcsOptions): ObjectStore {
-  const origin = new URL(endpoint);
+  const origin = originOf(endpoint);
   const apiOf = (...way: readonly string[]) =>
     new URL(`/storage/v1/b${way.map((step) => `/${encodeStrictly(step)}`).join("")}`, origin);
 
   async function ask(url: URL, signal: AbortSignal, range?: string): Promise<Response> {
     const headers = new Headers(identity ? await identity.headers(url.href) : {});
     if (range !== undefined) headers.set("Range", range);
-    // Otherwise a packed object is unpacked on the way, and is of another size than it is said to be.
+    // Otherwise a packed object is unpacked before it is sent, and is of another size than it is said to be.
     headers.set("Accept-Encoding", "gzip");
     const response = await send(new Request(url, { headers }), { host: origin.host, timeoutMs }, signal);
     if (response.ok) return response;
@@ -50,9 +60,8 @@ export function createGcsStore({ endpoint, project, identity, timeoutMs, now }: 
   }
 
   async function json<T>(url: URL, signal: AbortSignal): Promise<T> {
-    const response = await ask(url, signal);
+    const text = (await take(await ask(url, signal), maxJsonBytes, signal)).toString("utf8");
     try {
-      const text = (await take(response, maxJsonBytes)).toString("utf8");
       const value: unknown = JSON.parse(text);
       if (typeof value !== "object" || value === null || Array.isArray(value)) throw new TypeError("no object");
       return value as T;
@@ -61,10 +70,11 @@ export function createGcsStore({ endpoint, project, identity, timeoutMs, now }: 
     }
   }
 
-  function objectUrl({ bucket, key, version }: ObjectWhere, query: Readonly<Record<string, string>>): URL {
+  function objectUrl({ bucket, key, version, mark }: ObjectWhere, query: Readonly<Record<string, string>>): URL {
     const url = apiOf(bucket, "o", key);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     if (version !== undefined) url.searchParams.set("generation", version);
+    if (mark !== undefined) url.searchParams.set("ifGenerationMatch", mark);
     return url;
   }
 
@@ -80,49 +90,58 @@ export function createGcsStore({ endpoint, project, identity, timeoutMs, now }: 
         throw new ResourceError("invalid", "name the buckets, or the project whose buckets are meant");
       const names: string[] = [];
       let token: string | undefined;
-      do {
+      // A thousand to a page, if the store keeps to its own rules; and no more of them than any project has.
+      for (let pages = 0; pages < maxBucketPages; pages += 1) {
         const url = apiOf();
         url.searchParams.set("project", project);
         url.searchParams.set("fields", "items(name),nextPageToken");
         if (token !== undefined) url.searchParams.set("pageToken", token);
-        const page = await json<{ items?: { name: string }[]; nextPageToken?: string }>(url, signal);
-        names.push(...(page.items ?? []).map(({ name }) => name));
+        const page = await json<Listed>(url, signal);
+        names.push(...listOf(page.items).flatMap(({ name }) => (typeof name === "string" ? [name] : [])));
         token = page.nextPageToken;
-      } while (token !== undefined);
-      return names;
+        if (token === undefined) return names;
+      }
+      throw new ResourceError("unavailable", `${quote(origin.host)} names buckets without end`, { passing: false });
     },
 
-    async list({ bucket, prefix, folded, after, limit }, signal) {
-      const url = apiOf(bucket, "o");
-      const query = url.searchParams;
-      query.set("fields", "items(name,size,generation,updated),prefixes,nextPageToken");
-      // The offset is included: one more is asked for, and what was there before is left out.
-      query.set("maxResults", String(after === undefined ? limit : limit + 1));
-      if (prefix !== "") query.set("prefix", prefix);
-      if (folded) query.set("delimiter", "/");
-      if (after !== undefined) query.set("startOffset", after);
-      const page = await json<{ items?: Described[]; prefixes?: string[]; nextPageToken?: string }>(url, signal);
-      const isLater = (name: string) => name !== after;
-      return {
-        objects: (page.items ?? []).map(toObject).filter(({ key }) => isLater(key)),
-        prefixes: (page.prefixes ?? []).filter(isLater),
-        more: page.nextPageToken !== undefined,
-      };
-    },
+    list: ({ bucket, prefix, folded, after, limit }, signal) =>
+      skipEmpty(async (pageToken) => {
+        const url = apiOf(bucket, "o");
+        const query = url.searchParams;
+        query.set("fields", "items(name,size,generation,updated),prefixes,nextPageToken");
+        // The offset is included: one more is asked for, and what was there before is left out.
+        query.set("maxResults", String(after === undefined ? limit : limit + 1));
+        if (prefix !== "") query.set("prefix", prefix);
+        if (folded) query.set("delimiter", "/");
+        if (after !== undefined) query.set("startOffset", after);
+        if (pageToken !== undefined) query.set("pageToken", pageToken);
+        const page = await json<Listed>(url, signal);
+        const isLater = (name: unknown) => typeof name === "string" && name !== after;
+        return {
+          objects: listOf(page.items)
+            .filter(({ name }) => isLater(name))
+            .map(toObject),
+          prefixes: listOf(page.prefixes).filter(isLater),
+          more: page.nextPageToken !== undefined,
+          token: page.nextPageToken,
+        };
+      }),
 
     head: describe,
 
-    async get(where, range, signal) {
+    async get(where, signal) {
       const head = await describe(where, signal);
-      const asked = range && `bytes=${range[0]}-${range[1]}`;
+      const same = objectUrl({ ...where, mark: head.mark }, { alt: "media" });
       return {
         ...head,
-        async bytes() {
-          const response = await ask(objectUrl(where, { alt: "media" }), signal, asked);
-          return take(response, range ? range[1] - range[0] + 1 : head.size);
-        },
+        bytes: async (most) => takeSome(await ask(same, signal), most, signal),
         cancel: async () => undefined,
       };
+    },
+
+    async slice(where, first, last, signal) {
+      const response = await ask(objectUrl(where, { alt: "media" }), signal, `bytes=${first}-${last}`);
+      return take(response, last - first + 1, signal);
     },
 
     ...(identity && {
@@ -157,17 +176,25 @@ async function sign(
   return `${origin.origin}${path}?${query}&X-Goog-Signature=${Buffer.from(signature, "base64").toString("hex")}`;
 }
 
+/** Whatever is no list is an empty one. */
+function listOf<T>(said: readonly T[] | undefined): readonly T[] {
+  return Array.isArray(said) ? said.filter((each) => each !== null && each !== undefined) : [];
+}
+
 function toObject({ name = "", size, generation, updated }: Described): StoredObject {
   return { key: name, size: Number(size ?? 0), version: generation, lastModified: updated };
 }
 
 function headOf(said: Described): ObjectHead {
-  const { size, contentType, updated, metadata, generation, etag, md5Hash, crc32c, storageClass } = said;
+  const { size, contentType, contentEncoding, updated, metadata, generation, etag, md5Hash, crc32c, storageClass } =
+    said;
   const facts = { generation, etag, md5: md5Hash, crc32c, storageClass, metadata, lastModified: updated };
   const known = Object.entries(facts).filter(([, value]) => value !== undefined);
   return {
     size: Number(size ?? 0),
     mimeType: contentType,
+    packing: packingOf(contentEncoding),
+    mark: generation,
     meta: Object.fromEntries(known.map(([name, value]) => [`pressmark/${name}`, value])),
   };
 }

@@ -30,12 +30,24 @@ export function createIdentity(keyFile: string | undefined): GoogleIdentity {
       }
     },
     async email() {
-      const { client_email: email } = await (await auth()).getCredentials();
-      if (email === undefined) throw new ResourceError("unsupported", "only a service account can sign links");
+      const { client_email: email } = await signing(async () => (await auth()).getCredentials());
+      if (email === undefined) throw cannotSign();
       return email;
     },
-    sign: async (text) => (await auth()).sign(text),
+    sign: (text) => signing(async () => (await auth()).sign(text)),
   };
+}
+
+async function signing<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw cause instanceof ResourceError ? cause : cannotSign(cause);
+  }
+}
+
+function cannotSign(cause?: unknown): ResourceError {
+  return new ResourceError("unsupported", "no link can be signed: only a service account can", { cause });
 }
 
 async function load(keyFile: string | undefined) {

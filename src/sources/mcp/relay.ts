@@ -11,48 +11,56 @@ export interface Relay {
   watch(call: Call): Promise<AsyncIterable<SourceChange>>;
 }
 
-export interface RelayOptions {
-  readonly resources: Resources;
+export interface RelayOptions extends Pick<Resources, "watch"> {
   readonly addresses: Addresses;
   readonly tools: Tools;
-  /** Every path that is listed at the moment; undefined where there are too many to compare. */
+  /** Every path that is listed at the moment, and their directories; undefined where there are too many to compare. */
   paths(call: Call): Promise<ReadonlySet<string> | undefined>;
+  /** Whether this is known to be one. */
+  isDirectory(path: string): boolean;
 }
 
 /** One run of the watch. */
 interface Run {
   readonly call: Call;
   readonly changes: Reader<SourceChange>;
+  /** Whether the other server says when its list changes; undefined while that is being found out. */
+  hearsList: boolean | undefined;
+  /** Why it cannot go on. */
+  failure?: unknown;
 }
 
 interface Followed {
   readonly uri: string;
   readonly path: string;
   count: number;
+  armed?: Promise<void>;
   /** Ends the watch of this one thing. */
   stop: AbortController | undefined;
 }
 
-export function createRelay({ resources, addresses, tools, paths }: RelayOptions): Relay {
+export function createRelay({ watch: watchThere, addresses, tools, paths, isDirectory }: RelayOptions): Relay {
   const followed = new Map<string, Followed>();
   let run: Run | undefined;
 
-  /** Never throws: what cannot be watched is not announced, and can be read all the same. */
-  async function arm(thing: Followed, { call, changes }: Run): Promise<void> {
+  /** What the server cannot watch is not announced, and can be read all the same. */
+  async function arm(thing: Followed, { call, changes, hearsList }: Run): Promise<void> {
+    // What comes and goes in it is known from the list, by name: not everyone may know of everything that does.
+    if (hearsList && isDirectory(thing.path)) return;
     const stop = new AbortController();
     thing.stop?.abort();
     thing.stop = stop;
     const signal = AbortSignal.any([call.signal, stop.signal]);
     try {
-      const watch = await resources.watch({ uris: [thing.uri] }, { caller: call.caller, signal });
+      const watch = await watchThere({ uris: [thing.uri] }, { caller: call.caller, signal });
       void relay(watch, () => changes.push({ kind: "changed", path: thing.path }));
     } catch (cause) {
-      if (!signal.aborted && !isUnsupported(cause))
-        tools.log("warn", "a resource of another server cannot be watched", { uri: thing.uri, cause });
+      if (!signal.aborted && !isUnsupported(cause)) throw cause;
     }
   }
 
-  async function armList({ call, changes }: Run): Promise<void> {
+  async function armList(current: Run): Promise<void> {
+    const { call, changes } = current;
     let known: ReadonlySet<string> | undefined;
     const compare = createTurns(async () => {
       const now = await paths(call);
@@ -64,8 +72,9 @@ export function createRelay({ resources, addresses, tools, paths }: RelayOptions
       known = now;
     });
     try {
-      const watch = await resources.watch({ list: true }, call);
+      const watch = await watchThere({ list: true }, call);
       known = await paths(call);
+      current.hearsList = true;
       void relay(watch, () => {
         compare().catch((cause: unknown) => {
           if (call.signal.aborted) return;
@@ -75,6 +84,7 @@ export function createRelay({ resources, addresses, tools, paths }: RelayOptions
       });
     } catch (cause) {
       if (!isUnsupported(cause)) throw cause;
+      current.hearsList = false;
     }
   }
 
@@ -96,13 +106,20 @@ export function createRelay({ resources, addresses, tools, paths }: RelayOptions
         },
         { once: true },
       );
-      // Otherwise the run that begins arms it.
-      if (!known && run) await arm(thing, run);
+      const current = run;
+      // A run that begins arms it by itself.
+      if (!known && current?.hearsList !== undefined)
+        thing.armed = arm(thing, current).catch((cause: unknown) => {
+          // The run that follows arms everything, and has everyone look again.
+          current.failure = cause;
+          void current.changes.return();
+        });
+      await thing.armed;
     },
 
     async watch(call) {
       const changes = createReader<SourceChange>((change) => JSON.stringify(change));
-      const current: Run = { call, changes };
+      const current: Run = { call, changes, hearsList: undefined };
       run = current;
       const end = (): void => {
         if (run === current) run = undefined;
@@ -110,14 +127,20 @@ export function createRelay({ resources, addresses, tools, paths }: RelayOptions
       };
       call.signal.addEventListener("abort", end, { once: true });
       try {
-        await Promise.all([armList(current), ...Array.from(followed.values(), (thing) => arm(thing, current))]);
+        await armList(current);
+        await Promise.all(Array.from(followed.values(), (thing) => arm(thing, current)));
       } catch (cause) {
         end();
         throw cause;
       }
-      return changes;
+      return told(current);
     },
   };
+}
+
+async function* told(run: Run): AsyncGenerator<SourceChange> {
+  yield* run.changes;
+  if (run.failure !== undefined) throw run.failure;
 }
 
 async function relay<T>(changes: AsyncIterable<T>, hear: (change: T) => void): Promise<void> {

@@ -6,7 +6,8 @@ import { innerSlash } from "../../source.ts";
 import type { Address, Entry, Part, Source, SourceTemplate, Suggestion, Tools } from "../../source.ts";
 import { judge, toPart } from "../file/content.ts";
 import { parseAsk, readRange, spellRange, type Range, type Stretch } from "../file/range.ts";
-import type { ObjectBody, ObjectStore, ObjectWhere, StoredObject } from "./object-store.ts";
+import { compareKeys, listPage } from "./list-page.ts";
+import type { ObjectBody, ObjectListAsk, ObjectPage, ObjectStore, ObjectWhere, StoredObject } from "./object-store.ts";
 import { watchObjects } from "./watch-objects.ts";
 
 export interface ObjectSourceOptions {
@@ -39,6 +40,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
   const { store, prefix, versionName, maxBytes, tools } = options;
   const [only, ...others] = options.buckets;
   const single = others.length === 0 ? only : undefined;
+  const leftOut = new Set<string>();
 
   function spotOf(path: string): Spot {
     if (single !== undefined) return { bucket: single, key: path };
@@ -49,8 +51,28 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
 
   const pathAt = (bucket: string, key: string) => (single === undefined ? `${bucket}/${key}` : key);
 
+  /** In the order of the paths in them. */
   async function bucketsOf(signal: AbortSignal): Promise<readonly string[]> {
-    return (options.buckets.length > 0 ? [...options.buckets] : [...(await store.buckets(signal))]).sort(compareKeys);
+    const names = options.buckets.length > 0 ? options.buckets : (await store.buckets(signal)).filter(isBucketName);
+    return [...new Set(names)].sort(compareBuckets);
+  }
+
+  /** A page of keys, of whatever is below the prefix. Of buckets that no one named, those that are closed to us are left out. */
+  async function pageOf(ask: ObjectListAsk, signal: AbortSignal): Promise<ObjectPage> {
+    try {
+      return await listPage(store, ask, signal);
+    } catch (cause) {
+      const isClosed = cause instanceof ResourceError && (cause.kind === "denied" || cause.kind === "not-found");
+      if (!isClosed || options.buckets.length > 0) throw cause;
+      if (!leftOut.has(ask.bucket) && leftOut.size < 1000) {
+        leftOut.add(ask.bucket);
+        tools.log("warn", "a bucket is left out, because it is closed to us", {
+          bucket: ask.bucket,
+          why: cause.message,
+        });
+      }
+      return { objects: [], prefixes: [], more: false };
+    }
   }
 
   /** The bucket and key that a question is about; whatever is not served is not found. */
@@ -58,7 +80,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
     const { bucket, key } = spotOf(at.path);
     if (bucket === undefined) throw directory(at.path);
     // Every slash of a key stands between two segments.
-    if (at.path.includes(innerSlash)) throw notFound(at.path);
+    if (at.path.includes(innerSlash) || hasDots(key)) throw notFound(at.path);
     if (single === undefined && !(await bucketsOf(signal)).includes(bucket)) throw notFound(at.path);
     if (!key.startsWith(prefix) && !prefix.startsWith(key === "" ? "" : `${key}/`)) throw notFound(at.path);
     return { bucket, key };
@@ -76,16 +98,20 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
     };
   }
 
+  function mayBeObject(key: string): boolean {
+    return key !== "" && key.startsWith(prefix) && isServed({ key });
+  }
+
   async function find(bucket: string, key: string, signal: AbortSignal): Promise<StoredObject | undefined> {
-    if (key === "" || key.endsWith("/") || !key.startsWith(prefix)) return undefined;
-    const { objects } = await store.list({ bucket, prefix: key, folded: false, limit: 1 }, signal);
+    if (!mayBeObject(key)) return undefined;
+    const { objects } = await listPage(store, { bucket, prefix: key, folded: false, limit: 1 }, signal);
     return objects.find((object) => object.key === key);
   }
 
   async function isFolder(bucket: string, key: string, signal: AbortSignal): Promise<boolean> {
     const below = key === "" ? prefix : `${key}/`;
     const asked = prefix.startsWith(below) ? prefix : below;
-    const { objects } = await store.list({ bucket, prefix: asked, folded: false, limit: 1 }, signal);
+    const { objects } = await listPage(store, { bucket, prefix: asked, folded: false, limit: 1 }, signal);
     return objects.length > 0 || key === "";
   }
 
@@ -104,24 +130,30 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
   }
 
   async function readWhole(at: Address, where: ObjectWhere, signal: AbortSignal): Promise<Part> {
-    const found = await store.get(where, undefined, signal);
-    if (found.size <= maxBytes) return described(partOf(where.key, await found.bytes(), found), found);
-    await found.cancel();
+    const found = await store.get(where, signal);
+    const bytes = found.size <= maxBytes ? await found.bytes(maxBytes) : await found.cancel();
+    if (bytes) return described(partOf(where.key, bytes, found), found);
     if (options.linkSeconds > 0 && store.link) {
       const body = { text: `${await store.link(where, options.linkSeconds)}\r\n` };
       const says = `${found.size} bytes are more than is read at once: this link is good for ${options.linkSeconds} seconds`;
-      return described({ body, mimeType: "text/uri-list", freshness: { scope: "private" } }, found, says);
+      // No one but who asked may have it, and no one for longer than it is good.
+      const freshness = { scope: "private", ttlMs: 0 } as const;
+      return described({ body, mimeType: "text/uri-list", freshness }, found, says);
     }
-    throw tooLarge(at.path, found.size, maxBytes);
+    throw tooLarge(at.path, found, maxBytes);
   }
 
   async function readPart(at: Address, where: ObjectWhere, range: Range, signal: AbortSignal): Promise<Part> {
     const head = await store.head(where, signal);
+    if (head.packing !== undefined)
+      throw new ResourceError("unsupported", `${quote(at.path)} is packed (${head.packing}), and is only read whole`);
+    // Otherwise pieces of two contents could come out as one.
+    const same = { ...where, mark: head.mark };
     const stretch: Stretch = {
       size: head.size,
       async read(from, length) {
         const end = Math.min(from + length, head.size) - 1;
-        return end < from ? Buffer.alloc(0) : (await store.get(where, [from, end], signal)).bytes();
+        return end < from ? Buffer.alloc(0) : store.slice(same, from, end, signal);
       },
     };
     const beginning = await stretch.read(0, headBytes);
@@ -139,12 +171,12 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
     async list({ cursor, limit }, { signal }) {
       const buckets = await bucketsOf(signal);
       const from = cursor === undefined ? undefined : spotOf(cursor);
-      const at = from ? buckets.findIndex((bucket) => compareKeys(bucket, from.bucket ?? "") >= 0) : 0;
+      const at = from ? buckets.findIndex((bucket) => compareBuckets(bucket, from.bucket ?? "") >= 0) : 0;
       const bucket = at < 0 ? undefined : buckets[at];
       if (bucket === undefined) return { items: [] };
       const after = from?.bucket === bucket ? from.key : "";
       const ask = { bucket, prefix, folded: false, limit: Math.min(limit, mostPerPage) };
-      const page = await store.list(after === "" ? ask : { ...ask, after }, signal);
+      const page = await pageOf(after === "" ? ask : { ...ask, after }, signal);
       const items = page.objects.filter(isServed).map((object) => toEntry(bucket, object));
       const lastKey = page.objects.at(-1)?.key;
       if (page.more && lastKey !== undefined) return { items, next: pathAt(bucket, lastKey) };
@@ -160,7 +192,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
       if (!ask) throw notFound(at.path);
       if (spot.key === "") throw directory(at.path);
       const where = { ...spot, version: ask.version };
-      if (!spot.key.startsWith(prefix)) throw await absent(notFound(at.path), at, where, signal);
+      if (!mayBeObject(spot.key)) throw await absent(notFound(at.path), at, where, signal);
       try {
         return [ask.range ? await readPart(at, where, ask.range, signal) : await readWhole(at, where, signal)];
       } catch (cause) {
@@ -169,13 +201,15 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
     },
 
     async stat(at, { signal }) {
-      if (at.path === "") return { path: "", mimeType: directoryType };
+      if (at.path === "" && !at.query) return { path: "", mimeType: directoryType };
+      if (at.path === "") throw notFound(at.path);
       const { bucket, key } = await wanted(at, signal);
       const ask = askOf(at);
       if (!ask) throw notFound(at.path);
       if (ask.version !== undefined) {
-        const { size } = await store.head({ bucket, key, version: ask.version }, signal);
-        return { ...at, size, version: ask.version };
+        if (!mayBeObject(key)) throw notFound(at.path);
+        const { size, mark } = await store.head({ bucket, key, version: ask.version }, signal);
+        return { ...at, size, ...(mark !== undefined && { version: mark }) };
       }
       const object = await find(bucket, key, signal);
       if (object) return { ...toEntry(bucket, object), ...(at.query && { query: at.query }) };
@@ -187,7 +221,9 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
       const spot = spotOf(at.path);
       if (at.query) throw notFound(at.path);
       if (spot.bucket === undefined) {
-        const rest = (await bucketsOf(signal)).filter((each) => cursor === undefined || compareKeys(each, cursor) > 0);
+        const rest = (await bucketsOf(signal)).filter(
+          (each) => cursor === undefined || compareBuckets(each, cursor) > 0,
+        );
         const items = rest.slice(0, limit).map((path) => ({ path, mimeType: directoryType }));
         return { items, ...(rest.length > limit && { next: rest[limit - 1]! }) };
       }
@@ -205,25 +241,29 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
         folded: true,
         limit: Math.min(limit, mostPerPage),
       };
-      const page = await store.list(cursor === undefined ? ask : { ...ask, after: cursor }, signal);
+      const page = await listPage(store, cursor === undefined ? ask : { ...ask, after: cursor }, signal);
       const objects = page.objects.filter(isServed);
       const names = new Set(objects.map((object) => object.key));
-      const folders = page.prefixes
-        .map((folder) => folder.slice(0, -1))
-        // One address cannot be both; what is below it is still reached.
-        .filter((folder) => !names.has(folder))
-        .map((folder): Entry => ({ path: pathAt(bucket, folder), mimeType: directoryType }));
-      const items = [...objects.map((object) => toEntry(bucket, object)), ...folders].sort((one, other) =>
-        compareKeys(one.path, other.path),
-      );
+      const folders: string[] = [];
+      for (const folder of page.prefixes) {
+        const name = folder.slice(0, -1);
+        // One address cannot be both; what is below it is still reached. An object of that name may stand on an earlier page.
+        const wasBefore = cursor !== undefined && compareKeys(name, cursor) <= 0;
+        if (!names.has(name) && !(wasBefore && (await find(bucket, name, signal)))) folders.push(name);
+      }
+      const items = [
+        ...objects.map((object) => toEntry(bucket, object)),
+        ...folders.map((folder): Entry => ({ path: pathAt(bucket, folder), mimeType: directoryType })),
+      ].sort((one, other) => compareKeys(one.path, other.path));
       if (items.length === 0 && page.objects.length === 0 && cursor === undefined && key !== "")
         throw notFound(at.path);
-      const lastKey = [page.objects.at(-1)?.key, page.prefixes.at(-1)]
+      if (!page.more) return { items };
+      const lastFolder = page.prefixes.at(-1);
+      const next = [page.objects.at(-1)?.key, lastFolder && `${lastFolder}${last}`]
         .filter((each) => each !== undefined)
-        .sort(compareKeys);
-      const end = lastKey.at(-1);
-      if (!page.more || end === undefined) return { items };
-      return { items, next: end.endsWith("/") ? `${end}${last}` : end };
+        .sort(compareKeys)
+        .at(-1);
+      return { items, ...(next !== undefined && { next }) };
     },
 
     templates: [templateOf(single, versionName)],
@@ -237,7 +277,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
       if (variable !== "key" || bucket === undefined || !(await bucketsOf(signal)).includes(bucket)) return [];
       const asked = value.length < prefix.length && prefix.startsWith(value) ? prefix : value;
       if (!asked.startsWith(prefix)) return [];
-      const page = await store.list({ bucket, prefix: asked, folded: true, limit: 100 }, signal);
+      const page = await listPage(store, { bucket, prefix: asked, folded: true, limit: 100 }, signal);
       const keys = page.objects.filter(isServed).map(({ key }) => key);
       return [...page.prefixes, ...keys].map((key): Suggestion => ({
         value: key,
@@ -247,28 +287,10 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
 
     watch: ({ signal }) =>
       watchObjects(
-        { store, buckets: () => bucketsOf(signal), prefix, pathAt, pollMs: options.pollMs, tools, isServed },
+        { list: pageOf, buckets: () => bucketsOf(signal), prefix, pathAt, pollMs: options.pollMs, tools, isServed },
         signal,
       ),
   };
-}
-
-/** As stores order their keys: by UTF-8 bytes, which is by code points. */
-export function compareKeys(left: string, right: string): number {
-  const shorter = Math.min(left.length, right.length);
-  for (let at = 0; at < shorter; at += 1) {
-    const a = left.charCodeAt(at);
-    const b = right.charCodeAt(at);
-    if (a === b) continue;
-    // Halves of a pair stand above all else; as code units they stand below what is private and wide.
-    const [high, low] = [isHalf(a), isHalf(b)];
-    return high === low ? a - b : high ? 1 : -1;
-  }
-  return left.length - right.length;
-}
-
-function isHalf(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdfff;
 }
 
 function templateOf(single: string | undefined, versionName: string): SourceTemplate {
@@ -280,8 +302,22 @@ function templateOf(single: string | undefined, versionName: string): SourceTemp
 }
 
 /** A key that ends in a slash stands for a folder that someone made. */
-function isServed({ key }: StoredObject): boolean {
+function isServed({ key }: Pick<StoredObject, "key">): boolean {
   return !key.endsWith("/");
+}
+
+/** No store has others, and another could be taken for more than a name. */
+function isBucketName(name: string): boolean {
+  return /^[\w.-]+$/.test(name) && !hasDots(name);
+}
+
+function compareBuckets(left: string, right: string): number {
+  return compareKeys(`${left}/`, `${right}/`);
+}
+
+/** Whether a segment would lead elsewhere when it stands in a URL. */
+function hasDots(key: string): boolean {
+  return key.split("/").some((segment) => segment === "." || segment === "..");
 }
 
 function partOf(key: string, bytes: Buffer, { mimeType }: ObjectBody): Part {
@@ -313,7 +349,11 @@ function directory(path: string): ResourceError {
   return new ResourceError("directory", `${quote(path)} is a directory`);
 }
 
-function tooLarge(path: string, size: number, maxBytes: number): ResourceError {
+function tooLarge(path: string, { size, packing }: ObjectBody, maxBytes: number): ResourceError {
+  if (packing !== undefined && size <= maxBytes)
+    return new ResourceError("too-large", `${quote(path)} is packed, and holds more than ${maxBytes} bytes`, {
+      details: { reason: "too-large", maxBytes },
+    });
   return new ResourceError(
     "too-large",
     `${quote(path)} has ${size} bytes, and at most ${maxBytes} are read at once; ask for a range`,

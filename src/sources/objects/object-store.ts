@@ -17,14 +17,20 @@ export interface ObjectPage {
 }
 
 export interface ObjectHead {
+  /** As it is stored. */
   readonly size: number;
   readonly mimeType: string | undefined;
+  /** How its bytes are packed ("gzip"), where they are: whoever reads it whole gets them unpacked. */
+  readonly packing: string | undefined;
+  /** Another as soon as the content is: for `ObjectWhere.mark`. */
+  readonly mark: string | undefined;
   /** What is known of it beside: etag, version, class, what its owner says of it. */
   readonly meta: Readonly<Record<string, unknown>>;
 }
 
 export interface ObjectBody extends ObjectHead {
-  bytes(): Promise<Buffer>;
+  /** Undefined where there are more than this. */
+  bytes(most: number): Promise<Buffer | undefined>;
   /** For one that is not read after all. */
   cancel(): Promise<void>;
 }
@@ -34,6 +40,8 @@ export interface ObjectWhere {
   readonly key: string;
   /** The newest unless said. */
   readonly version?: string | undefined;
+  /** Only as long as this is its mark; "unavailable" afterwards. */
+  readonly mark?: string | undefined;
 }
 
 export interface ObjectListAsk {
@@ -52,12 +60,9 @@ export interface ObjectStore {
   buckets(signal: AbortSignal): Promise<readonly string[]>;
   list(ask: ObjectListAsk, signal: AbortSignal): Promise<ObjectPage>;
   head(where: ObjectWhere, signal: AbortSignal): Promise<ObjectHead>;
-  /** `range` counts from 0 and includes both ends. */
-  get(
-    where: ObjectWhere,
-    range: readonly [first: number, last: number] | undefined,
-    signal: AbortSignal,
-  ): Promise<ObjectBody>;
+  get(where: ObjectWhere, signal: AbortSignal): Promise<ObjectBody>;
+  /** The bytes from `first` to `last`, counted from 0, both included. Nothing is unpacked. */
+  slice(where: ObjectWhere, first: number, last: number, signal: AbortSignal): Promise<Buffer>;
   /** An address that a browser may fetch for a while without any other proof. */
   link?(where: ObjectWhere, seconds: number): Promise<string>;
 }

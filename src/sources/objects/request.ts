@@ -1,5 +1,5 @@
 /** One request to a store: answered in time, or refused in words. */
-import { quote, ResourceError } from "../../errors.ts";
+import { invalid, quote, ResourceError } from "../../errors.ts";
 
 export interface Requesting {
   /** Where the store is, as it may stand in an error. */
@@ -7,33 +7,60 @@ export interface Requesting {
   readonly timeoutMs: number;
 }
 
-/** The answer, whatever its status. No redirect is followed: it could lead anywhere. */
+/** Where a store is. A password there would come out again in errors. */
+export function originOf(endpoint: string): URL {
+  const url = URL.parse(endpoint);
+  if (!url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "")
+    throw invalid("the endpoint of a store is spelled https://host, without user and password");
+  return url;
+}
+
+/** The answer, whatever its status. No redirect is followed: it could lead anywhere. Its body, too, must come in time. */
 export async function send(request: Request, { host, timeoutMs }: Requesting, signal: AbortSignal): Promise<Response> {
   const late = AbortSignal.timeout(timeoutMs);
   try {
     return await fetch(request, { signal: AbortSignal.any([signal, late]), redirect: "manual" });
   } catch (cause) {
-    if (signal.aborted) throw new ResourceError("cancelled", "the question was withdrawn", { cause });
+    if (signal.aborted) throw withdrawn(cause);
     const why = late.aborted ? `did not answer within ${timeoutMs} ms` : `cannot be reached (${codeOf(cause)})`;
     throw new ResourceError("unavailable", `${quote(host)} ${why}`, { cause });
   }
 }
 
-/** The body. More than was agreed on is no answer. */
-export async function take(response: Response, maxBytes: number): Promise<Buffer> {
+/** The body; undefined where it is larger than this. */
+export async function takeSome(response: Response, most: number, signal: AbortSignal): Promise<Buffer | undefined> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   try {
     for await (const piece of response.body ?? []) {
       size += piece.length;
-      if (size > maxBytes) break;
+      if (size > most) return undefined;
       pieces.push(piece);
     }
   } catch (cause) {
+    if (signal.aborted) throw withdrawn(cause);
     throw new ResourceError("unavailable", "the store broke off in the middle", { cause });
   }
-  if (size > maxBytes) throw new ResourceError("unavailable", "the store gave more than it said it would");
   return Buffer.concat(pieces);
+}
+
+/** The body. More than was agreed on is no answer. */
+export async function take(response: Response, most: number, signal: AbortSignal): Promise<Buffer> {
+  const bytes = await takeSome(response, most, signal);
+  if (!bytes) throw new ResourceError("unavailable", "the store gave more than it said it would");
+  return bytes;
+}
+
+/** The packings that are undone on the way; others are no packing to us. */
+export function packingOf(said: string | null | undefined): string | undefined {
+  return said
+    ?.split(",")
+    .find((each) => /^\s*(?:x-gzip|gzip|deflate|br|zstd)\s*$/i.test(each))
+    ?.trim();
+}
+
+function withdrawn(cause: unknown): ResourceError {
+  return new ResourceError("cancelled", "the question was withdrawn", { cause });
 }
 
 /** What a status means where nothing more is known. */
@@ -47,6 +74,8 @@ export function refusalFor(status: number, host: string, said = ""): ResourceErr
     case 404:
     case 405:
       return new ResourceError("not-found", `no such object or bucket at ${at}`);
+    case 412:
+      return new ResourceError("unavailable", "the object became another while it was read; ask again");
     case 416:
       return new ResourceError("invalid", "the range begins behind the end of the object");
     case 429:

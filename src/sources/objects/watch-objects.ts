@@ -1,10 +1,11 @@
 /** What became of objects since the last look: stores announce nothing, so they are asked again and again. */
 import { ResourceError } from "../../errors.ts";
+import { doneWithin } from "../../lib/done-within.ts";
 import type { SourceChange, Tools } from "../../source.ts";
-import type { ObjectStore, StoredObject } from "./object-store.ts";
+import type { ObjectListAsk, ObjectPage, StoredObject } from "./object-store.ts";
 
 export interface WatchedObjects {
-  readonly store: ObjectStore;
+  list(ask: ObjectListAsk, signal: AbortSignal): Promise<ObjectPage>;
   buckets(): Promise<readonly string[]>;
   readonly prefix: string;
   pathAt(bucket: string, key: string): string;
@@ -18,19 +19,32 @@ type Look = ReadonlyMap<string, string>;
 
 /** Of more than this only that something changed is told, not what. */
 const maxKnown = 200_000;
+/** A first look that takes longer is not waited for; what changes meanwhile is told as lost. */
+const armMs = 10_000;
 
 export async function watchObjects(watched: WatchedObjects, signal: AbortSignal): Promise<AsyncIterable<SourceChange>> {
-  const first = await lookAround(watched, signal);
-  return follow(first, watched, signal);
+  const first = lookAround(watched, signal);
+  const isSeen = await doneWithin(first, armMs, watched.tools.wait, signal);
+  // Looked at again by whoever follows, if anyone does.
+  first.catch(() => undefined);
+  return follow(first, isSeen, watched, signal);
 }
 
 async function* follow(
-  first: Look | number,
+  first: Promise<Look | number>,
+  isSeen: boolean,
   watched: WatchedObjects,
   signal: AbortSignal,
 ): AsyncGenerator<SourceChange> {
   const { tools, pollMs } = watched;
-  let before = first;
+  let before: Look | number;
+  try {
+    before = await first;
+  } catch (cause) {
+    if (signal.aborted) return;
+    throw cause;
+  }
+  if (!isSeen) yield { kind: "lost" };
   let waitMs = pollMs;
   while (!signal.aborted) {
     try {
@@ -67,7 +81,7 @@ function* differences(before: Look, now: Look): Iterable<SourceChange> {
 
 /** Everything and its version; of too much, a number that is another when anything is. */
 async function lookAround(watched: WatchedObjects, signal: AbortSignal): Promise<Look | number> {
-  const { store, prefix, pathAt, isServed } = watched;
+  const { list, prefix, pathAt, isServed } = watched;
   const found = new Map<string, string>();
   let isTooMuch = false;
   let sum = 0;
@@ -75,7 +89,7 @@ async function lookAround(watched: WatchedObjects, signal: AbortSignal): Promise
     let after: string | undefined;
     do {
       const ask = { bucket, prefix, folded: false, limit: 1000 };
-      const page = await store.list(after === undefined ? ask : { ...ask, after }, signal);
+      const page = await list(after === undefined ? ask : { ...ask, after }, signal);
       for (const object of page.objects) {
         if (!isServed(object)) continue;
         const path = pathAt(bucket, object.key);

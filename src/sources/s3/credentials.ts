@@ -19,37 +19,46 @@ export interface CredentialOptions {
   readonly profile?: string | undefined;
 }
 
+export interface CredentialSource {
+  get(): Promise<Credentials>;
+  /** They are not accepted any longer: the next question looks for others. */
+  forget(): void;
+}
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const earlyMs = 5 * 60 * 1000;
 
 /** Looked up when they are first needed, and again before they expire. */
-export function createCredentials(
-  options: CredentialOptions,
-  env: Environment,
-  now: () => number,
-): () => Promise<Credentials> {
+export function createCredentials(options: CredentialOptions, env: Environment, now: () => number): CredentialSource {
   let known: Promise<Credentials> | undefined;
   let until = Infinity;
-  return () => {
-    if (known && now() < until) return known;
-    const found = find(options, env);
-    known = found;
-    until = Infinity;
-    found.then(
-      ({ expiration }) => {
-        if (known === found && expiration) until = expiration.getTime() - earlyMs;
-      },
-      () => {
-        if (known === found) known = undefined;
-      },
-    );
-    return found;
+  return {
+    get() {
+      if (known && now() < until) return known;
+      const found = find(options, env);
+      known = found;
+      until = Infinity;
+      found.then(
+        ({ expiration }) => {
+          if (known === found && expiration) until = expiration.getTime() - earlyMs;
+        },
+        () => {
+          if (known === found) known = undefined;
+        },
+      );
+      return found;
+    },
+    forget() {
+      known = undefined;
+    },
   };
 }
 
 async function find(options: CredentialOptions, env: Environment): Promise<Credentials> {
   const { accessKeyId, secretAccessKey, sessionToken, profile } = options;
+  if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
+    throw new ResourceError("denied", "accessKeyId and secretAccessKey belong together; give both, or neither");
   if (accessKeyId !== undefined && secretAccessKey !== undefined) return { accessKeyId, secretAccessKey, sessionToken };
   const [id, secret] = [env["AWS_ACCESS_KEY_ID"], env["AWS_SECRET_ACCESS_KEY"]];
   if (profile === undefined && id && secret)
@@ -82,7 +91,10 @@ function section(file: string, names: readonly string[]): Readonly<Record<string
     if (heading !== undefined) isMeant = names.includes(heading.trim());
     const equals = line.indexOf("=");
     if (isMeant && equals > 0 && !/^\s*[#;]/.test(line))
-      found[line.slice(0, equals).trim().toLowerCase()] = line.slice(equals + 1).trim();
+      found[line.slice(0, equals).trim().toLowerCase()] = line
+        .slice(equals + 1)
+        .replace(/\s[#;].*$/, "")
+        .trim();
   }
   return found;
 }

@@ -1,9 +1,10 @@
 /** S3 over HTTP, as AWS and many others speak it. */
 import { quote, ResourceError } from "../../errors.ts";
 import { scanXml, type XmlHandler } from "../../lib/documents/xml.ts";
-import type { ObjectHead, ObjectPage, ObjectStore, ObjectWhere, StoredObject } from "../objects/object-store.ts";
-import { encodeStrictly, refusalFor, send, take } from "../objects/request.ts";
-import type { Credentials } from "./credentials.ts";
+import { skipEmpty, type StorePage } from "../objects/list-page.ts";
+import type { ObjectHead, ObjectStore, ObjectWhere, StoredObject } from "../objects/object-store.ts";
+import { encodeStrictly, originOf, packingOf, refusalFor, send, take, takeSome } from "../objects/request.ts";
+import type { CredentialSource } from "./credentials.ts";
 
 export interface S3Options {
   readonly region: string;
@@ -12,7 +13,7 @@ export interface S3Options {
   /** Whether the bucket stands in the path, and not before the host. */
   readonly pathStyle: boolean;
   /** Undefined where nothing is signed. */
-  readonly credentials: (() => Promise<Credentials>) | undefined;
+  readonly credentials: CredentialSource | undefined;
   readonly timeoutMs: number;
 }
 
@@ -22,7 +23,7 @@ const maxXmlBytes = 32 * 1024 * 1024;
 export function createS3Store({ region, endpoint, pathStyle, credentials, timeoutMs }: S3Options): ObjectStore {
   /** Keys that were made from the secret, which takes a while. */
   const derived = new Map<string, ArrayBuffer>();
-  const origin = new URL(endpoint ?? `https://s3.${region}.amazonaws.com`);
+  const origin = originOf(endpoint ?? `https://s3.${region}.amazonaws.com`);
 
   function urlOf(bucket: string | undefined, key = "", query: Readonly<Record<string, string>> = {}): URL {
     const url = new URL(origin);
@@ -43,7 +44,7 @@ export function createS3Store({ region, endpoint, pathStyle, credentials, timeou
     const { inQuery, ...init } = asked;
     if (!credentials) return new Request(url, init);
     const { AwsClient } = await loadSigner();
-    const { accessKeyId, secretAccessKey, sessionToken } = await credentials();
+    const { accessKeyId, secretAccessKey, sessionToken } = await credentials.get();
     const client = new AwsClient({
       accessKeyId,
       secretAccessKey,
@@ -59,51 +60,66 @@ export function createS3Store({ region, endpoint, pathStyle, credentials, timeou
   async function ask(
     url: URL,
     signal: AbortSignal,
-    asked: { method?: "HEAD"; range?: string } = {},
+    asked: { method?: "HEAD"; headers?: Record<string, string> } = {},
   ): Promise<Response> {
-    const { range, ...method } = asked;
-    const request = await sign(url, { ...method, ...(range !== undefined && { headers: { Range: range } }) });
+    const request = await sign(url, asked);
+    // Unsigned, because whoever stands between may say it in other words. What is not packed is not to be packed on the way.
+    request.headers.set("Accept-Encoding", "identity");
     const response = await send(request, { host: origin.host, timeoutMs }, signal);
     if (response.ok) return response;
-    throw refusal(response, asked.method === "HEAD" ? "" : await textOf(response), { region, host: origin.host });
+    const xml = asked.method === "HEAD" ? "" : await textOf(response, signal);
+    const said = saidIn(xml);
+    // Someone may have signed in meanwhile. To a question for the head alone a store says no more than that it was bad.
+    if (staleCodes.has(said.get("Code") ?? "") || (asked.method === "HEAD" && response.status === 400))
+      credentials?.forget();
+    throw refusal(response, said, { region, host: origin.host });
   }
 
   return {
     async buckets(signal) {
       const names: string[] = [];
-      const xml = await textOf(await ask(urlOf(undefined), signal));
+      const xml = await textOf(await ask(urlOf(undefined), signal), signal);
       readXml(xml, (path, text) => {
         if (path.endsWith("Bucket/Name")) names.push(text);
       });
       return names;
     },
 
-    async list({ bucket, prefix, folded, after, limit }, signal) {
-      const url = urlOf(bucket, "", {
-        "list-type": "2",
-        "encoding-type": "url",
-        "max-keys": String(limit),
-        ...(prefix !== "" && { prefix }),
-        ...(folded && { delimiter: "/" }),
-        ...(after !== undefined && { "start-after": after }),
-      });
-      return parseList(await textOf(await ask(url, signal)));
-    },
+    list: ({ bucket, prefix, folded, after, limit }, signal) =>
+      skipEmpty(async (token) => {
+        const url = urlOf(bucket, "", {
+          "list-type": "2",
+          "encoding-type": "url",
+          "max-keys": String(limit),
+          ...(prefix !== "" && { prefix }),
+          ...(folded && { delimiter: "/" }),
+          ...(after !== undefined && { "start-after": after }),
+          ...(token !== undefined && { "continuation-token": token }),
+        });
+        return parseList(await textOf(await ask(url, signal), signal));
+      }),
 
     async head(where, signal) {
       const url = urlOf(where.bucket, where.key, versioned(where));
       return headOf((await ask(url, signal, { method: "HEAD" })).headers);
     },
 
-    async get(where, range, signal) {
-      const asked = range && { range: `bytes=${range[0]}-${range[1]}` };
-      const response = await ask(urlOf(where.bucket, where.key, versioned(where)), signal, asked);
-      const head = headOf(response.headers);
+    async get(where, signal) {
+      const response = await ask(urlOf(where.bucket, where.key, versioned(where)), signal);
       return {
-        ...head,
-        bytes: () => take(response, range ? range[1] - range[0] + 1 : head.size),
+        ...headOf(response.headers),
+        bytes: (most) => takeSome(response, most, signal),
         cancel: async () => void (await response.body?.cancel()),
       };
+    },
+
+    async slice(where, first, last, signal) {
+      const headers = {
+        Range: `bytes=${first}-${last}`,
+        ...(where.mark !== undefined && { "If-Match": `"${where.mark}"` }),
+      };
+      const response = await ask(urlOf(where.bucket, where.key, versioned(where)), signal, { headers });
+      return take(response, last - first + 1, signal);
     },
 
     ...(credentials && {
@@ -133,8 +149,8 @@ async function loadSigner(): Promise<typeof import("aws4fetch")> {
   }
 }
 
-async function textOf(response: Response): Promise<string> {
-  return (await take(response, maxXmlBytes)).toString("utf8");
+async function textOf(response: Response, signal: AbortSignal): Promise<string> {
+  return (await take(response, maxXmlBytes, signal)).toString("utf8");
 }
 
 /** Tells of every text by the names of the elements it is in. */
@@ -166,11 +182,12 @@ function scan(xml: string, handler: XmlHandler): void {
 }
 
 /** A page of thousands: told by the names of elements, which are never nested in one of the same name. */
-function parseList(xml: string): ObjectPage {
+function parseList(xml: string): StorePage {
   const objects: StoredObject[] = [];
   const prefixes: string[] = [];
   let [more, isEncoded, isList, isFolded] = [false, false, false, false];
   let [key, size, etag, modified] = ["", "0", "", ""];
+  let token: string | undefined;
   let text = "";
   scan(xml, {
     open(name) {
@@ -195,7 +212,7 @@ function parseList(xml: string): ObjectPage {
           modified = text;
           break;
         case "Contents":
-          objects.push({ key, size: Number(size), version: unquote(etag), lastModified: isoOf(modified) });
+          objects.push({ key, size: sizeOf(size), version: unquote(etag), lastModified: isoOf(modified) });
           [key, size, etag, modified] = ["", "0", "", ""];
           break;
         case "Prefix":
@@ -210,6 +227,9 @@ function parseList(xml: string): ObjectPage {
         case "IsTruncated":
           more = text === "true";
           break;
+        case "NextContinuationToken":
+          token = text;
+          break;
         case "ListBucketResult":
           isList = true;
       }
@@ -218,16 +238,23 @@ function parseList(xml: string): ObjectPage {
   });
   if (!isList) throw new ResourceError("unavailable", "the store answered with what is no list");
   // What says how names are spelled may stand behind them.
-  if (!isEncoded) return { objects, prefixes, more };
+  if (!more) token = undefined;
+  if (!isEncoded) return { objects, prefixes, more, token };
   return {
     objects: objects.map((object) => ({ ...object, key: decodeName(object.key) })),
     prefixes: prefixes.map(decodeName),
     more,
+    token,
   };
 }
 
 function unquote(etag: string): string | undefined {
-  return etag === "" ? undefined : etag.replaceAll('"', "");
+  return etag === "" ? undefined : etag.replace(/^W\//, "").replaceAll('"', "");
+}
+
+function sizeOf(said: string | null): number {
+  const size = Number(said ?? 0);
+  return Number.isSafeInteger(size) && size >= 0 ? size : 0;
 }
 
 function decodeName(name: string): string {
@@ -263,16 +290,33 @@ function headOf(headers: Headers): ObjectHead {
   const lastModified = isoOf(headers.get("last-modified"));
   if (lastModified !== undefined) meta["pressmark/lastModified"] = lastModified;
   return {
-    size: Number(headers.get("content-length") ?? 0),
+    size: sizeOf(headers.get("content-length")),
     mimeType: headers.get("content-type") ?? undefined,
+    packing: packingOf(headers.get("content-encoding")),
+    mark: unquote(headers.get("etag") ?? ""),
     meta,
   };
 }
 
-function refusal(response: Response, xml: string, { region, host }: { region: string; host: string }): ResourceError {
+const staleCodes = new Set(["ExpiredToken", "TokenRefreshRequired", "InvalidToken", "InvalidAccessKeyId"]);
+
+/** What an error says of itself, by the names of its elements; nothing where it is none. */
+function saidIn(xml: string): ReadonlyMap<string, string> {
   const said = new Map<string, string>();
-  if (xml.includes("<Error"))
+  if (!xml.includes("<Error")) return said;
+  try {
     readXml(xml, (path, text) => void (path.startsWith("Error/") && said.set(path.slice("Error/".length), text)));
+  } catch {
+    // The status says enough.
+  }
+  return said;
+}
+
+function refusal(
+  response: Response,
+  said: ReadonlyMap<string, string>,
+  { region, host }: { readonly region: string; readonly host: string },
+): ResourceError {
   const { status, headers } = response;
   const code = said.get("Code") ?? "";
   const where = headers.get("x-amz-bucket-region") ?? said.get("Region");
@@ -294,6 +338,8 @@ function refusal(response: Response, xml: string, { region, host }: { region: st
       );
     case "RequestTimeTooSkewed":
       return new ResourceError("denied", "the clock of this machine is wrong, so the store refuses its signature");
+    case "InvalidObjectState":
+      return new ResourceError("denied", "the object lies in an archive; restore it there first");
     case "SlowDown":
       return new ResourceError("busy", `${quote(host)} asks us to slow down`, { passing: true });
   }

@@ -7,6 +7,7 @@ export interface FakeObject {
   readonly generation: number;
   readonly updated: string;
   readonly contentType: string;
+  readonly contentEncoding: string | undefined;
   readonly metadata: Readonly<Record<string, string>>;
 }
 
@@ -22,7 +23,7 @@ export interface FakeGcs {
     bucket: string,
     name: string,
     body: string | Uint8Array,
-    more?: { contentType?: string; metadata?: Record<string, string> },
+    more?: { contentType?: string; contentEncoding?: string; metadata?: Record<string, string> },
   ): string;
   remove(bucket: string, name: string): void;
   /** Answers the next question with this status, or not at all. */
@@ -66,6 +67,8 @@ export async function startFakeGcs(): Promise<FakeGcs> {
     const object =
       wanted === null ? generations.at(-1) : generations.find((each) => String(each?.generation) === wanted);
     if (!object) return say(response, 404, { error: { code: 404 } });
+    const only = url.searchParams.get("ifGenerationMatch");
+    if (only !== null && only !== String(object.generation)) return say(response, 412, { error: { code: 412 } });
     if (url.searchParams.get("alt") !== "media") return say(response, 200, describe(name, object));
     send(object, request, response);
   }
@@ -106,11 +109,11 @@ export async function startFakeGcs(): Promise<FakeGcs> {
       return headers;
     },
     addBucket: (bucket) => void buckets.set(bucket, new Map()),
-    put(bucket, name, body, { contentType = "application/octet-stream", metadata = {} } = {}) {
+    put(bucket, name, body, { contentType = "application/octet-stream", contentEncoding, metadata = {} } = {}) {
       generation += 1;
       const objects = buckets.get(bucket)!;
       const updated = new Date(generation / 1000).toISOString();
-      const object = { body: Buffer.from(body), generation, updated, contentType, metadata };
+      const object = { body: Buffer.from(body), generation, updated, contentType, contentEncoding, metadata };
       objects.set(name, [...(objects.get(name) ?? []), object]);
       return String(generation);
     },
@@ -124,7 +127,10 @@ export async function startFakeGcs(): Promise<FakeGcs> {
   };
 }
 
-function describe(name: string, { body, generation, updated, contentType, metadata }: FakeObject): object {
+function describe(
+  name: string,
+  { body, generation, updated, contentType, contentEncoding, metadata }: FakeObject,
+): object {
   return {
     kind: "storage#object",
     name,
@@ -132,18 +138,25 @@ function describe(name: string, { body, generation, updated, contentType, metada
     generation: String(generation),
     updated,
     contentType,
+    ...(contentEncoding !== undefined && { contentEncoding }),
     etag: `etag-${generation}`,
     ...(Object.keys(metadata).length > 0 && { metadata }),
   };
 }
 
-function send({ body, contentType }: FakeObject, { headers }: IncomingMessage, response: ServerResponse): void {
+/** A packed object is sent as it is stored to whoever takes it so, as the service does. */
+function send(object: FakeObject, { headers }: IncomingMessage, response: ServerResponse): void {
+  const { body, contentType, contentEncoding } = object;
+  const said = {
+    "Content-Type": contentType,
+    ...(contentEncoding !== undefined && { "Content-Encoding": contentEncoding }),
+  };
   const range = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? "");
-  if (!range) return void response.writeHead(200, { "Content-Type": contentType }).end(body);
+  if (!range) return void response.writeHead(200, said).end(body);
   const first = Number(range[1]);
   const last = Math.min(range[2] ? Number(range[2]) : Infinity, body.length - 1);
   if (first >= body.length) return void response.writeHead(416).end();
-  response.writeHead(206, { "Content-Type": contentType, "Content-Range": `bytes ${first}-${last}/${body.length}` });
+  response.writeHead(206, { ...said, "Content-Range": `bytes ${first}-${last}/${body.length}` });
   response.end(body.subarray(first, last + 1));
 }
 

@@ -1,0 +1,134 @@
+/** Measures search beside SQLite's FTS5, in one run: how well it answers, how fast it is, how much room it takes. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { pressmark, stock, wordsAndPairs, type Contestant } from "./contestants.ts";
+import { measure, shortWordRecall, type Quality } from "./quality.ts";
+import { madeUp, madeUpQuestions, measureScale, type Scale } from "./scale.ts";
+import { codeSet, halves, readSet, type TestSet } from "./sets.ts";
+import { variants } from "./variants.ts";
+
+const { values } = parseArgs({
+  options: {
+    documents: { type: "string", default: "100000" },
+    only: { type: "string" },
+    json: { type: "string" },
+    help: { type: "boolean", default: false },
+  },
+});
+if (values.help) {
+  console.log(`node bench/search/run.ts [--only quality|scale] [--documents N] [--json FILE]
+
+--documents  how many are made up for speed and size (100000)
+--json       where to write the figures (bench/results/search.json)`);
+  process.exit(0);
+}
+
+const stocks = () => [stock("unicode61"), stock("porter unicode61"), stock("trigram")];
+const verdicts: string[] = [];
+const figures: Record<string, unknown> = {};
+
+function say(what: string, figure: number, target: number, isMost = false): void {
+  const isMet = isMost ? figure <= target : figure >= target;
+  verdicts.push(
+    `  ${isMet ? "pass" : "miss"}  ${what}: ${figure.toFixed(3)}, ${isMost ? "at most" : "at least"} ${target}`,
+  );
+}
+
+function ask(set: TestSet, rivals: readonly Contestant[]): void {
+  const { tuning, heldOut } = halves(set.questions);
+  console.log(`${set.name}: ${set.documents.length} documents, ${set.questions.length} questions`);
+  console.log(`  ${"".padEnd(18)}  nDCG@10  first  in ten   nDCG@10, tuning half / held-out half`);
+  const measured = new Map<string, Record<"all" | "tuning" | "heldOut", Quality>>();
+  for (const contestant of [pressmark(), ...rivals]) {
+    contestant.put(set.documents);
+    const quality = {
+      all: measure(contestant, set.questions),
+      tuning: measure(contestant, tuning),
+      heldOut: measure(contestant, heldOut),
+    };
+    measured.set(contestant.name, quality);
+    const cells = [quality.all.ndcg, quality.all.first, quality.all.recall]
+      .map((figure) => figure.toFixed(3))
+      .join("    ");
+    console.log(
+      `  ${contestant.name.padEnd(18)}  ${cells}    ${quality.tuning.ndcg.toFixed(3)} / ${quality.heldOut.ndcg.toFixed(3)}`,
+    );
+    if (set.name === "japanese") askVariants(set, contestant);
+    contestant.close();
+  }
+  figures[set.name] = Object.fromEntries(measured);
+  const ours = measured.get("pressmark")!;
+  for (const half of ["tuning", "heldOut"] as const) {
+    const best = Math.max(
+      ...[...measured].filter(([name]) => name !== "pressmark").map(([, quality]) => quality[half].ndcg),
+    );
+    say(
+      `${set.name}, ${half === "tuning" ? "tuning" : "held-out"} half, × the best rival`,
+      ours[half].ndcg / best,
+      set.name === "japanese" ? 1.01 : 1,
+    );
+  }
+}
+
+/** The same questions as another keyboard would type them. */
+function askVariants(set: TestSet, contestant: Contestant): void {
+  const plain = measure(contestant, set.questions).ndcg;
+  const ratios = Object.entries(variants).map(([name, spell]): [string, number] => {
+    const questions = set.questions.map((question) => ({ ...question, text: spell(question.text) }));
+    return [name, measure(contestant, questions).ndcg / plain];
+  });
+  const recall = shortWordRecall(contestant, set.documents);
+  console.log(
+    `  ${"".padEnd(18)}  words of one and two characters: recall ${recall.toFixed(3)}; ${ratios.map(([name, ratio]) => `${name} × ${ratio.toFixed(3)}`).join(", ")}`,
+  );
+  if (contestant.name !== "pressmark") return;
+  say("words of one and two characters, recall", recall, 1);
+  say("variants of a question, × the question, at worst", Math.min(...ratios.map(([, ratio]) => ratio)), 1);
+}
+
+function scale(): void {
+  const documents = [...madeUp(Number(values.documents))];
+  const questions = madeUpQuestions(documents, 200);
+  const megabytes = documents.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0) / 1e6;
+  console.log(`scale: ${documents.length} made-up documents, ${megabytes.toFixed(0)} MB, put 500 at a time`);
+  console.log(`  ${"".padEnd(18)}  CPU s  wall s  × text  p50 ms  p95 ms`);
+  const measured = new Map<string, Scale>();
+  for (const contestant of [...stocks(), wordsAndPairs(), pressmark()]) {
+    const one = measureScale(contestant, documents, questions);
+    contestant.close();
+    measured.set(contestant.name, one);
+    console.log(
+      `  ${contestant.name.padEnd(18)}  ${[one.cpu, one.seconds, one.size, one.p50, one.p95].map((figure) => figure.toFixed(2).padStart(6)).join("  ")}`,
+    );
+  }
+  figures["scale"] = Object.fromEntries(measured);
+  const ours = measured.get("pressmark")!;
+  say(
+    "speed of indexing, × FTS5 with the stock tokenizer that finds Japanese",
+    measured.get("trigram")!.cpu / ours.cpu,
+    0.5,
+  );
+  say(
+    "speed of indexing, × FTS5 with the stock tokenizer that does not",
+    measured.get("unicode61")!.cpu / ours.cpu,
+    0.5,
+  );
+  say("p50 of a question, in ms", ours.p50, 10, true);
+  say("size of the index, × the text", ours.size, 1.5, true);
+}
+
+if (values.only !== "scale") {
+  ask(readSet("japanese"), [wordsAndPairs(), stock("trigram")]);
+  ask(readSet("english"), stocks());
+  ask(codeSet(), stocks());
+}
+if (values.only !== "quality") scale();
+console.log(`targets\n${verdicts.join("\n")}`);
+
+const file = resolve(values.json ?? join(import.meta.dirname, "..", "results", "search.json"));
+mkdirSync(dirname(file), { recursive: true });
+writeFileSync(
+  file,
+  `${JSON.stringify({ date: new Date().toISOString(), node: process.version, ...figures }, undefined, 2)}\n`,
+);

@@ -1,0 +1,189 @@
+/** Picking, from the first frame to what was chosen: keys and pages come in, the state is drawn, and what it wants is loaded. */
+import type { Readable } from "node:stream";
+import { ResourceError, toResourceError } from "../../errors.ts";
+import { directoryType, type Page, type Resource } from "../../resources.ts";
+import type { Screen } from "../command.ts";
+import { inUnits } from "../reading/amounts.ts";
+import type { Desk } from "../reading/desk.ts";
+import { pathWithin } from "../reading/reach.ts";
+import { createCatalogue } from "./catalogue.ts";
+import { draw, hasPreview, toPreview } from "./draw.ts";
+import { estimateOfBytes, estimateTokens } from "./estimate-tokens.ts";
+import { takeStage } from "./screen.ts";
+import { begin, current, type Event, type Item, type PickState, reduce, wantedFolders } from "./state.ts";
+
+export interface Terminal {
+  readonly input: Readable;
+  readonly screen: Screen;
+}
+
+const previewLines = 200;
+/** What is larger is previewed by its first lines, and its tokens are told by its size. */
+const maxRead = 256 * 1024;
+
+/** Undefined where the person left without a choice. */
+export async function runPick(desk: Desk, { input, screen }: Terminal): Promise<readonly Item[] | undefined> {
+  const stop = new AbortController();
+  const call = { caller: desk.call.caller, signal: AbortSignal.any([desk.call.signal, stop.signal]) };
+  const loading = new Set<string>();
+  const counting = new Set<string>();
+  const ended = Promise.withResolvers<void>();
+  let previewing: { readonly uri: string; readonly stop: AbortController } | undefined;
+  let isListing = false;
+  let sought = "";
+  let isDue = false;
+
+  const catalogue = createCatalogue({ found: (what) => take({ kind: "found", ...what }) });
+  const stage = takeStage({
+    input,
+    screen,
+    pressed: (key) => take({ kind: "key", key }),
+    resized: (columns, rows) => take({ kind: "resized", columns, rows }),
+    closed: () => take({ kind: "key", key: "interrupt" }),
+  });
+  let state: PickState = begin(stage.columns, stage.rows);
+
+  function take(event: Event): void {
+    if (state.end) return;
+    state = reduce(state, event);
+    if (state.end) return ended.resolve();
+    follow();
+    if (isDue) return;
+    isDue = true;
+    // Many events make one frame.
+    setImmediate(() => {
+      isDue = false;
+      if (!state.end) stage.show(draw(state, desk.paint));
+    });
+  }
+
+  /** Begins whatever the state wants that is not under way. */
+  function follow(): void {
+    for (const folder of wantedFolders(state)) void load(folder);
+    if (state.filter !== "") void listAll();
+    if (state.filter !== sought) {
+      sought = state.filter;
+      catalogue.seek(sought);
+    }
+    for (const item of state.chosen.values()) void count(item);
+    const item = current(state);
+    if (item && hasPreview(state) && previewing?.uri !== item.uri) void preview(item);
+  }
+
+  async function load(uri: string): Promise<void> {
+    if (loading.has(uri)) return;
+    loading.add(uri);
+    try {
+      const cursor = state.folders.get(uri)?.next;
+      const page = await openFolder(uri, cursor);
+      take({ kind: "page", folder: uri, items: page.items.map(toItem), next: page.next });
+    } catch (cause) {
+      take({ kind: "failed", folder: uri, message: toResourceError(cause).message });
+    } finally {
+      loading.delete(uri);
+      // The next page may be wanted already.
+      if (!state.end) follow();
+    }
+  }
+
+  async function openFolder(uri: string, cursor: string | undefined): Promise<Page<Resource>> {
+    const ask = cursor === undefined ? {} : { cursor };
+    if (uri !== "") return desk.resources.children(uri, ask, call);
+    const [root, ...more] = desk.roots;
+    if (root && more.length > 0) return { items: await Promise.all(desk.roots.map((each) => statRoot(each.uri))) };
+    try {
+      if (root) return await desk.resources.children(root.uri, ask, call);
+    } catch (cause) {
+      if (!(cause instanceof ResourceError) || cause.kind !== "not-found") throw cause;
+    }
+    // A source without directories is a list.
+    return desk.resources.list(ask, call);
+  }
+
+  /** A mount that cannot be reached just now is still one that can be opened. */
+  function statRoot(uri: string): Promise<Resource> {
+    return desk.resources.stat(uri, call).catch(() => ({ uri, name: uri, mimeType: directoryType }));
+  }
+
+  async function listAll(): Promise<void> {
+    if (isListing) return;
+    isListing = true;
+    let cursor: string | undefined;
+    try {
+      do {
+        const page = await desk.resources.list(cursor === undefined ? {} : { cursor }, call);
+        catalogue.add(page.items.map(toItem));
+        cursor = page.next;
+        take({ kind: "known", count: catalogue.size, isAll: cursor === undefined });
+        // Keys come before pages.
+        await new Promise(setImmediate);
+      } while (cursor !== undefined && !catalogue.isFull && !state.end);
+    } catch {
+      // What has come so far can be looked through; that it is not all is shown.
+    }
+  }
+
+  async function preview({ uri, isDirectory, size = 0 }: Item): Promise<void> {
+    previewing?.stop.abort();
+    const leave = new AbortController();
+    previewing = { uri, stop: leave };
+    if (isDirectory) return;
+    const asked = size > maxRead ? `${uri}${uri.includes("?") ? "&" : "?"}lines=1-${previewLines}` : uri;
+    try {
+      const { contents } = await desk.resources.read(asked, {
+        caller: call.caller,
+        signal: AbortSignal.any([call.signal, leave.signal]),
+      });
+      const lines = contents.flatMap(({ body, mimeType }) =>
+        "text" in body ? toPreview(body.text, previewLines) : [`${mimeType ?? "bytes"}, ${inUnits(body.bytes.length)}`],
+      );
+      take({ kind: "preview", preview: { uri, lines } });
+    } catch (cause) {
+      if (leave.signal.aborted) return;
+      take({ kind: "preview", preview: { uri, lines: toPreview(toResourceError(cause).message, 4) } });
+    }
+  }
+
+  async function count({ uri, isDirectory, size = 0 }: Item): Promise<void> {
+    if (isDirectory || counting.has(uri)) return;
+    counting.add(uri);
+    if (size > maxRead) return take({ kind: "tokens", uri, tokens: estimateOfBytes(size) });
+    try {
+      const { contents } = await desk.resources.read(uri, call);
+      const texts = contents.flatMap(({ body }) => ("text" in body ? [body.text] : []));
+      const tokens = texts.reduce((sum, text) => sum + estimateTokens(text), 0);
+      take({ kind: "tokens", uri, tokens: texts.length === 0 ? undefined : tokens });
+    } catch {
+      // It stays among those that are not counted.
+    }
+  }
+
+  function toItem({ uri, name, mimeType, size }: Resource): Item {
+    const path = pathWithin(desk.roots, { uri }) || readable(uri);
+    return { uri, name, path, isDirectory: mimeType === directoryType, mimeType, size };
+  }
+
+  const leave = () => take({ kind: "key", key: "interrupt" });
+  desk.call.signal.addEventListener("abort", leave, { once: true });
+  try {
+    if (desk.call.signal.aborted) leave();
+    stage.show(draw(state, desk.paint));
+    follow();
+    await ended.promise;
+  } finally {
+    stop.abort();
+    catalogue.stop();
+    stage.leave();
+    desk.call.signal.removeEventListener("abort", leave);
+  }
+  return state.end === "finished" ? [...state.chosen.values()] : undefined;
+}
+
+/** As a person would read it. */
+function readable(uri: string): string {
+  try {
+    return decodeURI(uri);
+  } catch {
+    return uri;
+  }
+}

@@ -1,0 +1,170 @@
+/** From an address to Resources. */
+import {
+  type AuthProvider,
+  type OAuthClientProvider,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from "@modelcontextprotocol/client";
+import { invalid, quote } from "../errors.ts";
+import type { Resources } from "../resources.ts";
+import { createHearingFetch, type Ear } from "./hearing-fetch.ts";
+import { createKeptAnswers, type KeptAnswers } from "./kept.ts";
+import { createLink, type Way } from "./link.ts";
+import { createRemoteResources } from "./remote-resources.ts";
+import { createWatching, type Patience } from "./watching.ts";
+
+export interface ConnectOptions {
+  /** Found out unless said. */
+  readonly era?: "auto" | "modern" | "legacy";
+  /** What this program calls itself. */
+  readonly client?: { readonly name: string; readonly version: string };
+  /** Sent with every request over HTTP, as in `{ Authorization: "Bearer …" }`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Signs in, where the server asks for it. */
+  readonly auth?: AuthProvider | OAuthClientProvider;
+  readonly fetch?: (url: string | URL, init?: RequestInit) => Promise<Response>;
+  /** For each question. */
+  readonly timeoutMs?: number;
+  /** Between attempts to listen again after a lost stream. */
+  readonly patience?: Patience;
+  /** Shared by several connections; one of its own unless said. */
+  readonly kept?: KeptAnswers;
+  /** Whose answers are kept: two connections with the same are of the same person. Its own unless said. */
+  readonly identity?: string;
+}
+
+/** A house afar. Connected when it is first asked, and again whenever the connection was lost. */
+export interface RemoteHouse extends Resources {
+  /** Of the last connection; undefined before the first. */
+  readonly server: ServerFacts | undefined;
+  close(): Promise<void>;
+}
+
+export interface ServerFacts {
+  readonly name?: string;
+  readonly version?: string;
+  /** What the server wants models to be told. */
+  readonly instructions?: string;
+  /** The revision that was agreed on. */
+  readonly revision?: string;
+  readonly era: "modern" | "legacy";
+}
+
+/** Over HTTP, in whichever way the server speaks it. Throws where there is none. */
+export async function connect(url: string | URL, options: ConnectOptions = {}): Promise<RemoteHouse> {
+  return reached(createRemoteHouse(httpWays(url, options), options, String(url)));
+}
+
+/** Over any transport of the official client; a fresh one for each connection. */
+export async function connectBy(
+  open: () => Transport | Promise<Transport>,
+  options: ConnectOptions = {},
+): Promise<RemoteHouse> {
+  return reached(createRemoteHouse([{ open }], options));
+}
+
+async function reached(house: RemoteHouse & { reach(): Promise<void> }): Promise<RemoteHouse> {
+  try {
+    await house.reach();
+    return house;
+  } catch (cause) {
+    await house.close();
+    throw cause;
+  }
+}
+
+/** The ways to an address, the newest first. One that ends in `/sse` is of the oldest. */
+export function httpWays(url: string | URL, { headers, auth, fetch: own, era }: ConnectOptions): readonly Way[] {
+  const address = URL.parse(String(url));
+  if (!address || !/^https?:$/.test(address.protocol))
+    throw invalid(`${quote(String(url))} is no address of a server; write it with http:// or https://`);
+  const plain = own ?? ((to: string | URL, init?: RequestInit) => fetch(to, init));
+  const shared = (ear: Ear, isOldest: boolean) => ({
+    ...(headers && { requestInit: { headers: { ...headers } } }),
+    ...(auth && { authProvider: auth }),
+    fetch: createHearingFetch(plain, ear, isOldest),
+  });
+  const current: Way = {
+    hasStream: true,
+    open: (ear) =>
+      new StreamableHTTPClientTransport(address, {
+        ...shared(ear, false),
+        // A stream that broke off is taken up again for as long as the session is known.
+        reconnectionOptions: {
+          initialReconnectionDelay: 100,
+          maxReconnectionDelay: 10_000,
+          reconnectionDelayGrowFactor: 2,
+          maxRetries: 100_000,
+        },
+      }),
+  };
+  const oldest: Way = {
+    hasStream: true,
+    isOld: true,
+    open: (ear) => new SSEClientTransport(address, shared(ear, true)),
+  };
+  if (era === "modern") return [current];
+  return address.pathname.endsWith("/sse") ? [oldest, current] : [current, oldest];
+}
+
+/** Nothing is connected before the first question, or `reach`. */
+export function createRemoteHouse(
+  ways: readonly Way[],
+  options: ConnectOptions = {},
+  server: string = crypto.randomUUID(),
+): RemoteHouse & { reach(): Promise<void> } {
+  const {
+    era = "auto",
+    client = { name: "pressmark", version: "0.1.0" },
+    timeoutMs = 60_000,
+    patience = { firstMs: 250, longestMs: 30_000 },
+    kept = createKeptAnswers(),
+    identity = crypto.randomUUID(),
+  } = options;
+  const link = createLink({ ways, era, client, timeoutMs });
+  const resources = createRemoteResources({ link, kept, server, identity });
+  const watching = createWatching({
+    link,
+    timeoutMs,
+    patience,
+    changed: (change) => (change.kind === "updated" ? kept.forget(server, change.uri) : kept.forgetLists(server)),
+  });
+  let said: ServerFacts | undefined;
+  link.onConnection(({ client: made, era: spoken }) => {
+    const { name, version } = made.getServerVersion() ?? {};
+    const [instructions, revision] = [made.getInstructions(), made.getNegotiatedProtocolVersion()];
+    said = {
+      era: spoken,
+      ...(name !== undefined && { name }),
+      ...(version !== undefined && { version }),
+      ...(instructions !== undefined && { instructions }),
+      ...(revision !== undefined && { revision }),
+    };
+  });
+  const nobody = { caller: { id: identity }, signal: new AbortController().signal };
+  const { list, children, read, templates, complete, stat, search, skills, skill } = resources;
+  return {
+    list,
+    children,
+    read,
+    templates,
+    complete,
+    stat,
+    search,
+    ...(skills && { skills }),
+    ...(skill && { skill }),
+    watch: watching.watch,
+    get listFreshness() {
+      return resources.listFreshness;
+    },
+    get server() {
+      return said;
+    },
+    reach: () => link.ask(async () => undefined, nobody),
+    async close() {
+      watching.close();
+      await link.close();
+    },
+  };
+}

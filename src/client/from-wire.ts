@@ -1,0 +1,97 @@
+/** From the wire's shapes to the house's. What is not as it should be is left out. */
+import type { Resource as WireResource, ResourceTemplateType as WireTemplate } from "@modelcontextprotocol/client";
+import { ResourceError } from "../errors.ts";
+import type { Body, Content, Description, Failure, Freshness, Page, Resource, Skill, Template } from "../resources.ts";
+import { isRecord } from "./failure.ts";
+
+type Loose = Readonly<Record<string, unknown>>;
+
+export function toResource({ uri, size, ...said }: WireResource): Resource {
+  return { uri, ...toDescription(said), ...(size !== undefined && { size }) };
+}
+
+export function toTemplate({ uriTemplate, ...said }: WireTemplate): Template {
+  return { uriTemplate, ...toDescription(said) };
+}
+
+/** Where no schema has been before: only what has a URI and a name. */
+export function toResources(found: unknown): Resource[] {
+  if (!Array.isArray(found)) return [];
+  return found
+    .filter((each) => isRecord(each) && typeof each["uri"] === "string" && typeof each["name"] === "string")
+    .map((each) => toResource(each as WireResource));
+}
+
+function toDescription(said: Omit<WireResource, "uri" | "size">): Description {
+  const { name, title, description, mimeType, annotations, icons, _meta: meta } = said;
+  return {
+    name,
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(mimeType !== undefined && { mimeType }),
+    ...(annotations && { annotations: annotations as NonNullable<Description["annotations"]> }),
+    ...(icons && { icons: icons as NonNullable<Description["icons"]> }),
+    ...(meta && { meta }),
+  };
+}
+
+interface WireContents {
+  readonly uri: string;
+  readonly mimeType?: string | undefined;
+  readonly text?: unknown;
+  readonly blob?: unknown;
+  readonly _meta?: Loose | undefined;
+}
+
+export function toContent({ uri, mimeType, text, blob, _meta: meta }: WireContents): Content {
+  const body: Body = typeof text === "string" ? { text } : { bytes: fromBase64(String(blob ?? "")) };
+  return { uri, body, ...(mimeType !== undefined && { mimeType }), ...(meta && { meta }) };
+}
+
+function fromBase64(text: string): Uint8Array {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch (cause) {
+    throw new ResourceError("unexpected", "the server sent bytes that are no base64", { cause });
+  }
+}
+
+/** What a page says beside its items. */
+export function restOfPage(result: {
+  readonly nextCursor?: unknown;
+  readonly _meta?: unknown;
+}): Omit<Page<unknown>, "items"> {
+  const failures = isRecord(result._meta) ? result._meta["pressmark/failures"] : undefined;
+  return {
+    ...(typeof result.nextCursor === "string" && { next: result.nextCursor }),
+    ...(Array.isArray(failures) && { failures: failures.filter(isFailure) }),
+  };
+}
+
+function isFailure(value: unknown): value is Failure {
+  return isRecord(value) && typeof value["mount"] === "string" && typeof value["message"] === "string";
+}
+
+/** What may be kept, and for whom. A server that says nothing lets nothing be kept. */
+export function toFreshness(result: unknown): Freshness {
+  const { ttlMs, cacheScope } = isRecord(result) ? result : {};
+  return {
+    ttlMs: typeof ttlMs === "number" && ttlMs > 0 ? Math.min(ttlMs, 86_400_000) : 0,
+    scope: cacheScope === "public" ? "public" : "private",
+  };
+}
+
+/** Undefined for what is no skill. */
+export function toSkill(said: unknown): Skill | undefined {
+  if (!isRecord(said) || typeof said["uri"] !== "string") return undefined;
+  const { uri, frontmatter, resources } = said;
+  if (!isRecord(frontmatter) || typeof frontmatter["name"] !== "string") return undefined;
+  const frontMatter = { description: "", ...frontmatter, name: frontmatter["name"] };
+  if (!Array.isArray(resources)) return { uri, frontMatter, files: "dynamic" };
+  const files = resources.filter(isRecord).map((file) => ({
+    uri: String(file["uri"]),
+    digest: String(file["digest"]),
+    size: Number(file["size"]),
+  }));
+  return { uri, frontMatter, files };
+}

@@ -1,0 +1,113 @@
+/** Answers that may be given again: for as long as the server said, to those it said, and until it announces a change. */
+import type { Freshness } from "../resources.ts";
+
+/** May be shared by several connections. */
+export interface KeptAnswers {
+  /** With how long it may still be kept. */
+  get<T>(key: KeptKey): { readonly answer: T; readonly leftMs: number } | undefined;
+  /** Called before the question is put; what it gives is called with the answer, or without. Keeps it, unless a change was announced in between. */
+  expect(key: KeptKey): (answer?: { readonly value: unknown; readonly freshness: Freshness }) => void;
+  /** What was said of this URI of this server is no longer true. */
+  forget(server: string, uri: string): void;
+  /** No list of this server is true any longer. */
+  forgetLists(server: string): void;
+}
+
+export interface KeptKey {
+  readonly server: string;
+  /** Whose answers these are. What is public is shared by all identities. */
+  readonly identity: string;
+  readonly isList: boolean;
+  /** The one URI that the question is about. */
+  readonly uri?: string;
+  /** What is asked, and the cursor, where there is one. */
+  readonly question: string;
+}
+
+interface Kept {
+  readonly key: KeptKey;
+  readonly answer: unknown;
+  readonly untilMs: number;
+  readonly weight: number;
+}
+
+export interface KeptOptions {
+  readonly maxEntries?: number;
+  /** About how many bytes all of it may take. */
+  readonly maxWeight?: number;
+  readonly now?: () => number;
+}
+
+/** The least recently used goes first. */
+export function createKeptAnswers({
+  maxEntries = 1000,
+  maxWeight = 32 * 1024 * 1024,
+  now = Date.now,
+}: KeptOptions = {}): KeptAnswers {
+  const answers = new Map<string, Kept>();
+  /** Questions under way. */
+  const expected = new Set<{ readonly key: KeptKey; isOverdue: boolean }>();
+  let weight = 0;
+
+  // The two cannot be mistaken for each other: an identity is spelled with a letter before it.
+  const spell = ({ server, uri, question }: KeptKey, owner: string) => JSON.stringify([server, owner, question, uri]);
+  const ownOf = ({ identity }: KeptKey) => `p${identity}`;
+
+  function drop(spelled: string): void {
+    weight -= answers.get(spelled)?.weight ?? 0;
+    answers.delete(spelled);
+  }
+
+  function take(spelled: string): Kept | undefined {
+    const kept = answers.get(spelled);
+    if (!kept) return undefined;
+    if (kept.untilMs <= now()) {
+      drop(spelled);
+      return undefined;
+    }
+    answers.delete(spelled);
+    answers.set(spelled, kept);
+    return kept;
+  }
+
+  function forgetWhere(isMeant: (key: KeptKey) => boolean): void {
+    for (const [spelled, { key }] of answers) if (isMeant(key)) drop(spelled);
+    for (const each of expected) if (isMeant(each.key)) each.isOverdue = true;
+  }
+
+  return {
+    get<T>(key: KeptKey) {
+      const kept = take(spell(key, ownOf(key))) ?? take(spell(key, ""));
+      return kept && { answer: kept.answer as T, leftMs: kept.untilMs - now() };
+    },
+    expect(key) {
+      const waiting = { key, isOverdue: false };
+      expected.add(waiting);
+      return (answer) => {
+        expected.delete(waiting);
+        if (!answer || answer.freshness.ttlMs <= 0 || waiting.isOverdue) return;
+        const { value, freshness } = answer;
+        const heavy = weigh(value);
+        if (heavy > maxWeight / 4) return;
+        const spelled = spell(key, freshness.scope === "public" ? "" : ownOf(key));
+        drop(spelled);
+        answers.set(spelled, { key, answer: value, untilMs: now() + freshness.ttlMs, weight: heavy });
+        weight += heavy;
+        for (const oldest of answers.keys()) {
+          if (answers.size <= maxEntries && weight <= maxWeight) break;
+          drop(oldest);
+        }
+      };
+    },
+    forget: (server, uri) => forgetWhere((key) => key.server === server && key.uri === uri),
+    forgetLists: (server) => forgetWhere((key) => key.server === server && key.isList),
+  };
+}
+
+/** About how many bytes an answer takes. */
+function weigh(answer: unknown): number {
+  if (typeof answer === "string") return 2 * answer.length;
+  if (answer instanceof Uint8Array) return answer.length;
+  if (typeof answer !== "object" || answer === null) return 8;
+  return Object.values(answer).reduce<number>((sum, each) => sum + weigh(each), 64);
+}

@@ -1,0 +1,237 @@
+/** A connection to a server that is made anew when it is lost. */
+import {
+  Client,
+  type RequestOptions,
+  SdkError,
+  SdkErrorCode,
+  type Transport,
+  type VersionNegotiationMode,
+} from "@modelcontextprotocol/client";
+import { ResourceError } from "../errors.ts";
+import type { Call } from "../resources.ts";
+import { answerIn, brokeOffCode, statusOf, toFailure } from "./failure.ts";
+import type { Ear } from "./hearing-fetch.ts";
+
+/** One way to reach the server. */
+export interface Way {
+  /** A fresh transport for each connection. */
+  open(ear: Ear): Transport | Promise<Transport>;
+  /** Whether only the older era goes this way. */
+  readonly isOld?: boolean;
+  /** Whether the server speaks of its own accord only on a stream that the ear hears of. */
+  readonly hasStream?: boolean;
+}
+
+export interface LinkOptions {
+  /** In the order in which they are tried, where the one before leads to no such server. */
+  readonly ways: readonly Way[];
+  /** Which of the two eras is spoken; found out unless said. */
+  readonly era: "auto" | "modern" | "legacy";
+  readonly client: { readonly name: string; readonly version: string };
+  readonly timeoutMs: number;
+}
+
+export interface Connection {
+  readonly client: Client;
+  readonly era: "modern" | "legacy";
+  /** Whether the server can speak of its own accord, in the older era; known once its stream is open. Rejects when the connection is lost before. */
+  readonly speaks: Promise<boolean>;
+  /** Resolves when this connection is of no more use. */
+  readonly lost: Promise<void>;
+}
+
+export interface Link {
+  /** The connection of now; makes one where there is none. */
+  connection(signal: AbortSignal): Promise<Connection>;
+  /** Asks, and asks again where the answer was lost on its way: nothing that is asked here changes anything. */
+  ask<T>(
+    question: (client: Client, options: RequestOptions, connection: Connection) => Promise<T>,
+    call: Call,
+    uri?: string,
+  ): Promise<T>;
+  /** Called with each connection, before anything is asked of it. */
+  onConnection(hear: (connection: Connection) => void): void;
+  /** Called when the server was not heard for a while, though the connection holds. */
+  onGap(hear: (connection: Connection) => void): void;
+  close(): Promise<void>;
+}
+
+const modes: Readonly<Record<LinkOptions["era"], VersionNegotiationMode>> = {
+  auto: "auto",
+  modern: { pin: "2026-07-28" },
+  legacy: "legacy",
+};
+const maxTries = 3;
+/** A program that says nothing to a question it does not know is asked in the older way after this. */
+const probeMs = 15_000;
+/** A server that opens its stream later than this is taken to have opened it; when it does, that is a gap. */
+const streamMs = 5000;
+/** For a session to be ended in good order. */
+const partingMs = 1000;
+
+interface Held extends Connection {
+  readonly transport: Transport;
+  readonly lose: () => void;
+}
+
+export function createLink({ ways, era, client: info, timeoutMs }: LinkOptions): Link {
+  const hearConnection: ((connection: Connection) => void)[] = [];
+  const hearGap: ((connection: Connection) => void)[] = [];
+  let current: Promise<Held> | undefined;
+  let known: Way | undefined;
+  let isClosed = false;
+
+  async function connect(): Promise<Held> {
+    let failure: unknown;
+    for (const way of known ? [known] : ways) {
+      try {
+        const held = await connectBy(way);
+        known = way;
+        return held;
+      } catch (cause) {
+        failure = cause;
+        if (![400, 404, 405].includes(statusOf(cause) ?? 0)) break;
+      }
+    }
+    throw failure;
+  }
+
+  async function connectBy({ open, isOld = false, hasStream = false }: Way): Promise<Held> {
+    const mode = modes[isOld ? "legacy" : era];
+    const client = new Client(
+      { ...info },
+      { versionNegotiation: { mode, probe: { timeoutMs: Math.min(timeoutMs, probeMs) } } },
+    );
+    const { promise: lost, resolve: lose } = Promise.withResolvers<void>();
+    const { promise: speaks, resolve: speak, reject: fallSilent } = Promise.withResolvers<boolean>();
+    const broken = lost.then(() => {
+      throw new SdkError(SdkErrorCode.ConnectionClosed, "the connection is lost");
+    });
+    broken.catch(fallSilent);
+    speaks.catch(() => undefined);
+    let held: Held | undefined;
+    let isHeard = !hasStream;
+    if (isHeard) speak(true);
+    const transport = await open({
+      opened() {
+        if (isHeard && held) for (const hear of hearGap) hear(held);
+        isHeard = true;
+        speak(true);
+      },
+      refused: () => speak(false),
+      lost: () => lose(),
+    });
+    // Twice: for the question which era it is, and for the handshake.
+    const connecting = within(client.connect(transport, { timeout: timeoutMs }), 2 * timeoutMs);
+    await Promise.race([connecting, broken]).catch(async (cause: unknown) => {
+      connecting.catch(() => undefined);
+      await client.close().catch(() => undefined);
+      throw cause;
+    });
+    // Not before: what the client closes while it looks for the era is no loss, and it says why itself.
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the client has no events
+    client.onclose = () => lose();
+    if (!client.transport) lose();
+    held = { client, transport, era: client.getProtocolEra() ?? "legacy", speaks, lost, lose };
+    const late = setTimeout(() => {
+      isHeard = true;
+      speak(true);
+    }, streamMs);
+    void speaks.finally(() => clearTimeout(late)).catch(() => undefined);
+    void lost.then(() => client.close().catch(() => undefined));
+    for (const hear of hearConnection) hear(held);
+    return held;
+  }
+
+  function made(): Promise<Held> {
+    if (current) return current;
+    const fresh = connect();
+    const forget = (): void => {
+      if (current === fresh) current = undefined;
+    };
+    current = fresh;
+    fresh.then(({ lost }) => lost.then(forget), forget);
+    return fresh;
+  }
+
+  async function connection(signal: AbortSignal): Promise<Held> {
+    if (isClosed) throw new ResourceError("unavailable", "the connection was closed", { passing: false });
+    // The connection is for everyone; only the waiting is this caller's.
+    return abortable(made(), signal);
+  }
+
+  return {
+    connection,
+    async ask(question, call, uri) {
+      for (let tries = 1; ; tries += 1) {
+        let held: Held | undefined;
+        try {
+          held = await connection(call.signal);
+          return await abortable(question(held.client, requestOptions(call, timeoutMs), held), call.signal);
+        } catch (cause) {
+          const failure = toFailure(cause, call.signal, uri);
+          if (tries === maxTries || failure.kind === "cancelled" || isClosed) throw failure;
+          if (held && isGone(cause)) held.lose();
+          else if (!isBrokenOff(cause)) throw failure;
+        }
+      }
+    },
+    onConnection: (hear) => void hearConnection.push(hear),
+    onGap: (hear) => void hearGap.push(hear),
+    async close() {
+      isClosed = true;
+      const held = await current?.catch(() => undefined);
+      if (!held) return;
+      const { transport, client } = held;
+      if ("terminateSession" in transport && typeof transport.terminateSession === "function")
+        await within((transport.terminateSession as () => Promise<void>)(), partingMs).catch(() => undefined);
+      await client.close();
+    },
+  };
+}
+
+function requestOptions({ signal, progress }: Call, timeoutMs: number): RequestOptions {
+  return {
+    signal,
+    timeout: timeoutMs,
+    ...(progress && {
+      onprogress: ({ progress: done, total, message }) => progress(done, total, message),
+      resetTimeoutOnProgress: true,
+    }),
+  };
+}
+
+/** Whether only another connection can do better: the process ended, or the session is not known any more. */
+function isGone(cause: unknown): boolean {
+  if (answerIn(cause)) return false;
+  const status = statusOf(cause);
+  if (status === 404 || status === 400) return true;
+  const { code, message } = cause as { readonly code?: unknown; readonly message?: unknown };
+  return code === "CONNECTION_CLOSED" || code === "NOT_CONNECTED" || message === "Not connected";
+}
+
+/** Whether something went wrong on the way. Where no one listens, no one will in the next moment. */
+function isBrokenOff(cause: unknown): boolean {
+  if (cause instanceof SdkError && cause.code === SdkErrorCode.ConnectionClosed) return true;
+  const chain: Error[] = [];
+  for (let at: unknown = cause; at instanceof Error && chain.length < 10; at = at.cause) chain.push(at);
+  const codes = chain.map((each) => (each as { readonly code?: unknown }).code);
+  if (codes.includes("ECONNREFUSED") || codes.includes("ENOTFOUND")) return false;
+  return codes.includes(brokeOffCode) || chain.some((each) => each instanceof TypeError || each.name === "SyntaxError");
+}
+
+function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal.aborted) return Promise.reject(signal.reason as Error);
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason as Error);
+    signal.addEventListener("abort", stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
+
+function within<T>(promise: Promise<T>, ms: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new ResourceError("unavailable", "the server did not answer in time")), ms);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,253 @@
+/** Resources over MCP: the same questions, asked of a server, in whichever era it speaks. */
+import type { Client, RequestOptions, StandardSchemaV1 } from "@modelcontextprotocol/client";
+import { invalid, notFound, ResourceError } from "../errors.ts";
+import { directoryType } from "../resources.ts";
+import type { Call, Freshness, Page, PageAsk, ReadAnswer, Resource, Resources, SkillAnswer } from "../resources.ts";
+import { childrenByTool, searchByTool } from "./by-tool.ts";
+import { isRecord } from "./failure.ts";
+import { restOfPage, toContent, toFreshness, toResource, toResources, toSkill, toTemplate } from "./from-wire.ts";
+import type { KeptAnswers, KeptKey } from "./kept.ts";
+import type { Link } from "./link.ts";
+import { childrenIn, nameIn, parentOf } from "./tree-of.ts";
+import { walkPages } from "./walk-pages.ts";
+
+export interface RemoteOptions {
+  readonly link: Link;
+  readonly kept: KeptAnswers;
+  /** Where kept answers belong. */
+  readonly server: string;
+  readonly identity: string;
+}
+
+const skillsExtension = "io.modelcontextprotocol/skills";
+const unkept: Freshness = { ttlMs: 0, scope: "private" };
+/** A list that is looked through for one resource is not looked through for ever. */
+const searching = { maxPages: 1000 };
+
+type Loose = Readonly<Record<string, unknown>>;
+
+interface Answered<T> {
+  readonly value: T;
+  readonly freshness: Freshness;
+}
+
+type Question<T> = (client: Client, options: RequestOptions) => Promise<Answered<T>>;
+
+export function createRemoteResources({ link, kept, server, identity }: RemoteOptions): Omit<Resources, "watch"> {
+  let listFreshness = unkept;
+
+  /** From what is kept, or from the server. */
+  async function answer<T>(
+    what: Omit<KeptKey, "server" | "identity"> & { readonly hasCursor?: boolean },
+    call: Call,
+    ask: Question<T>,
+  ): Promise<T> {
+    const { question, isList, uri } = what;
+    const key: KeptKey = { server, identity, question, isList, ...(uri !== undefined && { uri }) };
+    const known = kept.get<T>(key);
+    if (known) return known.answer;
+    const settle = kept.expect(key);
+    try {
+      // With a cursor, it may be the cursor that is wrong.
+      const answered = await link.ask(ask, call, what.hasCursor ? undefined : uri);
+      settle(answered);
+      return answered.value;
+    } catch (cause) {
+      settle();
+      throw cause;
+    }
+  }
+
+  function list(ask: PageAsk, call: Call): Promise<Page<Resource>> {
+    return answer({ question: spell("list", ask), isList: true }, call, async (client, options) => {
+      const result = await client.request({ method: "resources/list", params: pageParams(ask) }, options);
+      listFreshness = toFreshness(result);
+      return { value: { items: result.resources.map(toResource), ...restOfPage(result) }, freshness: listFreshness };
+    });
+  }
+
+  async function children(uri: string, ask: PageAsk, call: Call): Promise<Page<Resource>> {
+    const question = spell("children", ask);
+    const page = await answer<Page<Resource> | undefined>(
+      { question, isList: true, uri, hasCursor: ask.cursor !== undefined },
+      call,
+      async (client, options) => {
+        if (!readsDirectories(client)) return { value: await byTool(client, uri, ask, options), freshness: unkept };
+        const result = await askFor(client, "resources/directory/read", { uri, ...pageParams(ask) }, options);
+        const value = { items: toResources(result["resources"]), ...restOfPage(result) };
+        return { value, freshness: toFreshness(result) };
+      },
+    );
+    if (page) return page;
+    if (ask.cursor !== undefined) throw invalid("the cursor is not one of this list");
+    return { items: await childrenIn(everything(call), uri) };
+  }
+
+  function everything(call: Call): AsyncGenerator<Resource> {
+    return walkPages((ask) => list(ask, call), searching);
+  }
+
+  async function read(uri: string, call: Call): Promise<ReadAnswer> {
+    const what = { question: "read", isList: false, uri };
+    const left = kept.get({ server, identity, ...what })?.leftMs;
+    const found = await answer<ReadAnswer>(what, call, async (client, options) => {
+      const result = await client.request({ method: "resources/read", params: { uri } }, options);
+      // An empty answer is none; some servers give it for what is not there.
+      if (result.contents.length === 0) throw notFound(uri);
+      const freshness = toFreshness(result);
+      return { value: { contents: result.contents.map(toContent), ...freshness }, freshness };
+    });
+    return left === undefined ? found : { ...found, ttlMs: left };
+  }
+
+  /** No revision has a method for this: what the directory or the list says of it, or else what reading it shows. */
+  async function stat(uri: string, call: Call): Promise<Resource> {
+    const hasDirectories = await link.ask(async (client) => readsDirectories(client), call);
+    const parent = hasDirectories ? parentOf(uri) : undefined;
+    let isAbove = false;
+    for await (const resource of parent === undefined ? everything(call) : siblings(parent, call)) {
+      if (resource.uri === uri) return resource;
+      isAbove ||= resource.uri.startsWith(`${uri}/`);
+    }
+    try {
+      return await describe(uri, call);
+    } catch (cause) {
+      if (!isMissing(cause)) throw cause;
+      if (hasDirectories) await children(uri, {}, call);
+      else if (!isAbove) throw cause;
+      return { uri, name: nameIn(uri), mimeType: directoryType };
+    }
+  }
+
+  async function* siblings(directory: string, call: Call): AsyncGenerator<Resource> {
+    try {
+      yield* walkPages((ask) => children(directory, ask, call), searching);
+    } catch (cause) {
+      if (!isMissing(cause)) throw cause;
+    }
+  }
+
+  async function describe(uri: string, call: Call): Promise<Resource> {
+    const said = { uri, name: nameIn(uri) };
+    try {
+      const [content] = (await read(uri, call)).contents;
+      const mimeType = content?.mimeType;
+      return { ...said, ...(mimeType !== undefined && { mimeType }) };
+    } catch (cause) {
+      if (!(cause instanceof ResourceError) || cause.kind !== "too-large") throw cause;
+      const size = cause.details?.["size"];
+      return { ...said, ...(typeof size === "number" && { size }) };
+    }
+  }
+
+  return {
+    list,
+    children,
+    read,
+    stat,
+
+    templates: (ask, call) =>
+      answer({ question: spell("templates", ask), isList: true }, call, async (client, options) => {
+        const result = await client.request({ method: "resources/templates/list", params: pageParams(ask) }, options);
+        const items = result.resourceTemplates.map(toTemplate);
+        return { value: { items, ...restOfPage(result) }, freshness: toFreshness(result) };
+      }),
+
+    complete: ({ template, variable, value, given }, call) =>
+      link.ask(async (client, options) => {
+        if (!client.getServerCapabilities()?.completions) return { values: [] };
+        const { completion } = await client.complete(
+          {
+            ref: { type: "ref/resource", uri: template },
+            argument: { name: variable, value },
+            ...(Object.keys(given).length > 0 && { context: { arguments: { ...given } } }),
+          },
+          options,
+        );
+        const { values, total, hasMore: more } = completion;
+        return {
+          values: values.slice(0, 100),
+          ...(total !== undefined && { total }),
+          ...(more !== undefined && { more }),
+        };
+      }, call),
+
+    search: (ask, call) => link.ask((client, options) => searchByTool(client, ask, options), call, ask.within),
+
+    skills: (ask, call) =>
+      answer({ question: spell("skills", ask), isList: true }, call, async (client, options) => {
+        if (!hasSkills(client)) return { value: { items: [] }, freshness: unkept };
+        const result = await askFor(client, "skills/list", pageParams(ask), options);
+        const found = Array.isArray(result["skills"]) ? result["skills"] : [];
+        const items = found.map(toSkill).filter((skill) => skill !== undefined);
+        return { value: { items, ...restOfPage(result) }, freshness: toFreshness(result) };
+      }),
+
+    skill: (uri, call) =>
+      link.ask(
+        async (client, options): Promise<SkillAnswer> => {
+          if (!hasSkills(client)) throw notFound(uri);
+          const result = await askFor(client, "skills/get", { uri }, options);
+          const skill = toSkill(result["skill"]);
+          if (!skill) throw new ResourceError("unexpected", "the server answered with what is no skill");
+          return { skill, ...toFreshness(result) };
+        },
+        call,
+        uri,
+      ),
+
+    get listFreshness() {
+      return listFreshness;
+    },
+  };
+}
+
+/** Undefined where no tool does it. */
+async function byTool(
+  client: Client,
+  uri: string,
+  ask: PageAsk,
+  options: RequestOptions,
+): Promise<Page<Resource> | undefined> {
+  try {
+    return await childrenByTool(client, uri, ask, options);
+  } catch (cause) {
+    if (cause instanceof ResourceError && cause.kind === "unsupported") return undefined;
+    throw cause;
+  }
+}
+
+/** A question that the official client does not know by name. */
+function askFor(client: Client, method: string, params: Loose, options: RequestOptions): Promise<Loose> {
+  return client.request({ method, params: { ...params } }, anyObject, options);
+}
+
+/** Of such an answer nothing is promised but that it is an object. */
+const anyObject: StandardSchemaV1<unknown, Loose> = {
+  "~standard": {
+    version: 1,
+    vendor: "pressmark",
+    validate: (value) => (isRecord(value) ? { value } : { issues: [{ message: "an object is wanted" }] }),
+  },
+};
+
+function readsDirectories(client: Client): boolean {
+  const extension: unknown = client.getServerCapabilities()?.extensions?.[skillsExtension];
+  return isRecord(extension) && extension["directoryRead"] === true;
+}
+
+function hasSkills(client: Client): boolean {
+  return skillsExtension in (client.getServerCapabilities()?.extensions ?? {});
+}
+
+function isMissing(cause: unknown): boolean {
+  return cause instanceof ResourceError && cause.kind === "not-found";
+}
+
+function spell(question: string, { cursor }: PageAsk): string {
+  return cursor === undefined ? question : `${question} ${cursor}`;
+}
+
+function pageParams({ cursor }: PageAsk): { cursor?: string } {
+  return cursor === undefined ? {} : { cursor };
+}

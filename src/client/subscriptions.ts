@@ -1,0 +1,69 @@
+/** In the older era: one subscription for each URI, whoever wants it. */
+import { ResourceError } from "../errors.ts";
+import { toFailure } from "./failure.ts";
+import type { Post, PostOptions } from "./post.ts";
+
+/** So many are asked for at a time. */
+const atOnce = 16;
+const never = new AbortController().signal;
+
+export function createSubscriptions({ connection, timeoutMs, isWanted }: PostOptions): Post {
+  const { client } = connection;
+  const subscribed = new Set<string>();
+  /** Requests about one URI go one after the other: over HTTP, what is sent later may arrive earlier. */
+  const turns = new Map<string, Promise<unknown>>();
+
+  function inTurn<T>(uri: string, work: () => Promise<T>): Promise<T> {
+    const done = (turns.get(uri) ?? Promise.resolve()).then(work);
+    const settled = done.catch(() => undefined);
+    turns.set(uri, settled);
+    void settled.then(() => {
+      if (turns.get(uri) === settled) turns.delete(uri);
+    });
+    return done;
+  }
+
+  /** Whether it is there to be watched. */
+  function subscribe(uri: string): Promise<boolean> {
+    return inTurn(uri, async () => {
+      if (subscribed.has(uri)) return true;
+      try {
+        await client.subscribeResource({ uri }, { timeout: timeoutMs });
+        subscribed.add(uri);
+        return true;
+      } catch (cause) {
+        const { kind } = toFailure(cause, never, uri);
+        if (kind === "not-found" || kind === "invalid") return false;
+        throw cause;
+      }
+    });
+  }
+
+  function unsubscribe(uri: string): Promise<void> {
+    return inTurn(uri, async () => {
+      if (isWanted(uri) || !subscribed.delete(uri)) return;
+      // A connection that is gone holds no subscription.
+      await client.unsubscribeResource({ uri }, { timeout: timeoutMs }).catch(() => undefined);
+    });
+  }
+
+  return {
+    connection,
+    over: connection.lost,
+    async add(uris, list) {
+      const can = client.getServerCapabilities()?.resources;
+      const isHeard = await connection.speaks;
+      if (uris.length > 0 && !(can?.subscribe && isHeard))
+        throw new ResourceError("unsupported", "the server does not say when resources change");
+      const armed: string[] = [];
+      for (let at = 0; at < uris.length; at += atOnce) {
+        const asked = uris.slice(at, at + atOnce);
+        const there = await Promise.all(asked.map(subscribe));
+        armed.push(...asked.filter((_, index) => there[index]));
+      }
+      return { uris: armed, list: list && isHeard && can?.listChanged === true };
+    },
+    remove: (uris) => void Promise.all(uris.map(unsubscribe)),
+    rest() {},
+  };
+}

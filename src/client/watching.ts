@@ -1,0 +1,220 @@
+/** One watch for both eras, armed again whenever it was lost. */
+import { ResourceError } from "../errors.ts";
+import { createReader, type Reader } from "../lib/reader.ts";
+import type { Call, Change, Watch, WatchFilter } from "../resources.ts";
+import type { Connection, Link } from "./link.ts";
+import { createListening } from "./listening.ts";
+import type { Post } from "./post.ts";
+import { createSubscriptions } from "./subscriptions.ts";
+
+export interface Watching {
+  watch(filter: WatchFilter, call: Call): Promise<Watch>;
+  close(): void;
+}
+
+/** Between attempts to watch again. */
+export interface Patience {
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+export interface WatchingOptions {
+  readonly link: Link;
+  /** Hears of every change, and of everything that may have changed unheard. */
+  changed(change: Change): void;
+  readonly timeoutMs: number;
+  readonly patience: Patience;
+}
+
+interface Held {
+  /** As asked for; later those that the server agreed to watch. */
+  uris: readonly string[];
+  readonly list: boolean;
+  readonly reader: Reader<Change>;
+}
+
+/** A watch that held for so long was worth having: the next attempt comes at once. */
+const steadyMs = 5000;
+const listChanged: Change = { kind: "list-changed" };
+
+export function createWatching({ link, changed, timeoutMs, patience }: WatchingOptions): Watching {
+  const held = new Set<Held>();
+  const byUri = new Map<string, Set<Held>>();
+  /** Watched once, and not there when it was to be watched again. */
+  const missing = new Set<string>();
+  const closing = new AbortController();
+  let post: Post | undefined;
+  let isArming = false;
+  let waitMs = 0;
+
+  link.onConnection(({ client }) => {
+    client.setNotificationHandler("notifications/resources/updated", ({ params }) => tellUpdated(params.uri));
+    client.setNotificationHandler("notifications/resources/list_changed", () => {
+      tellList();
+      void watchReturned();
+    });
+  });
+  link.onGap((connection) => {
+    if (post?.connection === connection && connection.era === "legacy") lookAgain();
+  });
+
+  function tellUpdated(uri: string): void {
+    const change: Change = { kind: "updated", uri };
+    changed(change);
+    const watches = byUri.get(uri) ?? byUri.get(aboveOf(uri) ?? "");
+    for (const watch of watches ?? []) watch.reader.push(change);
+  }
+
+  /** A server may name what lies below the URI that it was asked to watch. */
+  function aboveOf(uri: string): string | undefined {
+    for (let slash = uri.lastIndexOf("/"); slash > 0; slash = uri.lastIndexOf("/", slash - 1))
+      if (byUri.has(uri.slice(0, slash))) return uri.slice(0, slash);
+    return undefined;
+  }
+
+  function tellList(): void {
+    changed(listChanged);
+    for (const watch of held) if (watch.list) watch.reader.push(listChanged);
+  }
+
+  /** No one knows what was missed. */
+  function lookAgain(): void {
+    for (const [uri, watches] of byUri) {
+      const change: Change = { kind: "updated", uri };
+      changed(change);
+      for (const watch of watches) watch.reader.push(change);
+    }
+    tellList();
+  }
+
+  function postOf(connection: Connection): Post {
+    if (post?.connection === connection) return post;
+    const create = connection.era === "modern" ? createListening : createSubscriptions;
+    const fresh = create({ connection, timeoutMs, isWanted: (uri) => byUri.has(uri) });
+    const bornMs = Date.now();
+    post = fresh;
+    void fresh.over.then(() => {
+      if (post !== fresh) return;
+      post = undefined;
+      if (Date.now() - bornMs > steadyMs) waitMs = 0;
+      void armAgain();
+    });
+    return fresh;
+  }
+
+  async function armAgain(): Promise<void> {
+    if (isArming) return;
+    isArming = true;
+    while (held.size > 0 && !closing.signal.aborted) {
+      await pause(waitMs, closing.signal);
+      waitMs = Math.min(Math.max(patience.firstMs, 2 * waitMs), patience.longestMs);
+      try {
+        const fresh = postOf(await link.connection(closing.signal));
+        // With the list, because what is missing now may come back.
+        const { uris } = await fresh.add([...byUri.keys()], true);
+        if (post !== fresh) continue;
+        missing.clear();
+        for (const uri of byUri.keys()) missing.add(uri);
+        for (const uri of uris) missing.delete(uri);
+        lookAgain();
+        break;
+      } catch {
+        // Tried again, later and later.
+      }
+    }
+    isArming = false;
+  }
+
+  async function watchReturned(): Promise<void> {
+    const current = post;
+    if (missing.size === 0 || !current) return;
+    const armed = await current.add([...missing], true).catch(() => undefined);
+    for (const uri of armed?.uris ?? []) if (missing.delete(uri)) tellUpdated(uri);
+  }
+
+  function enter(watch: Held): void {
+    held.add(watch);
+    for (const uri of watch.uris) {
+      const watches = byUri.get(uri);
+      if (watches) watches.add(watch);
+      else byUri.set(uri, new Set([watch]));
+    }
+  }
+
+  /** The URIs that no one watches any longer. */
+  function leave(watch: Held): string[] {
+    const left: string[] = [];
+    if (!held.delete(watch)) return left;
+    for (const uri of watch.uris) {
+      const watches = byUri.get(uri);
+      if (!watches?.delete(watch) || watches.size > 0) continue;
+      byUri.delete(uri);
+      missing.delete(uri);
+      left.push(uri);
+    }
+    return left;
+  }
+
+  function end(watch: Held): void {
+    const left = leave(watch);
+    void watch.reader.return();
+    post?.remove(left);
+    if (held.size === 0) post?.rest();
+  }
+
+  return {
+    async watch({ uris = [], list = false }, call) {
+      const reader = createReader<Change>((change) => (change.kind === "updated" ? change.uri : change.kind));
+      const watch: Held = { uris: [...new Set(uris)], list, reader };
+      // Heard from the beginning, so that nothing falls between the answer and the reader.
+      enter(watch);
+      const stop = (): void => end(watch);
+      call.signal.addEventListener("abort", stop, { once: true });
+      try {
+        const armed = await link.ask((_client, _options, connection) => postOf(connection).add(watch.uris, list), call);
+        if (uris.length === 0 && !armed.list)
+          throw new ResourceError("unsupported", "the server does not say when its list changes");
+        if (call.signal.aborted) throw new ResourceError("cancelled", "the question was withdrawn");
+        leave(watch);
+        watch.uris = uris.filter((uri) => armed.uris.includes(uri));
+        enter(watch);
+      } catch (cause) {
+        call.signal.removeEventListener("abort", stop);
+        end(watch);
+        throw cause;
+      }
+      // What was kept before may be older than the watch.
+      for (const uri of watch.uris) changed({ kind: "updated", uri });
+      if (list) changed(listChanged);
+      return {
+        uris: watch.uris,
+        [Symbol.asyncIterator]: () => ({
+          next: () => reader.next(),
+          return() {
+            call.signal.removeEventListener("abort", stop);
+            end(watch);
+            return Promise.resolve({ done: true, value: undefined });
+          },
+        }),
+      };
+    },
+    close() {
+      closing.abort();
+      for (const watch of held) end(watch);
+    },
+  };
+}
+
+/** Ends early with the signal. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms === 0 || signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener("abort", done, { once: true });
+  });
+}

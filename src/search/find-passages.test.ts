@@ -1,0 +1,372 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { openStore } from "./sqlite-store.ts";
+import type { Document, Store, StoreAsk } from "./store.ts";
+import { tokensOf } from "./tokens.ts";
+import { trouble } from "./trouble.examples.ts";
+
+let folder: string;
+let store: Store;
+const open = (): void => {
+  folder = mkdtempSync(join(tmpdir(), "pressmark-find-"));
+  store = openStore(join(folder, "index.db"));
+};
+const close = (): void => {
+  store.close();
+  rmSync(folder, { recursive: true });
+};
+const document = (path: string, text: string, more: Partial<Document["entry"]> = {}, mount = "docs"): Document => ({
+  mount,
+  entry: { path, ...more },
+  text,
+});
+const hits = (text: string, more: Partial<StoreAsk> = {}) => store.search({ text, limit: 10, ...more });
+const find = (text: string, more: Partial<StoreAsk> = {}): string[] => hits(text, more).map(({ entry }) => entry.path);
+
+const daysAgo = (days: number) => ({
+  annotations: { lastModified: new Date(Date.now() - days * 86_400_000).toISOString() },
+});
+
+describe("a corpus of many languages", () => {
+  const corpus: readonly Document[] = [
+    document(
+      "ja/password.md",
+      "# パスワードの再設定\n\nパスワードを忘れた場合は、ログイン画面から再設定の手続きをしてください。",
+      { mimeType: "text/markdown" },
+    ),
+    document("ja/printer.md", "# プリンターの設定\n\n紙が詰まったときは、右側のカバーを開けてください。㍿テスト", {
+      mimeType: "text/markdown",
+    }),
+    document("ja/budget.txt", "来年度の予算は、部門ごとに十月までに申請する。犬は入れない。"),
+    document("zh/settings.txt", "如果忘记密码，请在登录页面重新设置。打印机的设置在另一页。"),
+    document(
+      "ko/network.txt",
+      "네트워크 연결이 끊어지면 공유기를 다시 시작하십시오. 비밀번호는 설정에서 바꿀 수 있습니다.",
+    ),
+    document(
+      "en/vpn.txt",
+      "When the VPN reports an expired certificate, connect to the office network once and restart. Naïve users' résumés.",
+    ),
+    document("en/billing.txt", "Invoices are issued monthly. Refunds are paid within seven days."),
+    document(
+      "src/user.ts",
+      "/** Looks a user up. */\nexport function getUserName(id: number): string {\n  return HTTPServer2.fetch(id).user_name;\n}\n",
+    ),
+    document(
+      "src/cache.py",
+      'def evict_oldest(cache):\n    """Throws out what was used least recently."""\n    cache.popitem(last=False)\n',
+    ),
+  ];
+  beforeAll(() => {
+    open();
+    store.put(corpus);
+  });
+  afterAll(close);
+
+  it.each([
+    ["パスワードを忘れた", "ja/password.md"],
+    ["再設定の手順を教えて", "ja/password.md"],
+    ["予算", "ja/budget.txt"],
+    ["犬", "ja/budget.txt"],
+    ["株式会社", "ja/printer.md"],
+    ["紙詰まり", "ja/printer.md"],
+    ["忘记密码怎么办", "zh/settings.txt"],
+    ["打印", "zh/settings.txt"],
+    ["공유기 재시작", "ko/network.txt"],
+    ["비밀번호", "ko/network.txt"],
+    ["expiring certificates", "en/vpn.txt"],
+    ["resume naive", "en/vpn.txt"],
+    ["refund", "en/billing.txt"],
+    ["getUserName", "src/user.ts"],
+    ["get_user_name", "src/user.ts"],
+    ["user name", "src/user.ts"],
+    ["http server", "src/user.ts"],
+    ["evict oldest", "src/cache.py"],
+    ["least recently used", "src/cache.py"],
+    ["billing", "en/billing.txt"],
+  ])("%s", (text, expected) => expect(find(text)[0]).toBe(expected));
+
+  it.each([
+    ["ﾊﾟｽﾜｰﾄﾞ", "パスワード"],
+    ["ぱすわーど", "パスワード"],
+    ["パスワード".normalize("NFD"), "パスワード"],
+    ["ＶＰＮ", "vpn"],
+    ["プリンタ", "ぷりんた"],
+    ["ﾌﾟﾘﾝﾀｰの設定", "プリンターノ設定"],
+  ])("%s finds what %s finds, in the same order", (variant, plain) => {
+    expect(hits(variant)).toEqual(hits(plain));
+    expect(hits(plain).length).toBeGreaterThan(0);
+  });
+
+  it("every word of one and two characters is found wherever it stands", () => {
+    const dense = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]+/gu;
+    const words = new Set(
+      corpus
+        .flatMap(({ text }) => text.match(dense) ?? [])
+        .flatMap((run) => [...run].flatMap((one, at) => [one, run.slice(at, at + 2)])),
+    );
+    expect(words.size).toBeGreaterThan(150);
+    for (const word of words) {
+      const holding = corpus.filter(({ text }) => text.includes(word)).map(({ entry }) => entry.path);
+      expect(find(word)).toEqual(expect.arrayContaining(holding));
+    }
+  });
+
+  it.each([
+    ["lang:ja 設定", ["ja/password.md", "ja/printer.md"]],
+    ["lang:zh 设置", ["zh/settings.txt"]],
+    ["lang:ko 설정", ["ko/network.txt"]],
+    ["lang:en network", ["en/vpn.txt"]],
+    ["lang:code user", ["src/user.ts"]],
+    ["설정 -lang:ko", []],
+    ["設定 path:printer", ["ja/printer.md"]],
+    ["設定 path:*.md -path:pass", ["ja/printer.md"]],
+    ["設定 path:JA/*", ["ja/password.md", "ja/printer.md"]],
+    ["設定 mime:text/markdown", ["ja/password.md", "ja/printer.md"]],
+    ["設定 mime:markdown", ["ja/password.md", "ja/printer.md"]],
+    ["設定 mime:text/*", ["ja/password.md", "ja/printer.md"]],
+    ["設定 mime:image/*", []],
+    ["設定 source:docs", ["ja/password.md", "ja/printer.md"]],
+    ["設定 source:other", []],
+    ["path:budget", ["ja/budget.txt"]],
+    ["path:ja/ -パスワード", ["ja/budget.txt", "ja/printer.md"]],
+  ])("%s", (text, expected) => expect(find(text).sort()).toEqual(expected));
+
+  it("may be asked within a path", () => {
+    expect(find("設定", { within: "ja" }).sort()).toEqual(["ja/password.md", "ja/printer.md"]);
+    expect(find("設定", { within: "ja/printer.md" })).toEqual(["ja/printer.md"]);
+    expect(find("設定", { within: "j" })).toEqual([]);
+    expect(find("設定", { mounts: [] })).toEqual([]);
+  });
+
+  it.each([
+    ['"office network"', ["en/vpn.txt"]],
+    ['"network office"', []],
+    ['"再設定の手続き"', ["ja/password.md"]],
+    ['"再設定の手順"', []],
+    ['"詰まった" "カバーを開け"', ["ja/printer.md"]],
+    ['"犬"', ["ja/budget.txt"]],
+    ['"user.ts"', ["src/user.ts"]],
+    ['network -"office network"', ["ko/network.txt"]],
+    ["network -restart", ["ko/network.txt"]],
+    ["days -nothing", ["en/billing.txt"]],
+    ["設定 -紙", ["ja/password.md"]],
+  ])("%s", (text, expected) => expect(find(text)).toEqual(expected));
+
+  it("forgives a slip where a word is unknown, and only there", () => {
+    expect([find("certifcate"), find("invioces"), find("xertificate"), find("vpm")]).toEqual([
+      ["en/vpn.txt"],
+      ["en/billing.txt"],
+      [],
+      [],
+    ]);
+    expect([find("refind"), find("refixd")]).toEqual([["en/billing.txt"], []]);
+  });
+
+  it("finds an unfinished word while it is typed", () => {
+    for (const typed of [
+      "inv",
+      "invoi",
+      "invoices",
+      "monthl",
+      "monthly",
+      "certif",
+      "certificates",
+      "getUs",
+      "パスワ",
+      "비밀",
+    ]) {
+      expect(find(typed, { typing: true }).length, typed).toBeGreaterThan(0);
+    }
+    expect(find("inv")).toEqual([]);
+    expect(find("inv ", { typing: true })).toEqual([]);
+  });
+
+  it("says where the passage stands, and marks what matched", () => {
+    const [hit] = hits("getUserName");
+    expect(hit).toMatchObject({ mount: "docs", entry: { path: "src/user.ts" }, lines: [1, 4], offset: 0 });
+    expect(hit!.marks.map(([from, to]) => hit!.snippet.slice(from, to))).toContain("getUserName");
+    expect(hits("犬")[0]!.marks.map(([from, to]) => hits("犬")[0]!.snippet.slice(from, to))).toEqual(["犬"]);
+    expect(hits("株式会社")[0]!.marks.map(([from, to]) => hits("株式会社")[0]!.snippet.slice(from, to))).toEqual([
+      "㍿",
+    ]);
+  });
+});
+
+describe("of an index of one's own", () => {
+  beforeEach(open);
+  afterEach(close);
+
+  it("a long document is shown where it answers", () => {
+    const filler = Array.from(
+      { length: 40 },
+      (_, at) => `## Section ${at}\n\n${"Something that has nothing to do with it. ".repeat(20)}\n`,
+    ).join("\n");
+    const text = `# Manual\n\n${filler}\n## Certificates\n\nRenew a certificate before it expires.\n\n${filler}`;
+    store.put([document("manual.md", text), document("other.md", "A word on something else.")]);
+    const [hit] = hits("renew certificate");
+    const line = text.split("\n").indexOf("## Certificates") + 1;
+    expect(hit!.lines).toEqual([line, line + 2]);
+    expect(hit!.snippet).toContain("Renew a certificate");
+    expect(text.slice(hit!.offset, hit!.offset + hit!.snippet.length)).toBe(hit!.snippet);
+  });
+
+  it("priority and recency decide between equals, and not against the words", () => {
+    const now = new Date().toISOString();
+    store.put([
+      document("plain", "how to rotate keys"),
+      document("new", "how to rotate keys", { annotations: { lastModified: now } }),
+      document("important", "how to rotate keys", { annotations: { priority: 1 } }),
+      document("unimportant", "how to rotate keys", { annotations: { priority: 0 } }),
+      document("loud", "something about keys, long and wide, with more words than are needed", {
+        annotations: { priority: 1, lastModified: now },
+      }),
+    ]);
+    expect(find("rotate keys")).toEqual(["important", "new", "plain", "unimportant", "loud"]);
+    expect(find("path:n")).toEqual(["important", "unimportant", "new", "plain"]);
+  });
+
+  it("after: is about when a resource was changed", () => {
+    store.put([
+      document("old", "report", daysAgo(30)),
+      document("new", "report", daysAgo(2)),
+      document("unknown", "report"),
+    ]);
+    expect(find("report after:7d")).toEqual(["new"]);
+    expect(find("after:60d").sort()).toEqual(["new", "old"]);
+  });
+
+  it("titles and names are found, and count", () => {
+    store.put([
+      document("x1", "nothing here", { title: "Quarterly figures" }),
+      document("x2", "quarterly figures are mentioned in passing in this longer text about something else altogether"),
+      document("reports/2026/q3.csv", "x,y"),
+    ]);
+    expect(find("quarterly figures")).toEqual(["x1", "x2"]);
+    expect(find("q3.csv")).toEqual(["reports/2026/q3.csv"]);
+    expect(hits("q3.csv")[0]).toMatchObject({ snippet: "x,y", marks: [], lines: [1, 1] });
+  });
+
+  it("mounts are kept apart", () => {
+    store.put([document("a", "word", {}, "one"), document("a", "word", {}, "two")]);
+    expect(
+      hits("word")
+        .map(({ mount }) => mount)
+        .sort(),
+    ).toEqual(["one", "two"]);
+    expect(hits("word", { mounts: ["two"] }).map(({ mount }) => mount)).toEqual(["two"]);
+    expect(hits("word source:one").map(({ mount }) => mount)).toEqual(["one"]);
+  });
+
+  it("what is filtered out takes no one's place", () => {
+    store.put([
+      ...Array.from({ length: 3000 }, (_, at) => document(`many/${at}`, "wanted word ".repeat(5))),
+      ...Array.from({ length: 3000 }, (_, at) => document(`more/${at}`, "other")),
+      document("few/1", "the wanted word, once, among a good number of others that do not matter"),
+    ]);
+    expect(find("wanted word", { within: "few", limit: 1 })).toEqual(["few/1"]);
+    expect(find("wanted word -path:many", { limit: 1 })).toEqual(["few/1"]);
+    expect(find("wanted word -wordless -matter", { limit: 2 })).toHaveLength(2);
+    expect(find('"others that do not"', { limit: 1 })).toEqual(["few/1"]);
+  });
+
+  it("what the one who asks may not see takes no one's place either, through words, phrases, filters and vectors", () => {
+    store.put([
+      ...Array.from({ length: 400 }, (_, at) => document(`secret/${at}`, "wanted word")),
+      document("open/1", "the wanted word among others", { annotations: { lastModified: "2026-01-01T00:00:00Z" } }),
+      document("open/link", "wanted word", { reveals: { path: "secret/7" } }),
+    ]);
+    const vector = Float32Array.of(1, 0);
+    store.embed(store.unembedded(1000).map(({ id }) => ({ id, vector })));
+    const maySee = (mount: string, { path }: { path: string }) => mount === "docs" && !path.startsWith("secret");
+    for (const text of ["wanted", '"wanted word"', "path:e", "after:2020 wanted", "wanted path:open"])
+      expect(find(text, { maySee, limit: 2 }), text).toEqual(["open/1"]);
+    expect(find("nowhere", { maySee, vector, limit: 2 })).toEqual(["open/1"]);
+  });
+
+  it("a line of ten megabytes is indexed and found", () => {
+    const text = `${"lorem ipsum dolor ".repeat(280_000)}needle ${"sit amet elit ".repeat(360_000)}`;
+    store.put([document("big.txt", text)]);
+    const [hit] = hits("needle");
+    expect(hit!.offset).toBeGreaterThan(5_000_000);
+    expect(text.slice(hit!.offset, hit!.offset + hit!.snippet.length)).toBe(hit!.snippet);
+    expect(hit!.snippet).toContain("needle");
+    expect(hit!.lines).toEqual([1, 1]);
+  });
+
+  it("bytes that call themselves a text are known by their name alone", () => {
+    const bytes = Buffer.from(Array.from({ length: 200_000 }, (_, at) => (at * 7919 + (at >> 8) * 31) % 256));
+    store.put([
+      document("image.txt", bytes.toString("latin1"), { mimeType: "text/plain" }),
+      document("image2.txt", bytes.toString("utf8")),
+    ]);
+    expect(find("image.txt")[0]).toBe("image.txt");
+    expect(hits("image")[0]).toMatchObject({ snippet: "", offset: 0, marks: [], lines: [1, 1] });
+    expect(store.counts()).toEqual([{ mount: "docs", documents: 2, passages: 2 }]);
+  });
+
+  it("nothing that is typed is more than words", () => {
+    store.put([document("a", "word (.*) [a-z] % _ ' \" ; drop table documents")]);
+    for (const text of [
+      "word*",
+      "word^2",
+      "NEAR(word a)",
+      "{a b}: word",
+      "word'); drop table documents; --",
+      "a AND word",
+      "(.*)+$ word",
+      "% _ word",
+      "word \0 \ud800",
+    ])
+      expect(find(text), text).toEqual(["a"]);
+    expect(find("x' OR 1=1 path:%")).toEqual([]);
+    expect(() => find(`word path:{${"a,".repeat(1500)}b}`)).toThrow(expect.objectContaining({ kind: "invalid" }));
+    expect(store.counts()).toHaveLength(1);
+  });
+
+  it("a long question is answered", () => {
+    store.put([document("a", "certificate renewal"), document("b", "something else")]);
+    const unknown = Array.from({ length: 700 }, (_, at) => `unknown${at}`)
+      .join(" ")
+      .slice(0, 9000);
+    expect(find(`certificate ${unknown}`)[0]).toBe("a");
+  });
+
+  it("snippets and marks cut the original where they say, whatever the text", () => {
+    fc.assert(
+      fc.property(fc.array(trouble, { minLength: 1, maxLength: 30 }), fc.nat(), (pieces, seed) => {
+        const text = pieces.join(" ");
+        store.put([document("a", text)]);
+        const tokens = tokensOf(text);
+        const asked = tokens[seed % Math.max(1, tokens.length)];
+        if (!asked) return;
+        const question = text.slice(asked.from, asked.to).replace(/["“”„＂:-]/gu, " ");
+        if (tokensOf(question).length === 0) return;
+        for (const { snippet, offset, marks, lines } of hits(question)) {
+          expect(text.slice(offset, offset + snippet.length)).toBe(snippet);
+          expect(lines[0]).toBeLessThanOrEqual(text.slice(0, offset).split("\n").length);
+          expect(lines[1]).toBeGreaterThanOrEqual(
+            text
+              .slice(0, offset + snippet.length)
+              .trimEnd()
+              .split("\n").length,
+          );
+          const terms = new Set(tokensOf(question).map(({ term }) => term));
+          let before = 0;
+          for (const [from, to] of marks) {
+            expect(from).toBeGreaterThanOrEqual(before);
+            expect(to).toBeGreaterThan(from);
+            expect(to).toBeLessThanOrEqual(snippet.length);
+            const marked = tokensOf(snippet.slice(from, to)).map(({ term }) => term);
+            expect(marked.some((term) => terms.has(term) || [...terms].some((one) => term.startsWith(one)))).toBe(true);
+            before = to;
+          }
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

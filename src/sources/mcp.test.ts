@@ -1,0 +1,358 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { z } from "zod";
+import { openPolicy, type Policy } from "../access/policy.ts";
+import { ResourceError } from "../errors.ts";
+import { withStandardLayers } from "../layers/standard.ts";
+import { createEdge } from "../protocol/create-edge.ts";
+import { createReadingTools } from "../protocol/tools/reading-tools.ts";
+import type { Call } from "../resources.ts";
+import { createResources, type House } from "../router/create-resources.ts";
+import type { Mount } from "../router/route.ts";
+import { createTools } from "../server/tools.ts";
+import type { Tools } from "../source.ts";
+import { collect } from "../testing/pages.ts";
+import { listen as hear } from "../testing/listen.ts";
+import { refusal } from "../testing/refusal.ts";
+import { resourcesContract } from "../testing/resources-contract.ts";
+import { listen, type Listening } from "../transport/listen.ts";
+import mcp, { type McpOptions } from "./mcp.ts";
+import { createMemory, type Memory, type MemoryTemplate } from "./memory.ts";
+
+const base = "memory://up/";
+const here = (path: string) => `mcp://far/memory:%2F%2Fup/${path}`;
+/** encodeURI leaves alone what may stand in a path, and "#" and "?" besides. */
+const spell = (path: string) => encodeURI(path).replaceAll("#", "%23").replaceAll("?", "%3F");
+const log: string[] = [];
+const tools: Tools = {
+  ...createTools({ write: () => true }),
+  log: (level, message) => void log.push(`${level}: ${message}`),
+};
+
+interface Far {
+  readonly memory: Memory;
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** A house of its own, behind the real edge and transport. */
+async function openFar(
+  content: Readonly<Record<string, string>>,
+  {
+    templates = [],
+    pageSize = 3,
+    port = 0,
+  }: { templates?: readonly MemoryTemplate[]; pageSize?: number; port?: number } = {},
+): Promise<Far> {
+  const memory = createMemory(content, { templates });
+  const mount = { name: "up", base, source: memory.source };
+  const house = createResources({
+    mounts: [mount],
+    policy: openPolicy,
+    tools,
+    cursorKey: new Uint8Array(32),
+    pageSize,
+  });
+  const reading = createReadingTools({ resources: house, server: "up", mounts: () => [mount] });
+  const edge = createEdge({
+    resources: house,
+    server: { name: "upstream", version: "1" },
+    instructions: "Read the far things.",
+    tools: reading,
+  });
+  const listening: Listening = await listen(edge, { port, graceMs: 0 });
+  return {
+    memory,
+    url: listening.url,
+    async stop() {
+      listening.server.closeAllConnections();
+      await listening.close();
+      await house.close();
+    },
+  };
+}
+
+function toOptions(options: Record<string, unknown>): McpOptions {
+  return mcp.options(z).parse(options);
+}
+
+async function openGateway(
+  options: Record<string, unknown>,
+  policy = openPolicy,
+  more: readonly Mount[] = [],
+): Promise<House> {
+  const mount = { name: "far", base: "mcp://far/" };
+  const source = withStandardLayers(await mcp.open(toOptions(options), tools), mount, tools);
+  return createResources({
+    mounts: [{ ...mount, source }, ...more],
+    policy,
+    tools,
+    cursorKey: new Uint8Array(32),
+    pageSize: 5,
+  });
+}
+
+for (const era of ["modern", "legacy"] as const) {
+  let far: Far;
+  let house: House;
+  resourcesContract(`a gateway to another server, ${era},`, {
+    async open(content) {
+      far = await openFar(content as Record<string, string>, { templates: [greeting] });
+      house = await openGateway({ url: far.url, era });
+      return house;
+    },
+    uriOf: (path) => here(spell(path)).replace(/\/$/, ""),
+    write: (path, text) => far.memory.set(path, text),
+    remove: (path) => void far.memory.delete(path),
+    async clear() {
+      await house.close();
+      await far.stop();
+    },
+    findable: { text: "needle-in-a-haystack", path: "docs/deep/er/c.txt" },
+    completion: { template: here("greet/{planet}"), variable: "planet", value: "m", expected: "mars" },
+  });
+}
+
+const greeting: MemoryTemplate = {
+  template: "greet/{planet}",
+  name: "greeting",
+  read({ planet = "" }) {
+    if (planet !== "jupiter") return [{ body: { text: `hello ${planet}` } }];
+    const details = { reason: "too-large", size: 9, template: "greet/{planet}", ranges: ["lines=1-2"] };
+    throw new ResourceError("too-large", "it is too large", { details });
+  },
+  complete: (variable, value) =>
+    variable === "planet" ? ["mars", "mercury", "secret"].filter((each) => each.startsWith(value)) : [],
+};
+
+/** The streets of a town that was chosen before. */
+const streets: MemoryTemplate = {
+  template: "towns/{town}/{street}{?side}",
+  name: "street",
+  read: ({ town = "", street = "", side = "both" }) => [{ body: { text: `${town}, ${street}, ${side}` } }],
+  complete: (variable, _value, { town }) =>
+    variable === "town" ? ["here", "there"] : town === undefined ? [] : [`${town} street`, `${town} road`],
+};
+
+const content = { a: "alpha", b: "beta", "docs/c": "gamma", "docs/d": "delta", "secrets/key": "hidden" };
+
+function caller(id = "reader"): Call {
+  const stop = new AbortController();
+  onTestFinished(() => stop.abort());
+  return { caller: { id }, signal: stop.signal };
+}
+
+async function open(options: { policy?: Policy; era?: string; more?: readonly Mount[] } = {}) {
+  const far = await openFar(content, { templates: [greeting, streets] });
+  const house = await openGateway({ url: far.url, era: options.era ?? "auto" }, options.policy, options.more);
+  onTestFinished(async () => {
+    await house.close();
+    await far.stop();
+  });
+  return { far, house };
+}
+
+async function textAt(house: House, uri: string, call: Call): Promise<unknown> {
+  return (await house.read(uri, call)).contents[0]?.body;
+}
+
+describe("a gateway", () => {
+  it("gives every page of the other server, with cursors of its own", async () => {
+    const { house } = await open();
+    const call = caller();
+    const uris = (await collect((cursor) => house.list(cursor === undefined ? {} : { cursor }, call))).map(
+      ({ uri }) => uri,
+    );
+    expect(uris).toEqual(["a", "b", "docs/c", "docs/d", "secrets/key"].map(here));
+    for (const uri of uris) await house.read(uri, call);
+  });
+
+  it("gives templates whose expansions lead back to it", async () => {
+    const { house } = await open();
+    const call = caller();
+    const templates = (await house.templates({}, call)).items.map(({ uriTemplate }) => uriTemplate);
+    expect(templates).toEqual([here("greet/{planet}"), here("towns/{town}/{street}{?side}")]);
+    expect(await textAt(house, here("greet/mars"), call)).toEqual({ text: "hello mars" });
+    const street = `${here("towns/far%20off/%E6%97%A5%2F1")}?side=left`;
+    expect(await textAt(house, street, call)).toEqual({ text: "far off, 日/1, left" });
+  });
+
+  it("completes what depends on what was chosen before", async () => {
+    const { house } = await open();
+    const ask = {
+      template: here("towns/{town}/{street}{?side}"),
+      variable: "street",
+      value: "",
+      given: { town: "here" },
+    };
+    expect((await house.complete(ask, caller())).values).toEqual(["here street", "here road"]);
+  });
+
+  it.each(["modern", "legacy"])("relays updates under its own URIs, and no others (%s)", async (era) => {
+    const { house, far } = await open({ era });
+    const call = caller();
+    const { heard, until } = hear(await house.watch({ uris: [here("a"), here("docs")], list: true }, call));
+    far.memory.set("a", "other");
+    await until((change) => change.kind === "updated" && change.uri === here("a"), "that a changed");
+    far.memory.set("docs/e", "new");
+    await until(({ kind }) => kind === "list-changed", "that the list changed");
+    await until((change) => change.kind === "updated" && change.uri === here("docs"), "that docs has a new child");
+    const uris = new Set(heard.flatMap((change) => (change.kind === "updated" ? [change.uri] : [])));
+    expect([...uris].sort()).toEqual([here("a"), here("docs")]);
+  });
+
+  it("hides what the rules of this house hide, through every door", async () => {
+    const policy: Policy = {
+      maySee: ({ id }, _mount, { path }) => id === "owner" || !/\/(?:secrets|greet\/secret)(?:\/|$)/.test(`/${path}`),
+    };
+    const { house, far } = await open({ policy });
+    const [reader, owner] = [caller(), caller("owner")];
+    const listOf = async (call: Call) =>
+      (await collect((cursor) => house.list(cursor === undefined ? {} : { cursor }, call))).map(({ uri }) => uri);
+    expect(await listOf(owner)).toContain(here("secrets/key"));
+    expect(await listOf(reader)).not.toContain(here("secrets/key"));
+    for (const uri of [here("secrets/key"), here("%73ecrets/key"), here("secrets")]) {
+      await refusal(house.read(uri, reader), ["not-found"], uri);
+      await refusal(house.stat(uri, reader), ["not-found"], uri);
+      await refusal(house.children(uri, {}, reader), ["not-found"], uri);
+      expect((await house.watch({ uris: [uri] }, reader)).uris, uri).toEqual([]);
+    }
+    const top = here("").replace(/\/$/, "");
+    expect(JSON.stringify(await textAt(house, top, owner))).toContain("secrets");
+    expect(JSON.stringify(await textAt(house, top, reader))).not.toContain("secrets");
+    expect((await house.search({ text: "hidden", limit: 10 }, owner)).hits).toHaveLength(1);
+    expect((await house.search({ text: "hidden", limit: 10 }, reader)).hits).toHaveLength(0);
+    const ask = { template: here("greet/{planet}"), variable: "planet", value: "s", given: {} };
+    expect((await house.complete(ask, owner)).values).toEqual(["secret"]);
+    expect((await house.complete(ask, reader)).values).toEqual([]);
+    const { heard, until } = hear(await house.watch({ uris: [here("a"), here("docs")], list: true }, reader));
+    far.memory.set("secrets/other", "");
+    far.memory.set("docs/secrets/other", "");
+    far.memory.set("a", "seen");
+    await until(({ kind }) => kind === "updated", "that a changed");
+    expect(heard).toEqual([{ kind: "updated", uri: here("a") }]);
+  });
+
+  it("says who the other server is, and what it wants models to be told", async () => {
+    const { house } = await open();
+    expect(await house.stat("mcp://far", caller())).toMatchObject({
+      title: "upstream",
+      description: "Read the far things.",
+      mimeType: "inode/directory",
+    });
+    const { items } = await house.children("mcp://far", {}, caller());
+    expect(items.map(({ uri }) => uri)).toEqual(["mcp://far/memory:%2F%2Fup"]);
+  });
+
+  it("says in its own URIs what to read instead of what is too large", async () => {
+    const { house } = await open();
+    const call = caller();
+    await house.templates({}, call);
+    const { details } = await refusal(house.read(here("greet/jupiter"), call), ["too-large"], "jupiter");
+    expect(details).toEqual({
+      reason: "too-large",
+      size: 9,
+      template: here("greet/{planet}"),
+      ranges: [`${here("greet/jupiter")}?lines=1-2`],
+    });
+  });
+});
+
+describe("another server that is not there", () => {
+  it("is reported, leaves the others alone, and is asked again when it is back", async () => {
+    const beside = createMemory({ near: "by" });
+    const { house, far } = await open({ more: [{ name: "near", base: "memory://near/", source: beside.source }] });
+    const call = caller();
+    expect((await house.list({}, call)).failures).toBeUndefined();
+    const { port } = new URL(far.url);
+    log.length = 0;
+    await far.stop();
+    const page = await house.list({}, call);
+    expect(page.items.map(({ uri }) => uri)).toEqual(["memory://near/near"]);
+    expect(page.failures).toEqual([{ mount: "far", message: expect.stringContaining("cannot be reached") }]);
+    expect(log.filter((line) => line.includes("the other server cannot be reached"))).toHaveLength(1);
+    const again = await openFar(content, { port: Number(port) });
+    onTestFinished(() => again.stop());
+    expect(await textAt(house, here("a"), call)).toEqual({ text: "alpha" });
+    expect(log.some((line) => line.includes("is back"))).toBe(true);
+  });
+
+  it("that takes questions and never answers them holds up no one else for longer than it was given", async () => {
+    const silent = createServer(() => undefined);
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    const beside = createMemory({ near: "by" });
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/mcp`;
+    const house = await openGateway({ url, timeoutMs: 20 }, openPolicy, [
+      { name: "near", base: "memory://near/", source: beside.source },
+    ]);
+    onTestFinished(async () => {
+      await house.close();
+      silent.closeAllConnections();
+      silent.close();
+    });
+    const page = await house.list({}, caller());
+    expect(page.items.map(({ uri }) => uri)).toEqual(["memory://near/near"]);
+    expect(page.failures).toHaveLength(1);
+  });
+
+  it("does not keep the house from opening, nor the templates of others from being listed", async () => {
+    const far = await openFar({});
+    await far.stop();
+    const beside = createMemory({}, { templates: [greeting] });
+    const house = await openGateway({ url: far.url }, openPolicy, [
+      { name: "near", base: "memory://near/", source: beside.source },
+    ]);
+    onTestFinished(() => house.close());
+    const { items } = await house.templates({}, caller());
+    expect(items.map(({ uriTemplate }) => uriTemplate)).toEqual(["memory://near/greet/{planet}"]);
+  });
+});
+
+describe("a program as another server", () => {
+  const script = `
+    const lines = require("node:readline").createInterface({ input: process.stdin });
+    lines.on("line", (line) => {
+      const { id, method, params } = JSON.parse(line);
+      if (id === undefined) return;
+      const say = (result) => console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
+      if (method === "initialize") say({ protocolVersion: "2025-11-25", capabilities: { resources: {} }, serverInfo: { name: "p", version: "1" } });
+      else if (params?.uri === "env://end") process.exit(1);
+      else if (method === "resources/read") say({ contents: [{ uri: params.uri, text: JSON.stringify(process.env) }] });
+      else if (method === "resources/list") say({ resources: [{ uri: "env://all", name: "all" }] });
+      else say({});
+    });`;
+
+  it("sees only what is named of the environment, and is started again when it has ended", async () => {
+    process.env["PRESSMARK_TEST_SECRET"] = "hunter2";
+    onTestFinished(() => void delete process.env["PRESSMARK_TEST_SECRET"]);
+    const house = await openGateway({
+      command: process.execPath,
+      args: ["-e", script],
+      env: { NAMED: "yes" },
+      era: "legacy",
+    });
+    onTestFinished(() => house.close());
+    const call = caller();
+    const uri = "mcp://far/env:%2F%2Fall";
+    const before = JSON.stringify(await textAt(house, uri, call));
+    expect(before).toContain("NAMED");
+    expect(before).not.toContain("hunter2");
+    await refusal(house.read("mcp://far/env:%2F%2Fend", call), ["unavailable"], "the end");
+    expect(JSON.stringify(await textAt(house, uri, call))).toContain("NAMED");
+  });
+});
+
+describe("the options", () => {
+  it("name a program or an address, and not both", () => {
+    for (const options of [
+      {},
+      { url: "https://a.b/mcp", command: "c" },
+      { url: "file:///a" },
+      { command: "" },
+      { url: "https://a", x: 1 },
+    ])
+      expect(() => toOptions(options), JSON.stringify(options)).toThrow();
+    expect(toOptions({ command: "c" })).toMatchObject({ args: [], env: {}, era: "auto" });
+  });
+});

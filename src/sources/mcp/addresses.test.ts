@@ -1,0 +1,63 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { innerSlash } from "../../source.ts";
+import { createAddresses } from "./addresses.ts";
+
+describe("URIs of another server as addresses", () => {
+  it.each([
+    ["notes://all/a", { path: `notes:${innerSlash}${innerSlash}all/a` }],
+    ["notes://all", { path: `notes:${innerSlash}${innerSlash}all` }],
+    ["file:///a/b", { path: `file:${innerSlash}${innerSlash}/a/b` }],
+    ["notes://all/a%20b/%E6%97%A5", { path: `notes:${innerSlash}${innerSlash}all/a b/日` }],
+    ["git://r/tree/feature%2Fx", { path: `git:${innerSlash}${innerSlash}r/tree/feature${innerSlash}x` }],
+    ["urn:isbn:123", { path: "urn:isbn:123" }],
+    ["x://h/p?a=1&b=c%20d", { path: `x:${innerSlash}${innerSlash}h/p`, query: { a: "1", b: "c d" } }],
+  ])("%s", (uri, at) => {
+    const addresses = createAddresses();
+    expect(addresses.of(uri)).toEqual(at);
+    expect(addresses.uri(at)).toBe(uri);
+  });
+
+  it("lead back to the URI as it was listed, whatever its spelling", () => {
+    const odd = [
+      "X://Host/a",
+      "x://h/100%",
+      "x://h/日本 語",
+      "x://h/a?b",
+      "x://h/%e6%97%a5",
+      "x://h/(a)[b]",
+      "x://h%41/a",
+    ];
+    const addresses = createAddresses();
+    for (const uri of odd) expect(addresses.uri(addresses.of(uri) ?? { path: "" }), uri).toBe(uri);
+  });
+
+  it("are the same for every spelling, so that what is hidden at one is hidden at all", () => {
+    const addresses = createAddresses();
+    expect(addresses.of("x://h/%73ecrets/key")).toEqual(addresses.of("x://h/secrets/key"));
+    // What was not listed is only asked for in the usual spelling.
+    for (const path of ["X:\0\0h/a", "x:\0\0H/a", "x:\0\0h%41/a", "no-scheme/a", "", "://x"])
+      expect(createAddresses().uri({ path }), path).toBeUndefined();
+  });
+
+  it("are not there for what no URI of this house could say", () => {
+    for (const uri of ["x://h/a#b", "x://h/a/../b", "x://h/a/%2e%2e/b", "x://h/a%00b", "x://h/?a=1&a=2", "nothing", ""])
+      expect(createAddresses().of(uri), uri).toBeUndefined();
+  });
+
+  it("are lossless for any URI that is listed", () => {
+    fc.assert(
+      fc.property(
+        fc.webPath(),
+        fc.webQueryParameters(),
+        fc.constantFrom("x://h", "file://", "http://a.b:80"),
+        (path, query, head) => {
+          const uri = `${head}${path}${query === "" ? "" : `?${query}`}`;
+          const addresses = createAddresses();
+          const at = addresses.of(uri);
+          if (at) expect(addresses.uri(at)).toBe(uri);
+        },
+      ),
+    );
+  });
+});
