@@ -32,3 +32,35 @@ it("suggestions that are left out of an answer are more, whatever their giver sa
   const { result } = JSON.parse(String(wire)) as { result: unknown };
   expect(result).toMatchObject({ completion: { values: values.slice(0, 100), hasMore: true } });
 });
+
+it("a prompt is told who asks for its suggestions, and until when", async () => {
+  const { tools } = createClock();
+  const edge = createEdge({
+    resources: createResources({ mounts: [], policy: openPolicy, tools, cursorKey: new Uint8Array(32) }),
+    server: { name: "test", version: "1" },
+    prompts: {
+      list: async () => [],
+      find: async (name, { caller }) => ({
+        name,
+        get: async () => ({ messages: [] }),
+        complete: async (argument, value, given, call) => ({
+          values: [argument, value, String(given["city"]), call.caller.id, caller.id, String(call.signal.aborted)],
+        }),
+      }),
+    },
+  });
+  const params = {
+    ref: { type: "ref/prompt", name: "ask" },
+    argument: { name: "what", value: "w" },
+    context: { arguments: { city: "kyoto" } },
+    _meta: {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientCapabilities": {},
+    },
+  };
+  const body = { jsonrpc: "2.0", id: 1, method: "completion/complete", params };
+  const peer = { caller: { id: "ada" }, signal: new AbortController().signal };
+  const wire = await new Promise<unknown>((end) => edge.exchange(body, undefined, peer, { notify: () => {}, end }));
+  const { result } = JSON.parse(String(wire)) as { result: unknown };
+  expect(result).toMatchObject({ completion: { values: ["what", "w", "kyoto", "ada", "ada", "false"] } });
+});

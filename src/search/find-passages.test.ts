@@ -26,6 +26,7 @@ const document = (path: string, text: string, more: Partial<Document["entry"]> =
 const hits = (text: string, more: Partial<StoreAsk> = {}) => store.search({ text, limit: 10, ...more });
 const find = (text: string, more: Partial<StoreAsk> = {}): string[] => hits(text, more).map(({ entry }) => entry.path);
 
+const maySee = (mount: string, { path }: { path: string }) => mount === "docs" && !path.startsWith("secret");
 const daysAgo = (days: number) => ({
   annotations: { lastModified: new Date(Date.now() - days * 86_400_000).toISOString() },
 });
@@ -281,7 +282,6 @@ describe("of an index of one's own", () => {
     ]);
     const vector = Float32Array.of(1, 0);
     store.embed(store.unembedded(1000).map(({ id }) => ({ id, vector })));
-    const maySee = (mount: string, { path }: { path: string }) => mount === "docs" && !path.startsWith("secret");
     for (const text of ["wanted", '"wanted word"', "path:e", "after:2020 wanted", "wanted path:open"])
       expect(find(text, { maySee, limit: 2 }), text).toEqual(["open/1"]);
     expect(find("nowhere", { maySee, vector, limit: 2 })).toEqual(["open/1"]);

@@ -8,7 +8,7 @@ import { openLookup, type Found, type Lookup } from "./lookup.ts";
 import { createMatcher, type Match } from "./matches.ts";
 import { readQuestion, type Wanted } from "./query.ts";
 import { secondLook } from "./rerank.ts";
-import { score, type Scores } from "./score.ts";
+import { score } from "./score.ts";
 import type { Segment } from "./segments.ts";
 import { snippetOf } from "./snippet.ts";
 import type { StoreAsk, StoreHit } from "./store.ts";
@@ -43,10 +43,12 @@ export function findPassages(index: Index, ask: StoreAsk, now = Date.now()): rea
   const found = lookUp(lookup, question.wanted);
   const gate = createGate(index.texts, lookup, question, ask.maySee, admission.ifFew());
   const count = Math.max(secondLooks, ask.limit);
+  const placesOf = (ids: readonly number[]): Ranked[] => ids.map((id) => placeOf(lookup, id));
+  const choose = (rank: Rank, wanted: number): Candidate[] => chooseBest(rank, admission, gate, wanted);
   const first =
     question.wanted.length === 0
-      ? chooseLatest(lookup, admission, gate, ask.limit)
-      : choose(score(lookup, found, worth, gate.isOut), admission, gate, count);
+      ? choose((take) => placesOf(admission.latest(take)), ask.limit)
+      : choose(score(lookup, found, worth, gate.isOut).top, count);
   const matcher = createMatcher(found);
   const look = (candidate: Candidate): Looked => {
     const kept = index.texts.passage(candidate.passage)!;
@@ -58,7 +60,8 @@ export function findPassages(index: Index, ask: StoreAsk, now = Date.now()): rea
   }));
   if (question.wanted.length > 0) looked.sort((left, right) => right.score - left.score);
   if (ask.vector && question.wanted.length > 0) {
-    const near = choosePlaces(places(lookup, index.vectors.nearest(ask.vector, count * 4)), admission, gate, count);
+    const { vector } = ask;
+    const near = choose((take) => placesOf(index.vectors.nearest(vector, take)), count);
     looked = fuse(looked, near).map((one) => ("kept" in one ? one : look(one)));
   }
   return looked.slice(0, ask.limit).map(({ document, score: total, kept, matches }) => {
@@ -108,58 +111,37 @@ function worth({ wanted: { kind, surface }, isGuess, idf }: Found): number {
 const kanaOnly = /^[\u3041-\u309f\u30fc]+$/u;
 const hasKana = /[\u3041-\u309f\u30fc]/u;
 
-/** The best that may be shown. */
-function choose(scores: Scores, admission: Admission, gate: Gate, count: number): Candidate[] {
+/** So many, best first; fewer only when there are no more. Those that are nowhere, or no longer, have no place. */
+type Rank = (count: number) => readonly Ranked[];
+type Ranked = (Place & { readonly score: number }) | undefined;
+
+/** The best that may be shown: as many are looked at as it takes. */
+function chooseBest(rank: Rank, admission: Admission, gate: Gate, count: number): Candidate[] {
   for (let take = count * 2; ; take *= 8) {
-    const top = scores.top(take);
-    const chosen = choosePlaces(top, admission, gate, count);
-    if (chosen.length === count || top.length < take) return chosen;
+    const ranked = rank(take);
+    const chosen = new Map<number, Candidate>();
+    const admitted = admission.admit(
+      ranked.flatMap((place) => (place ? place.segment.documents[place.document]! : [])),
+    );
+    for (const place of ranked) {
+      const document = place && admitted.get(place.segment.documents[place.document]!);
+      if (!document || chosen.has(document.id)) continue;
+      const passage = gate.pass(place, document);
+      if (passage === undefined) continue;
+      const at = document.id + passage - place.segment.starts[place.document]!;
+      chosen.set(document.id, { document, passage: at, score: place.score });
+      if (chosen.size === count) break;
+    }
+    if (chosen.size === count || ranked.length < take) return [...chosen.values()];
   }
 }
 
-function choosePlaces(
-  ranked: readonly (Place & { readonly score: number })[],
-  admission: Admission,
-  gate: Gate,
-  count: number,
-): Candidate[] {
-  const admitted = admission.admit(ranked.map(({ segment, document }) => segment.documents[document]!));
-  const chosen: Candidate[] = [];
-  for (const place of ranked) {
-    const { segment, document } = place;
-    const known = admitted.get(segment.documents[document]!);
-    const passage = known && gate.pass(place, known);
-    if (passage === undefined) continue;
-    chosen.push({ document: known!, passage: known!.id + passage - segment.starts[document]!, score: place.score });
-    if (chosen.length === count) break;
-  }
-  return chosen;
-}
-
-/** Where nothing is looked for, only kept out: what counts most. */
-function chooseLatest(lookup: Lookup, admission: Admission, gate: Gate, count: number): Candidate[] {
-  for (let take = count * 2; ; take *= 8) {
-    const latest = admission.latest(take);
-    const chosen = choosePlaces(places(lookup, latest), admission, gate, count);
-    if (chosen.length === count || latest.length < take) return chosen;
-  }
-}
-
-/** Where passages stand, each document once, in the order of its first passage here. */
-function places({ segments }: Lookup, passages: readonly number[]): (Place & { readonly score: number })[] {
-  const seen = new Set<number>();
-  const found: (Place & { readonly score: number })[] = [];
-  for (const id of passages) {
-    const segment = segments.find(({ first, last }) => first <= id && id <= last);
-    if (!segment) continue;
-    const document = lastUpTo(segment.documents, id);
-    const start = segment.starts[document]!;
-    const passage = start + id - segment.documents[document]!;
-    if (passage >= segment.starts[document + 1]! || seen.has(segment.documents[document]!)) continue;
-    seen.add(segment.documents[document]!);
-    found.push({ segment, document, passage, score: 0 });
-  }
-  return found;
+function placeOf({ segments }: Lookup, id: number): Ranked {
+  const segment = segments.find(({ first, last }) => first <= id && id <= last);
+  if (!segment) return undefined;
+  const document = lastUpTo(segment.documents, id);
+  const passage = segment.starts[document]! + id - segment.documents[document]!;
+  return passage < segment.starts[document + 1]! ? { segment, document, passage, score: 0 } : undefined;
 }
 
 function lastUpTo(ids: Segment["documents"], id: number): number {

@@ -1,4 +1,5 @@
 /** BM25 over fields: how well each document answers, and which of its passages does best. */
+import { keepLargest } from "./keep-largest.ts";
 import type { Found, Lookup } from "./lookup.ts";
 import { body, eachPosting, heading, title, type List } from "./lists.ts";
 import { longLength, type Segment } from "./segments.ts";
@@ -49,7 +50,7 @@ export function score(
         for (let document = 0; document < ofDocument.length; document += 1) {
           const total = ofDocument[document]! + ofBest[document]!;
           if (total <= least || isOut(part, document)) continue;
-          offer(heap, count, { part, document, score: total });
+          keepLargest(heap, count, { part, document, score: total });
           if (heap.length === count) least = heap[0]!.score;
         }
       });
@@ -135,28 +136,4 @@ function bestPassages(
     }
   }
   return { best, ofBest };
-}
-
-/** Keeps the largest in a heap whose root is the least of them. */
-function offer<T extends { readonly score: number }>(heap: T[], room: number, one: T): void {
-  if (heap.length < room) {
-    let at = heap.length;
-    heap.push(one);
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if (heap[parent]!.score <= heap[at]!.score) break;
-      [heap[parent], heap[at]] = [heap[at]!, heap[parent]!];
-      at = parent;
-    }
-    return;
-  }
-  heap[0] = one;
-  for (let at = 0; ;) {
-    const left = at * 2 + 1;
-    if (left >= heap.length) return;
-    const child = left + 1 < heap.length && heap[left + 1]!.score < heap[left]!.score ? left + 1 : left;
-    if (heap[at]!.score <= heap[child]!.score) return;
-    [heap[at], heap[child]] = [heap[child]!, heap[at]!];
-    at = child;
-  }
 }

@@ -1,5 +1,6 @@
 /** What passages mean, as vectors of one byte a dimension, compared one by one. */
 import type { DatabaseSync } from "node:sqlite";
+import { keepLargest } from "./keep-largest.ts";
 
 export const vectorTables = `
   create table vectors (
@@ -85,7 +86,7 @@ export function openVectors(database: DatabaseSync): Vectors {
       if (!asked) return [];
       refresh(vector.length);
       const question = new Int8Array(asked.buffer, asked.byteOffset + 4, vector.length);
-      const best: { passage: number; likeness: number }[] = [];
+      const best: { passage: number; score: number }[] = [];
       for (const { passages, values, scales, count: inPiece } of pieces)
         for (let at = 0; at < inPiece; at += 1) {
           let sum = 0;
@@ -93,24 +94,12 @@ export function openVectors(database: DatabaseSync): Vectors {
           for (let dimension = 0; dimension < dimensions; dimension += 1)
             sum += question[dimension]! * values[from + dimension]!;
           const likeness = sum * scales[at]!;
-          if (best.length < count || likeness > best.at(-1)!.likeness)
-            insertOrdered(best, count, passages[at]!, likeness);
+          if (best.length < count || likeness > best[0]!.score)
+            keepLargest(best, count, { passage: passages[at]!, score: likeness });
         }
-      return best.map(({ passage }) => passage);
+      return best.sort((left, right) => right.score - left.score).map(({ passage }) => passage);
     },
   };
-}
-
-function insertOrdered(
-  best: { passage: number; likeness: number }[],
-  room: number,
-  passage: number,
-  likeness: number,
-): void {
-  let at = best.length;
-  while (at > 0 && best[at - 1]!.likeness < likeness) at -= 1;
-  best.splice(at, 0, { passage, likeness });
-  if (best.length > room) best.pop();
 }
 
 /** Its length made 1, then a scale of four bytes and a byte for each dimension. Undefined for what is no direction. */

@@ -2,10 +2,12 @@
 import { invalid, notFound, quote, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { decodeHtml, htmlToMarkdown } from "../lib/documents/html.ts";
+import { doneWithin } from "../lib/done-within.ts";
 import { isTextType } from "../lib/mime.ts";
 import type { Freshness } from "../resources.ts";
 import { defineSource, pathOf, segmentsOf } from "../source.ts";
 import type { Address, Entry, Part, Source, SourceChange, SourceTemplate, Tools } from "../source.ts";
+import { createExtract, type Extract } from "./file/extract.ts";
 import { createPermit } from "./web/addresses.ts";
 import { createHosts } from "./web/hosts.ts";
 import { createKept, type Kept } from "./web/kept.ts";
@@ -93,9 +95,19 @@ export default defineSource<WebOptions>({
 const userAgent = "Pressmark (+https://modelcontextprotocol.io; reads pages for a person)";
 const robotsMs = 60 * 60 * 1000;
 const maxRobotsBytes = 500 * 1024;
-/** Pages that were read lately are looked at again too, as long as they are so few. */
-const maxFollowed = 200;
+/** Of so many sites the rules are remembered. */
+const maxRobots = 100;
+/** No site has a page with a longer address. */
+const maxUrlLength = 8000;
+/** Pages that were read lately are suggested; so many of them. */
+const maxRecent = 200;
+/** So many pages are looked at again because someone listens to them, beside those that are listed. */
+const maxHeard = 1000;
 const looksAtOnce = 8;
+/** A first look that takes longer is not waited for; what changes meanwhile is told as lost. */
+const armMs = 10_000;
+/** A larger page is taken apart in a thread of its own, so that no one else waits for it. */
+const maxHtmlHere = 64 * 1024;
 
 const template: SourceTemplate = {
   template: "{host}/{+path}",
@@ -109,10 +121,19 @@ export function createWeb(options: WebOptions, tools: Tools, resolve: Resolve): 
   const permit = createPermit(options.allowAddresses);
   const visiting = { permit, resolve, timeoutMs: options.timeoutMs, userAgent };
   const rules = new Map<string, { readonly until: number; readonly robots: Promise<Robots> }>();
-  const visitRobots = createVisit({ ...visiting, maxBytes: maxRobotsBytes, mayVisit: (url) => hosts.allows(url) });
+  const visitRobots = createVisit({
+    ...visiting,
+    maxBytes: maxRobotsBytes,
+    isCut: true,
+    mayVisit: (url) => hosts.allows(url),
+  });
   const visit = createVisit({ ...visiting, maxBytes: options.maxBytes, mayVisit });
   const kept = createKept(16 * 1024 * 1024);
-  const followed = new Map<string, URL>(listed.map(({ entry, url }) => [entry.path, url]));
+  const extract = createExtract({ timeoutMs: 10_000, maxMiB: 256 });
+  const byKey = new Map(listed.map((each) => [keyOf(each.entry), each]));
+  /** What was read lately, the oldest first. */
+  const recent = new Map<string, Heard>();
+  const heard = new Map<string, Heard & { readonly ears: Set<AbortSignal> }>();
 
   async function mayVisit(url: URL): Promise<boolean> {
     if (!hosts.allows(url)) return false;
@@ -130,37 +151,54 @@ export function createWeb(options: WebOptions, tools: Tools, resolve: Resolve): 
     // Not the caller's signal: the answer is for everyone who asks meanwhile.
     const robots = readRobots(new URL("/robots.txt", origin), new AbortController().signal);
     const entry = { until: tools.now() + robotsMs, robots };
+    rules.delete(origin);
     rules.set(origin, entry);
+    for (const oldest of rules.keys()) {
+      if (rules.size <= maxRobots) break;
+      rules.delete(oldest);
+    }
     robots.catch(() => rules.get(origin) === entry && rules.delete(origin));
     return robots;
   }
 
   /** A site without rules has none; one that cannot say its rules now is not read now. */
   async function readRobots(url: URL, signal: AbortSignal): Promise<Robots> {
-    const { status, bytes, url: found } = await visitRobots(url, {}, signal);
-    if (status >= 500)
+    const { status, bytes, url: found } = await visitRobots(url, () => ({}), signal);
+    if (status >= 500 || status === 429)
       throw new ResourceError("unavailable", `${quote(found.host)} cannot say its robots.txt (${status})`);
     return parseRobots(status === 200 ? bytes.toString("utf8") : "", "pressmark");
   }
 
   async function fetchPage(at: Address, signal: AbortSignal): Promise<Kept> {
-    const url = urlOf(at, hosts.schemeOf);
+    const key = keyOf(at);
+    const url = byKey.get(key)?.url ?? urlOf(at, hosts.schemeOf);
     if (!url || !hosts.allows(url)) throw notFound(at.path);
     const before = kept.get(url.href);
-    const visited = await visit(url, { Accept: "text/html, text/*;q=0.9, */*;q=0.5", ...before?.validators }, signal);
-    if (visited.status === 304 && before) return before;
-    refuseFailure(visited, at.path);
-    const page = toKept(visited);
+    const headersFor = ({ href }: URL) => ({
+      Accept: "text/html, text/*;q=0.9, */*;q=0.5",
+      ...(href === before?.href && before.validators),
+    });
+    const visited = await visit(url, headersFor, signal);
+    const isSame = visited.status === 304 && visited.url.href === before?.href;
+    if (!isSame) refuseFailure(visited, at.path);
+    const page = isSame && before ? before : await toKept(visited, at.path, extract, signal);
     kept.set(url.href, page);
-    if (!at.query && !followed.has(at.path) && followed.size < listed.length + maxFollowed) followed.set(at.path, url);
+    recent.delete(key);
+    recent.set(key, { at, digest: page.digest });
+    for (const oldest of recent.keys()) {
+      if (recent.size <= maxRecent) break;
+      recent.delete(oldest);
+    }
     return page;
   }
 
   return {
     async list({ cursor, limit }) {
       const rest = listed.filter(({ entry }) => cursor === undefined || compareAddresses(entry.path, cursor) > 0);
-      const items = rest.slice(0, limit).map(({ entry }) => entry);
-      return { items, ...(rest.length > limit && { next: items.at(-1)!.path }) };
+      // Pages that differ by their query alone stand on one page of the list: a cursor leads behind all of them.
+      const end = rest.findIndex(({ entry }, index) => index >= limit && entry.path !== rest[index - 1]?.entry.path);
+      const items = rest.slice(0, end < 0 ? rest.length : end).map(({ entry }) => entry);
+      return { items, ...(end >= 0 && { next: items.at(-1)!.path }) };
     },
 
     async read(at, { signal }) {
@@ -169,14 +207,14 @@ export function createWeb(options: WebOptions, tools: Tools, resolve: Resolve): 
     },
 
     async stat(at, { signal }) {
-      const known = at.query ? undefined : listed.find(({ entry }) => entry.path === at.path);
+      const known = byKey.get(keyOf(at));
       if (known) return known.entry;
-      const { part, size, lastModified, version } = await fetchPage(at, signal);
+      const { part, size, lastModified, digest } = await fetchPage(at, signal);
       return {
         ...at,
         ...(part.mimeType !== undefined && { mimeType: part.mimeType }),
         size,
-        ...(version !== undefined && { version }),
+        version: digest,
         ...(lastModified && { annotations: { lastModified } }),
       };
     },
@@ -188,7 +226,8 @@ export function createWeb(options: WebOptions, tools: Tools, resolve: Resolve): 
       if (variable === "host")
         return hosts.names.filter((name) => name.startsWith(beginning)).map((each) => ({ value: each }));
       if (variable !== "path") return [];
-      return [...followed.keys()].flatMap((path) => {
+      const paths = [...byKey.values(), ...recent.values()].map((each) => ("at" in each ? each.at : each.entry));
+      return [...new Set(paths.flatMap((at) => (at.query ? [] : [at.path])))].flatMap((path) => {
         const [host, ...rest] = path.split("/");
         const way = rest.join("/");
         const isMeant = (given["host"] ?? host) === host && way !== "" && way.startsWith(value);
@@ -197,14 +236,37 @@ export function createWeb(options: WebOptions, tools: Tools, resolve: Resolve): 
     },
 
     async watch({ signal }) {
-      /** What each page looked like last; absent until it was seen. */
-      const seen = new Map<string, string | undefined>();
-      await lookAtAll(seen, signal);
-      return follow(seen, signal);
+      const seen: Seen = new Map();
+      const first = lookAtAll(seen, signal);
+      const isSeen = await doneWithin(first, armMs, tools.wait, signal);
+      return follow(seen, first, isSeen, signal);
     },
+
+    async follow(at, { signal }) {
+      const key = keyOf(at);
+      if (signal.aborted || byKey.has(key)) return;
+      const known = heard.get(key);
+      if (!known && heard.size >= maxHeard)
+        return tools.log("warn", `more than ${maxHeard} pages are listened to, and the others are not looked at again`);
+      // Who listens has looked at it just now; what becomes of it since then is news.
+      const each = known ?? { at, digest: recent.get(key)?.digest, ears: new Set() };
+      heard.set(key, each);
+      each.ears.add(signal);
+      const leave = () => each.ears.delete(signal) && each.ears.size === 0 && heard.delete(key);
+      signal.addEventListener("abort", leave, { once: true });
+    },
+
+    close: async () => extract.close(),
   };
 
-  async function* follow(seen: Map<string, string | undefined>, signal: AbortSignal): AsyncGenerator<SourceChange> {
+  async function* follow(
+    seen: Seen,
+    first: Promise<unknown>,
+    isSeen: boolean,
+    signal: AbortSignal,
+  ): AsyncGenerator<SourceChange> {
+    await first;
+    if (!isSeen && !signal.aborted) yield { kind: "lost" };
     for (;;) {
       try {
         await tools.wait(options.pollMs, signal);
@@ -216,34 +278,50 @@ export function createWeb(options: WebOptions, tools: Tools, resolve: Resolve): 
   }
 
   /** A page that cannot be reached now is as it was. */
-  async function lookAtAll(seen: Map<string, string | undefined>, signal: AbortSignal): Promise<SourceChange[]> {
+  async function lookAtAll(seen: Seen, signal: AbortSignal): Promise<SourceChange[]> {
     const changes: SourceChange[] = [];
-    const waiting = followed.keys();
+    const pages = new Map<string, Heard>([...byKey].map(([key, { entry }]) => [key, { at: entry, digest: undefined }]));
+    for (const [key, each] of heard) pages.set(key, each);
+    for (const key of seen.keys()) if (!pages.has(key)) seen.delete(key);
+    const waiting = pages.entries();
     const walk = async () => {
-      for (const path of waiting) if (!signal.aborted) await lookAt(path, seen, changes, signal);
+      for (const [key, each] of waiting) if (!signal.aborted) await lookAt(key, each, seen, changes, signal);
     };
     await Promise.all(Array.from({ length: looksAtOnce }, walk));
     return changes;
   }
 
   async function lookAt(
-    path: string,
-    seen: Map<string, string | undefined>,
+    key: string,
+    { at, digest: first }: Heard,
+    seen: Seen,
     changes: SourceChange[],
     signal: AbortSignal,
   ): Promise<void> {
+    const before = seen.has(key) ? seen.get(key) : (first ?? "not seen yet");
     try {
-      const { digest } = await fetchPage({ path }, signal);
-      const before = seen.get(path);
-      if (seen.has(path) && before !== digest)
-        changes.push({ kind: before === undefined ? "appeared" : "changed", path });
-      seen.set(path, digest);
+      const { digest } = await fetchPage({ path: at.path, ...(at.query && { query: at.query }) }, signal);
+      if (before !== digest) changes.push({ kind: before === undefined ? "appeared" : "changed", path: at.path });
+      seen.set(key, digest);
     } catch (cause) {
       if (!(cause instanceof ResourceError) || cause.kind !== "not-found") return;
-      if (seen.get(path) !== undefined) changes.push({ kind: "gone", path });
-      seen.set(path, undefined);
+      if (before !== undefined) changes.push({ kind: "gone", path: at.path });
+      seen.set(key, undefined);
     }
   }
+}
+
+/** A page, and what it was like when it was last looked at. */
+interface Heard {
+  readonly at: Address;
+  readonly digest: string | undefined;
+}
+
+/** Page → what it looked like last; undefined when it was not there, absent until it was looked for. */
+type Seen = Map<string, string | undefined>;
+
+function keyOf({ path, query }: Address): string {
+  return JSON.stringify([path, ...Object.entries(query ?? {})]);
 }
 
 interface Listed {

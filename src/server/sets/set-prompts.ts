@@ -58,7 +58,7 @@ export function createSetPrompts({ resources, sets, others }: SetPromptsOptions)
       const own = taken.get(name);
       if (own) return own;
       const behind = name.startsWith("set-") && taken.has(name.slice(4)) ? name.slice(4) : name;
-      const set = (await sets.find(behind, call)) ?? (await sets.find(name, call));
+      const set = (await sets.find(behind, call)) ?? (behind === name ? undefined : await sets.find(name, call));
       return set && toPrompt(set);
     },
 

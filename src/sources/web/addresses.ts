@@ -46,11 +46,11 @@ export function createPermit(allowed: readonly string[]): Permit {
 function createRanges(ranges: readonly string[]): (address: string) => boolean {
   const lists = { 4: new BlockList(), 6: new BlockList() };
   for (const range of ranges) {
-    const [address = "", length] = range.split("/");
+    const [, address = "", length] = /^([\d.]+|[\da-f:.]+)(?:\/(\d{1,3}))?$/i.exec(range) ?? [];
     const family = isIP(address);
     const most = family === 6 ? 128 : 32;
     const prefix = length === undefined ? most : Number(length);
-    if (family === 0 || !Number.isInteger(prefix) || prefix < 0 || prefix > most)
+    if (family === 0 || prefix > most)
       throw invalid(`${quote(range)} is no address and no range of addresses, such as "10.1.0.0/16"`);
     if (family === 6) lists[6].addSubnet(address, prefix, "ipv6");
     else lists[4].addSubnet(address, prefix, "ipv4");

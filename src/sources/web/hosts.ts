@@ -3,7 +3,7 @@ import { invalid, quote } from "../../errors.ts";
 
 export interface Hosts {
   allows(url: URL): boolean;
-  /** "https:" unless the host was named with http://. */
+  /** "https:" unless the host was only named with http://. */
   schemeOf(host: string): string;
   /** Those that are named in full. */
   readonly names: readonly string[];
@@ -21,7 +21,10 @@ export function createHosts(given: readonly string[]): Hosts {
   const hosts = given.map(parseHost);
   return {
     allows: ({ protocol, host }) => hosts.some((each) => each.protocol === protocol && isMeant(host, each)),
-    schemeOf: (host) => hosts.find((each) => isMeant(host, each))?.protocol ?? "https:",
+    schemeOf(host) {
+      const meant = hosts.filter((each) => isMeant(host, each));
+      return meant.length > 0 && meant.every(({ protocol }) => protocol === "http:") ? "http:" : "https:";
+    },
     names: [...new Set(hosts.flatMap(({ host, isBelow }) => (isBelow ? [] : [host])))].sort(),
   };
 }
@@ -35,7 +38,7 @@ function parseHost(given: string): Host {
   const rest = given.slice(scheme?.[0].length ?? 0).replace(/\/$/, "");
   const isBelow = rest.startsWith("*.");
   const url = URL.parse(`${scheme?.[1] ?? "https"}://${isBelow ? rest.slice(2) : rest}`);
-  if (!url || rest.includes("/") || rest.includes("@") || url.host.includes("*"))
+  if (!url || /[/\\@?#*]/.test(isBelow ? rest.slice(2) : rest))
     throw invalid(`${quote(given)} is no host; write "docs.example.com", "*.example.com" or "http://intranet:8080"`);
   return { protocol: url.protocol, host: url.host, isBelow };
 }

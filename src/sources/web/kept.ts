@@ -5,9 +5,12 @@ export interface Kept {
   readonly part: Part;
   /** Of the page as it came. */
   readonly size: number;
+  /** What keeping it takes, about. */
+  readonly heldBytes: number;
   readonly digest: string;
-  readonly version: string | undefined;
   readonly lastModified: string | undefined;
+  /** Where it was found in the end: only there its validators mean something. */
+  readonly href: string;
   /** The headers that ask whether it is another by now. */
   readonly validators: Readonly<Record<string, string>>;
 }
@@ -23,7 +26,7 @@ export function createKept(maxBytes: number): KeptPages {
   let held = 0;
 
   function remove(url: string): void {
-    held -= pages.get(url)?.size ?? 0;
+    held -= pages.get(url)?.heldBytes ?? 0;
     pages.delete(url);
   }
 
@@ -39,9 +42,9 @@ export function createKept(maxBytes: number): KeptPages {
     set(url, page) {
       remove(url);
       // Without a validator it is asked for whole again, and need not be kept.
-      if (Object.keys(page.validators).length === 0 || page.size > maxBytes / 4) return;
+      if (Object.keys(page.validators).length === 0 || page.heldBytes > maxBytes / 4) return;
       pages.set(url, page);
-      held += page.size;
+      held += page.heldBytes;
       for (const oldest of pages.keys()) {
         if (held <= maxBytes) break;
         remove(oldest);

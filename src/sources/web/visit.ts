@@ -23,22 +23,29 @@ export interface VisitOptions {
   readonly permit: Permit;
   readonly resolve: Resolve;
   readonly maxBytes: number;
+  /** Whether what is more than that is left out, and no fault. */
+  readonly isCut?: boolean;
   readonly timeoutMs: number;
   readonly userAgent: string;
 }
 
-export type Visit = (url: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Visited>;
+/** What is said to each page on the way: it may differ from step to step. */
+export type Headers = (url: URL) => Readonly<Record<string, string>>;
+
+export type Visit = (url: URL, headers: Headers, signal: AbortSignal) => Promise<Visited>;
 
 const maxRedirects = 5;
 const redirects = new Set([301, 302, 303, 307, 308]);
 
-export function createVisit({ mayVisit, permit, resolve, maxBytes, timeoutMs, userAgent }: VisitOptions): Visit {
-  /** The one address that is asked. Any that is closed closes the name: what it says next time may be that one. */
-  async function addressOf({ hostname }: URL): Promise<LookupAddress> {
+export function createVisit(visiting: VisitOptions): Visit {
+  const { mayVisit, permit, resolve, maxBytes, isCut = false, timeoutMs, userAgent } = visiting;
+
+  /** The addresses that are asked. Any that is closed closes the name: what it says next time may be that one. */
+  async function addressesOf({ hostname }: URL): Promise<readonly [LookupAddress, ...LookupAddress[]]> {
     const literal = hostname.replace(/^\[|\]$/g, "");
     const family = isIP(literal);
     const found = family > 0 ? [{ address: literal, family }] : await resolve(hostname).catch(noAddress(hostname));
-    const [first] = found;
+    const [first, ...others] = found;
     if (!first) throw noAddress(hostname)(undefined);
     const closed = found.find(({ address }) => !permit(address));
     if (closed)
@@ -46,11 +53,12 @@ export function createVisit({ mayVisit, permit, resolve, maxBytes, timeoutMs, us
         "denied",
         `${quote(hostname)} leads to ${closed.address}, which is no public address; to allow it, name it in allowAddresses`,
       );
-    return first;
+    return [first, ...others];
   }
 
   async function ask(url: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Visited> {
-    const { address, family } = await addressOf(url);
+    const addresses = await addressesOf(url);
+    const [{ address, family }] = addresses;
     const { request } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
     return new Promise((answer, fail) => {
       const options: RequestOptions = {
@@ -59,14 +67,18 @@ export function createVisit({ mayVisit, permit, resolve, maxBytes, timeoutMs, us
         agent: false,
         headers: { "User-Agent": userAgent, "Accept-Encoding": "gzip, br", ...headers },
         lookup: (_name, asked, found) =>
-          asked.all ? found(null, [{ address, family }]) : found(null, address, family),
+          asked.all ? found(null, [...addresses]) : found(null, address, family),
       };
       const asked = request(url, options, (response) => {
-        take(response, maxBytes).then((bytes) => {
+        take(response, maxBytes, isCut).then((bytes) => {
           answer({ status: response.statusCode ?? 0, headers: response.headers, bytes, url });
         }, fail);
       });
       asked.once("error", fail);
+      asked.once("upgrade", (_response, socket) => {
+        socket.destroy();
+        fail(new Error("the site wants to speak something else"));
+      });
       asked.end();
     });
   }
@@ -77,9 +89,9 @@ export function createVisit({ mayVisit, permit, resolve, maxBytes, timeoutMs, us
     let url = start;
     try {
       for (let step = 0; step <= maxRedirects; step += 1) {
-        if (!(await mayVisit(url)))
+        if (!(await unless(either, mayVisit(url))))
           throw new ResourceError("denied", `${quote(url.host)} is not among the hosts that may be asked`);
-        const visited = await ask(url, headers, either);
+        const visited = await unless(either, ask(url, headers(url), either));
         const target = visited.headers["location"];
         if (!redirects.has(visited.status) || typeof target !== "string") return visited;
         url = nextStep(target, url);
@@ -94,6 +106,18 @@ export function createVisit({ mayVisit, permit, resolve, maxBytes, timeoutMs, us
   };
 }
 
+/** Some of what a visit waits for cannot be stopped; then it is no longer waited for. */
+async function unless<T>(signal: AbortSignal, work: T | Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const off = () => reject(signal.reason as Error);
+    if (signal.aborted) off();
+    signal.addEventListener("abort", off, { once: true });
+    void Promise.resolve(work)
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener("abort", off));
+  });
+}
+
 function nextStep(target: string, from: URL): URL {
   const url = URL.parse(target, from.href);
   // A secret in a URL is for whoever made the link, not for us to hand on.
@@ -106,13 +130,17 @@ function nextStep(target: string, from: URL): URL {
 }
 
 /** The body, unpacked. Stops in the middle of what turns out to be too much. */
-async function take(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
+async function take(response: IncomingMessage, maxBytes: number, isCut: boolean): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let size = 0;
   const body = await unpack(response);
   try {
     for await (const piece of body as AsyncIterable<Buffer>) {
       size += piece.length;
+      if (size > maxBytes && isCut) {
+        pieces.push(piece.subarray(0, maxBytes - size));
+        break;
+      }
       if (size > maxBytes)
         throw new ResourceError("too-large", `the page has more than ${maxBytes} bytes, which are not read`, {
           details: { reason: "too-large", maxBytes },
