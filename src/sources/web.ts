@@ -116,7 +116,7 @@ const template: SourceTemplate = {
 };
 
 export function createWeb(options: WebOptions, tools: Tools, resolve: Resolve): Source {
-  const listed = listPages(options.pages);
+  const listed = listPages(options);
   const hosts = createHosts([...options.hosts, ...listed.map(({ url }) => url.origin)]);
   const permit = createPermit(options.allowAddresses);
   const visiting = { permit, resolve, timeoutMs: options.timeoutMs, userAgent };
@@ -329,7 +329,7 @@ interface Listed {
   readonly entry: Entry;
 }
 
-function listPages(pages: readonly (string | PageOption)[]): readonly Listed[] {
+function listPages({ pages, direct }: Pick<WebOptions, "pages" | "direct">): readonly Listed[] {
   const listed = pages.map((page) => {
     const {
       url: given,
@@ -341,6 +341,9 @@ function listPages(pages: readonly (string | PageOption)[]): readonly Listed[] {
     const url = URL.parse(given);
     if (!url || !/^https?:$/.test(url.protocol)) throw invalid(`${quote(given)} is no page; write it with https://`);
     if (url.username !== "" || url.password !== "") throw invalid("a page's address may hold no password");
+    if (direct && (url.protocol !== "https:" || url.port !== ""))
+      throw invalid(`${quote(given)} cannot be listed with direct: only https:// without a port can`);
+    url.hash = "";
     const annotations = { ...(priority !== undefined && { priority }), ...(audience && { audience }) };
     const entry: Entry = {
       ...addressOf(url),
@@ -351,29 +354,39 @@ function listPages(pages: readonly (string | PageOption)[]): readonly Listed[] {
     };
     return { url, entry };
   });
-  const byPath = new Map(listed.map((each) => [each.entry.path + JSON.stringify(each.entry.query ?? {}), each]));
-  return [...byPath.values()].sort((one, other) => compareAddresses(one.entry.path, other.entry.path));
+  const once = new Map(listed.map((each) => [keyOf(each.entry), each]));
+  return [...once.values()].sort((one, other) => compareAddresses(one.entry.path, other.entry.path));
 }
 
 function addressOf(url: URL): Address {
-  const segments = url.pathname === "/" ? [] : url.pathname.slice(1).split("/").map(decodeURIComponent);
   const query = Object.fromEntries(url.searchParams);
-  return { path: pathOf([url.host, ...segments]), ...(url.search !== "" && { query }) };
+  try {
+    const segments = url.pathname === "/" ? [] : url.pathname.slice(1).split("/").map(decodeURIComponent);
+    const isSpelled = !segments.some((each) => each.includes("\0")) && !("" in query);
+    if (isSpelled && Object.keys(query).length === url.searchParams.size)
+      return { path: pathOf([url.host, ...segments]), ...(url.searchParams.size > 0 && { query }) };
+  } catch {
+    // An escape that is none.
+  }
+  throw invalid(
+    `${quote(url.href)} cannot be listed: no name may stand twice in its query, and every "%" begins an escape`,
+  );
 }
 
 /** Undefined for what is no page of any host. */
 function urlOf({ path, query }: Address, schemeOf: (host: string) => string): URL | undefined {
   const [host = "", ...segments] = segmentsOf(path);
-  if (!/^[\p{L}\p{N}.:[\]-]+$/u.test(host)) return undefined;
+  // The host alone is its first page; that has no second address.
+  if (!/^[\p{L}\p{N}.:[\]-]+$/u.test(host) || (segments.length === 1 && segments[0] === "")) return undefined;
   const way = segments.map(encodeURIComponent).join("/");
   const search = query
     ? `?${Object.entries(query)
         .map((pair) => pair.map(encodeURIComponent).join("="))
         .join("&")}`
     : "";
-  const url = URL.parse(`${schemeOf(host.toLowerCase())}//${host}/${way}${search}`);
-  // Another host than the one that is meant would be judged by another's rule.
-  return url && url.username === "" && url.host === host.toLowerCase() ? url : undefined;
+  const url = URL.parse(`${schemeOf(host)}//${host}/${way}${search}`);
+  // Another host than the one that is meant would be judged by another's rule, and so would another spelling of it.
+  return url && url.username === "" && url.host === host && url.href.length <= maxUrlLength ? url : undefined;
 }
 
 function refuseFailure({ status, headers, url }: Visited, path: string): void {
@@ -383,44 +396,72 @@ function refuseFailure({ status, headers, url }: Visited, path: string): void {
   if (status === 401 || status === 403) throw new ResourceError("denied", `${host} refuses the page (${status})`);
   if (status === 429) {
     const seconds = Number(headers["retry-after"]);
-    const details = Number.isFinite(seconds) ? { retryAfterMs: Math.min(seconds, 86_400) * 1000 } : {};
+    const details = Number.isFinite(seconds) ? { retryAfterMs: Math.min(Math.max(seconds, 0), 86_400) * 1000 } : {};
     throw new ResourceError("busy", `${host} asks us to come back later`, { details });
   }
   throw new ResourceError("unavailable", `${host} answered ${status}`, { passing: status >= 500 });
 }
 
 const htmlTypes = new Set(["text/html", "application/xhtml+xml"]);
+const typePattern = /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}$/;
 
-function toKept({ headers, bytes }: Visited): Kept {
-  const said = String(headers["content-type"] ?? "application/octet-stream");
-  const type = said.split(";")[0]!.trim().toLowerCase();
+async function toKept(visited: Visited, path: string, extract: Extract, signal: AbortSignal): Promise<Kept> {
+  const { headers, bytes, url } = visited;
+  const size = bytes.length;
+  const digest = process.getBuiltinModule("node:crypto").hash("sha256", bytes, "base64url");
+  const said = String(headers["content-type"] ?? "");
+  const named = said.split(";")[0]!.trim().toLowerCase();
+  const type = typePattern.test(named) ? named : "application/octet-stream";
   const charset = /;\s*charset\s*=\s*"?([\w-]{2,30})/i.exec(said)?.[1];
   const etag = headers["etag"];
   const modified = headers["last-modified"];
   const isHtml = htmlTypes.has(type);
   const text = isHtml
-    ? htmlToMarkdown(textIn(bytes, charset) ?? decodeHtml(bytes))
+    ? await markdownOf(bytes, charset, path, extract, signal)
     : isTextType(type)
       ? textIn(bytes, charset ?? "utf-8")
       : undefined;
   const part: Part = {
     body: text === undefined ? { bytes } : { text },
     mimeType: isHtml ? "text/markdown" : type,
-    freshness: freshnessOf(String(headers["cache-control"] ?? "")),
+    freshness: freshnessOf(String(headers["cache-control"] ?? ""), Number(headers["age"] ?? 0)),
     ...(isHtml && { meta: { "pressmark/originalType": type } }),
   };
   const when = typeof modified === "string" ? new Date(modified) : undefined;
   return {
     part,
-    size: bytes.length,
-    digest: process.getBuiltinModule("node:crypto").hash("sha256", bytes, "base64url"),
-    version: typeof etag === "string" ? etag : undefined,
+    size,
+    heldBytes: text === undefined ? size : 2 * text.length,
+    digest,
     lastModified: when && !Number.isNaN(when.getTime()) ? when.toISOString() : undefined,
+    href: url.href,
     validators: {
       ...(typeof etag === "string" && { "If-None-Match": etag }),
       ...(typeof modified === "string" && { "If-Modified-Since": modified }),
     },
   };
+}
+
+async function markdownOf(
+  bytes: Buffer,
+  charset: string | undefined,
+  path: string,
+  extract: Extract,
+  signal: AbortSignal,
+): Promise<string> {
+  const html = textIn(bytes, charset);
+  if (bytes.length <= maxHtmlHere) return htmlToMarkdown(html ?? decodeHtml(bytes));
+  const document = { mimeType: "text/html", version: undefined, path };
+  try {
+    const found = await extract.text({ ...document, bytes: html === undefined ? bytes : Buffer.from(html) }, signal);
+    return found.text.toString("utf8");
+  } catch (cause) {
+    if (!(cause instanceof ResourceError) || cause.kind !== "too-large") throw cause;
+    throw new ResourceError("too-large", `${quote(path)} takes more to be made into Markdown than it may`, {
+      cause,
+      details: { reason: "too-large" },
+    });
+  }
 }
 
 function textIn(bytes: Uint8Array, charset: string | undefined): string | undefined {
@@ -432,9 +473,10 @@ function textIn(bytes: Uint8Array, charset: string | undefined): string | undefi
   }
 }
 
-function freshnessOf(control: string): Partial<Freshness> {
-  const seconds = Number(/(?:^|[,\s])max-age=(\d{1,9})/i.exec(control)?.[1] ?? Number.NaN);
-  const isKept = !/no-store|no-cache/i.test(control) && Number.isFinite(seconds);
+/** `ageSeconds` is how long someone on the way has kept it already. */
+function freshnessOf(control: string, ageSeconds: number): Partial<Freshness> {
+  const seconds = Number(/(?:^|[,\s])max-age=(\d{1,9})/i.exec(control)?.[1] ?? 0) - (ageSeconds > 0 ? ageSeconds : 0);
+  const isKept = !/no-store|no-cache/i.test(control) && seconds > 0;
   return {
     ttlMs: isKept ? Math.min(seconds, 86_400) * 1000 : 0,
     scope: /private|no-store/i.test(control) ? "private" : "public",

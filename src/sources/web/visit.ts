@@ -66,8 +66,7 @@ export function createVisit(visiting: VisitOptions): Visit {
         // No connection is kept for another visit: it may be meant for another address by then.
         agent: false,
         headers: { "User-Agent": userAgent, "Accept-Encoding": "gzip, br", ...headers },
-        lookup: (_name, asked, found) =>
-          asked.all ? found(null, [...addresses]) : found(null, address, family),
+        lookup: (_name, asked, found) => (asked.all ? found(null, [...addresses]) : found(null, address, family)),
       };
       const asked = request(url, options, (response) => {
         take(response, maxBytes, isCut).then((bytes) => {
