@@ -1,6 +1,9 @@
 /** The front door: what programs that build on Pressmark may count on. */
 export { openPolicy, type Policy } from "./access/policy.ts";
 export { type ConfigInput, defineConfig, type MountInput } from "./config/define-config.ts";
+export { bestCounter, type CountTokens, estimate } from "./context/count-tokens.ts";
+export { gather, type GatherAsk } from "./context/gather.ts";
+export type { Included, Item, LeftOut, Pack, PackFormat, Receipt } from "./context/pack.ts";
 export {
   type ErrorDetails,
   type ErrorKind,

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { textOf, visit } from "../visit.ts";
 
-const client = await visit(new URL("server.ts", import.meta.url).pathname);
+const client = await visit(fileURLToPath(new URL("server.ts", import.meta.url)));
 const { resources } = await client.listResources();
 assert.deepEqual(
   resources.map(({ uri }) => uri),

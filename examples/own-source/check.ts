@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
 import { textOf, visit } from "../visit.ts";
 
-const at = (path: string) => new URL(path, import.meta.url).pathname;
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 // A config that is named with --config is trusted by being named.
 const client = await visit(at("../../bin/pressmark.js"), "stdio", "--config", at("pressmark.config.yaml"));
 const { resources } = await client.listResources();

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
 import { textOf, visit } from "../visit.ts";
 
-const client = await visit(new URL("server.ts", import.meta.url).pathname);
+const client = await visit(fileURLToPath(new URL("server.ts", import.meta.url)));
 const { resourceTemplates } = await client.listResourceTemplates();
 const [{ uriTemplate: uri } = { uriTemplate: "" }] = resourceTemplates;
 assert.equal(uri, "travel://activities/{city}/{category}");
@@ -25,6 +26,7 @@ assert.match(
   /清水寺/,
 );
 await assert.rejects(textOf(client, "travel://activities/barcelona/skiing"), /not found/i);
+await assert.rejects(textOf(client, "travel://activities/constructor/name"), /not found/i);
 
 await client.close();
 console.log("travel: all is as it should be");

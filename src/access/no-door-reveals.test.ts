@@ -320,6 +320,7 @@ async function askTools(
       search_resources: [{ query: "tea" }, ...uris.map((within) => ({ query: "tea", within }))],
       list_resources: [{ limit: 500 }, ...uris.map((within) => ({ within, limit: 500 }))],
       read_resource: uris.flatMap((uri) => [{ uri }, { uri, lines: "1-1" }, { uri: `${uri}x` }]),
+      gather_context: [{ task: "tea" }, { task: "milk in the cup", budget: 200, include: uris.slice(0, 50) }],
     };
     for (const args of asks[name] ?? [])
       answers.set(`${name} ${JSON.stringify(args)}`, await outcome(use(args, asked)));

@@ -442,7 +442,8 @@ server: { host: 0.0.0.0, port: 1234, allowedHosts: [example.org] }
   b: { source: sqlite, path: data.db, rows: true }
   c: { source: sqlite, path: .state/app.db }
   d: { source: postgres, url: "postgres://me:pl/anted@db.example/shop", password: plain-secret }
-  e: { source: postgres, url: "postgres://me:planted@db.example/shop" }`,
+  e: { source: postgres, url: "postgres://me:planted@db.example/shop" }
+  f: { source: s3, buckets: [b], accessKeyId: me, secretAccessKey: plain-secret, sessionToken: plain-secret }`,
       found,
     );
     expect(config.mounts.map(({ name }) => name)).toEqual(["a"]);
@@ -453,6 +454,7 @@ server: { host: 0.0.0.0, port: 1234, allowedHosts: [example.org] }
     ]);
     expect(said[3]).toContain("postgres://me:••••@db.example/shop");
     expect(JSON.stringify([said, config.shown])).not.toMatch(/:planted|plain-secret/);
+    expect(JSON.stringify((await load("mounts: { f: { source: s3, accessKeyId: me, secretAccessKey: plain-secret } }")).shown)).toMatch(/"secretAccessKey":"••••"/); // prettier-ignore
   });
 
   it("may not use a source that could run or reach anything, and shows it as it is written", async () => {

@@ -33,10 +33,13 @@ export function shownConfig(
   };
 }
 
+/** Options whose value is a secret even where it is written plainly. */
+const secretNames: ReadonlySet<unknown> = new Set(["password", "secretAccessKey", "sessionToken"]);
+
 function withoutSecrets(value: unknown, path: KeyPath, secretPaths: ReadonlySet<string>): unknown {
   if (secretPaths.has(spellPath(path))) return dots;
   if (Array.isArray(value)) return value.map((each, index) => withoutSecrets(each, [...path, index], secretPaths));
-  if (typeof value === "string") return path.at(-1) === "password" ? dots : withoutCredentials(value);
+  if (typeof value === "string") return secretNames.has(path.at(-1)) ? dots : withoutCredentials(value);
   if (!isPlainObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, each]) => [key, withoutSecrets(each, [...path, key], secretPaths)]),
@@ -47,5 +50,5 @@ function withoutSecrets(value: unknown, path: KeyPath, secretPaths: ReadonlySet<
 export function withoutCredentials(text: string): string {
   return text
     .replaceAll(/(:\/\/[^\s/:@"]*):[^\s/"]*@/g, `$1:${dots}@`)
-    .replaceAll(/("password":")(?:[^"\\]|\\.)*/g, `$1${dots}`);
+    .replaceAll(/("(?:password|secretAccessKey|sessionToken)":")(?:[^"\\]|\\.)*/g, `$1${dots}`);
 }

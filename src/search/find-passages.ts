@@ -13,7 +13,7 @@ import type { Segment } from "./segments.ts";
 import { snippetOf } from "./snippet.ts";
 import type { StoreAsk, StoreHit } from "./store.ts";
 import type { KeptPassage } from "./texts.ts";
-import { tokensOf } from "./tokens.ts";
+import { createVocabulary } from "./vocabulary.ts";
 import { weights } from "./weights.ts";
 
 /** A document that may be shown, and the id of the passage that is. */
@@ -32,6 +32,8 @@ interface Looked extends Candidate {
 const secondLooks = 24;
 /** Of a long question the rarest terms say most of it. */
 const maxTerms = 64;
+/** So many terms of texts are remembered. */
+const maxRemembered = 100_000;
 /** Softens the first ranks of rankings that are fused, as is usual. */
 const fusionOffset = 60;
 
@@ -49,10 +51,10 @@ export function findPassages(index: Index, ask: StoreAsk, now = Date.now()): rea
     question.wanted.length === 0
       ? choose((take) => placesOf(admission.latest(take)), ask.limit)
       : choose(score(lookup, found, worth, gate.isOut).top, count);
-  const matcher = createMatcher(found);
+  const matcher = createMatcher(found, vocabularyOfTexts());
   const look = (candidate: Candidate): Looked => {
     const kept = index.texts.passage(candidate.passage)!;
-    return { ...candidate, kept, matches: matcher(tokensOf(kept.text)) };
+    return { ...candidate, kept, matches: matcher(kept.text) };
   };
   let looked = first.map(look).map((one) => ({
     ...one,
@@ -76,6 +78,14 @@ export function findPassages(index: Index, ask: StoreAsk, now = Date.now()): rea
       lines: kept.lines,
     };
   });
+}
+
+/** Kept from question to question: what was met in one text is met in the next. */
+let vocabulary = createVocabulary();
+
+function vocabularyOfTexts(): typeof vocabulary {
+  if (vocabulary.size > maxRemembered) vocabulary = createVocabulary();
+  return vocabulary;
 }
 
 /** Each term once, the rarest if there are many, in the order of the question. */

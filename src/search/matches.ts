@@ -1,7 +1,9 @@
 /** Where the terms of a question stand in one passage. */
+import { fold } from "./fold.ts";
 import type { Found } from "./lookup.ts";
 import type { Phrase } from "./query.ts";
-import { tokensOf, type Token } from "./tokens.ts";
+import { scan, tokenAt, tokensOf, type Token } from "./tokens.ts";
+import type { Vocabulary } from "./vocabulary.ts";
 
 export interface Match {
   readonly found: Found;
@@ -10,25 +12,42 @@ export interface Match {
   readonly token: Token;
 }
 
-/** Finds in passage after passage. */
-export interface Matcher {
-  /** In the order of the text. */
-  (tokens: readonly Token[]): Match[];
-}
+/** Finds in passage after passage, in the order of the text. */
+export type Matcher = (text: string) => Match[];
 
-export function createMatcher(found: readonly Found[]): Matcher {
-  const byTerm = new Map<string, number>();
+/** The vocabulary is only there to compare by numbers, and may hold anything. */
+export function createMatcher(found: readonly Found[], vocabulary: Vocabulary): Matcher {
+  /** By the number of a term: which was found as it. */
+  const known = new Map<number, number>();
   const others: number[] = [];
   found.forEach((one, index) => {
     if (one.wanted.beginning !== undefined || one.isGuess) others.push(index);
-    else if (!byTerm.has(one.wanted.term)) byTerm.set(one.wanted.term, index);
-  });
-  return (tokens) => {
-    const matches: Match[] = [];
-    for (const token of tokens) {
-      const index = byTerm.get(token.term) ?? others.find((other) => found[other]!.isTerm(token.term));
-      if (index !== undefined) matches.push({ found: found[index]!, index, token });
+    else {
+      const number = vocabulary.numberOfTerm(one.wanted.term);
+      if (!known.has(number)) known.set(number, index);
     }
+  });
+  const indexOf = (number: number): number => {
+    let index = known.get(number);
+    if (index === undefined) {
+      if (others.length === 0) return -1;
+      const term = vocabulary.termOf(number);
+      index = others.find((other) => found[other]!.isTerm(term)) ?? -1;
+      known.set(number, index);
+    }
+    return index;
+  };
+  return (text) => {
+    const matches: Match[] = [];
+    const folded = fold(text);
+    scan(folded.units, (kind, position, from, to, spelled) => {
+      const number =
+        spelled === undefined ? vocabulary.numberAt(folded.units, from, to, kind) : vocabulary.numberOf(spelled, kind);
+      const index = indexOf(number);
+      if (index === -1) return;
+      const token = tokenAt(folded, vocabulary.termOf(number), kind, position, from, to);
+      matches.push({ found: found[index]!, index, token });
+    });
     return matches;
   };
 }

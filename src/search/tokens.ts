@@ -14,6 +14,7 @@ import {
   tie,
   upper,
   widthAt,
+  type Folded,
 } from "./fold.ts";
 import { stem } from "./stem.ts";
 
@@ -47,14 +48,26 @@ export type Emit = (kind: TokenKind, position: number, from: number, to: number,
 const maxWordLength = 64;
 
 export function tokensOf(text: string): Token[] {
-  const { units, from: origin, to: ending } = fold(text);
+  const folded = fold(text);
   const tokens: Token[] = [];
-  scan(units, (kind, position, from, to, spelled) => {
-    const term = termOf(spelled ?? textOf(units, from, to), kind);
-    const token = { term, kind, position, from: origin(from), to: ending(to - 1) };
-    tokens.push(kind === "pair" ? { ...token, middle: ending(from + wholeWidth(units, from) - 1) } : token);
+  scan(folded.units, (kind, position, from, to, spelled) => {
+    const term = termOf(spelled ?? textOf(folded.units, from, to), kind);
+    tokens.push(tokenAt(folded, term, kind, position, from, to));
   });
   return tokens;
+}
+
+/** What was emitted, said of the original text. */
+export function tokenAt(
+  { units, from: origin, to: ending }: Folded,
+  term: string,
+  kind: TokenKind,
+  position: number,
+  from: number,
+  to: number,
+): Token {
+  const token = { term, kind, position, from: origin(from), to: ending(to - 1) };
+  return kind === "pair" ? { ...token, middle: ending(from + wholeWidth(units, from) - 1) } : token;
 }
 
 /** The term that a piece of folded text is in the index. */

@@ -10,6 +10,8 @@ export interface Vocabulary {
   numberAt(units: Uint16Array, from: number, to: number, kind: TokenKind): number;
   /** The number of the term that is spelled so. */
   numberOf(spelled: string, kind: TokenKind): number;
+  /** The number of a term of the index. */
+  numberOfTerm(term: string): number;
   termOf(number: number): string;
   /** The numbers in the order of their terms. */
   sort(numbers: Int32Array<ArrayBuffer>): Int32Array;
@@ -85,6 +87,7 @@ export function createVocabulary(): Vocabulary {
       return remember(hash, units, from, to, kind);
     },
     numberOf: (spelled, kind) => numberOfTerm(termOf(spelled, kind)),
+    numberOfTerm,
     termOf: (number) => terms[number]!,
     sort(wanted) {
       if (wanted.length < 2000) return wanted.sort((left, right) => compare(terms[left]!, terms[right]!));

@@ -1,4 +1,5 @@
 /** What a server offers beside the resources themselves: tools to find and read them by, prompts, and instructions that say so. */
+import { createGatherPrompt } from "../protocol/gather-prompt.ts";
 import type { PromptShelf } from "../protocol/prompts.ts";
 import { createReadingTools, type ReadingToolName } from "../protocol/tools/reading-tools.ts";
 import type { Tool } from "../protocol/tools.ts";
@@ -25,7 +26,7 @@ export interface Offering {
 }
 
 const server = { name: "pressmark", title: "Pressmark" };
-const allNames: readonly ReadingToolName[] = ["search_resources", "list_resources", "read_resource"];
+const allNames: readonly ReadingToolName[] = ["search_resources", "list_resources", "read_resource", "gather_context"];
 
 export function createOffering({ house, tools, first }: OfferingOptions): Offering {
   const only = tools === false ? [] : namesOf(house.settings.tools);
@@ -42,7 +43,7 @@ export function createOffering({ house, tools, first }: OfferingOptions): Offeri
       }),
       ...(tools !== false && maySave(house.settings.tools) ? [createSaveSet(house)] : []),
     ],
-    prompts: createSetPrompts({ ...house, others: [] }),
+    prompts: createSetPrompts({ ...house, others: [createGatherPrompt(house.resources)] }),
     instructions: instructions.of,
     close: instructions.close,
   };

@@ -3,6 +3,7 @@ import { defineSource } from "../source.ts";
 import { createGcsStore } from "./gcs/gcs-store.ts";
 import { createIdentity } from "./gcs/identity.ts";
 import { createObjectSource } from "./objects/object-source.ts";
+import { readingOptions } from "./objects/reading-options.ts";
 
 export interface GcsSourceOptions {
   readonly buckets: readonly string[];
@@ -40,25 +41,7 @@ export default defineSource<GcsSourceOptions>({
         .url({ protocol: /^https?$/ })
         .optional()
         .describe("the address of an emulator"),
-      linkSeconds: z
-        .int()
-        .min(0)
-        .max(604_800)
-        .default(0)
-        .describe("give a link that is good for so long instead of refusing what is larger than maxBytes; 0 refuses"),
-      maxBytes: z
-        .int()
-        .min(1)
-        .max(64 * 1024 * 1024)
-        .default(5 * 1024 * 1024)
-        .describe("a larger object is read by ranges"),
-      timeoutMs: z.int().min(1).max(300_000).default(20_000).describe("how long one request may take"),
-      pollMs: z
-        .int()
-        .min(1000)
-        .max(86_400_000)
-        .default(60_000)
-        .describe("how often the names are looked at again while someone watches"),
+      ...readingOptions(z, "names"),
     }),
   base: ({ buckets }) => (buckets.length === 1 ? `gcs://${buckets[0]}/` : "gcs://"),
   aliases: ({ buckets }) => [buckets.length === 1 ? `gs://${buckets[0]}/` : "gs://"],

@@ -29,29 +29,29 @@ const open = (options: Partial<S3SourceOptions> = {}) =>
 const listOf = (inside: string) => `<ListBucketResult>${inside}</ListBucketResult>`;
 const objectIn = (key: string) => `<Contents><Key>${key}</Key><Size>1</Size><ETag>"1"</ETag></Contents>`;
 
-describe("an object that is packed", () => {
-  const serve = (body: Buffer) => {
-    answer = ({ method }, response) => {
-      response.writeHead(200, {
-        "Content-Encoding": "gzip",
-        "Content-Type": "text/css",
-        "Content-Length": body.length,
-        ETag: '"1"',
-      });
-      response.end(method === "HEAD" ? undefined : body);
-    };
+function servePacked(body: Buffer): void {
+  answer = ({ method }, response) => {
+    response.writeHead(200, {
+      "Content-Encoding": "gzip",
+      "Content-Type": "text/css",
+      "Content-Length": body.length,
+      ETag: '"1"',
+    });
+    response.end(method === "HEAD" ? undefined : body);
   };
+}
 
+describe("an object that is packed", () => {
   it("is read unpacked, and no more of it than is allowed", async () => {
-    serve(gzipSync("x".repeat(900)));
+    servePacked(gzipSync("x".repeat(900)));
     const source = await open({ maxBytes: 1000 });
     expect(await source.read({ path: "a.css" }, call)).toMatchObject([{ body: { text: "x".repeat(900) } }]);
-    serve(gzipSync("x".repeat(5000)));
+    servePacked(gzipSync("x".repeat(5000)));
     await expect(source.read({ path: "a.css" }, call)).rejects.toMatchObject({ kind: "too-large" });
   });
 
   it("has no ranges", async () => {
-    serve(gzipSync("one\ntwo\n"));
+    servePacked(gzipSync("one\ntwo\n"));
     const asked = (await open()).read({ path: "a.css", query: { lines: "1-1" } }, call);
     await expect(asked).rejects.toMatchObject({ kind: "unsupported", message: '"a.css" is packed (gzip), and is only read whole' }); // prettier-ignore
   });

@@ -1,6 +1,7 @@
 /** Objects of S3, and of everything that speaks it. */
 import { defineSource } from "../source.ts";
 import { createObjectSource } from "./objects/object-source.ts";
+import { readingOptions } from "./objects/reading-options.ts";
 import { createCredentials } from "./s3/credentials.ts";
 import { createS3Store } from "./s3/s3-store.ts";
 
@@ -52,25 +53,7 @@ export default defineSource<S3SourceOptions>({
       accessKeyId: z.string().optional().describe("best as a reference, ${env:NAME}"),
       secretAccessKey: z.string().optional().describe("best as a reference, ${env:NAME}"),
       sessionToken: z.string().optional().describe("best as a reference, ${env:NAME}"),
-      linkSeconds: z
-        .int()
-        .min(0)
-        .max(604_800)
-        .default(0)
-        .describe("give a link that is good for so long instead of refusing what is larger than maxBytes; 0 refuses"),
-      maxBytes: z
-        .int()
-        .min(1)
-        .max(64 * 1024 * 1024)
-        .default(5 * 1024 * 1024)
-        .describe("a larger object is read by ranges"),
-      timeoutMs: z.int().min(1).max(300_000).default(20_000).describe("how long one request may take"),
-      pollMs: z
-        .int()
-        .min(1000)
-        .max(86_400_000)
-        .default(60_000)
-        .describe("how often the keys are looked at again while someone watches"),
+      ...readingOptions(z, "keys"),
     }),
   base: ({ buckets }) => (buckets.length === 1 ? `s3://${buckets[0]}/` : "s3://"),
 

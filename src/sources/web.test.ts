@@ -6,9 +6,11 @@ import { z } from "zod";
 import { createTools } from "../server/tools.ts";
 import { createClock } from "../testing/clock.ts";
 import { contractContent } from "../testing/contract-content.ts";
+import { asking, collect } from "../testing/pages.ts";
 import { sourceContract } from "../testing/source-contract.ts";
 import web, { createWeb, type WebOptions } from "./web.ts";
 import { createPermit } from "./web/addresses.ts";
+import { createHosts } from "./web/hosts.ts";
 import { parseRobots } from "./web/robots.ts";
 
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
@@ -146,11 +148,12 @@ describe("a page", () => {
 });
 
 describe("a watch", () => {
-  it("hears what becomes of the pages that are listed or were read, and nothing of one that is out of reach", async () => {
+  it("hears what becomes of pages that are listed or listened to, and nothing of one that is out of reach", async () => {
     for (const name of ["a", "b", "read"]) pages.set(name, name);
     const source = open({ pages: [`${origin}/a`, `${origin}/b`, `${origin}/later`] });
     await source.read({ path: `${host}/read` }, call);
     const stop = new AbortController();
+    await source.follow!({ path: `${host}/read` }, { ...call, signal: stop.signal });
     const changes = (await source.watch!({ ...call, signal: stop.signal }))[Symbol.asyncIterator]();
     const next = async () => (await changes.next()).value as unknown;
     pages.set("b", answering(503));
@@ -168,6 +171,109 @@ describe("a watch", () => {
   });
 });
 
+it("a watch tells what became of a page since it was last looked at, by who listens to it only then", async () => {
+  pages.set("late", "one");
+  const source = open();
+  const stop = new AbortController();
+  const watching = { ...call, signal: stop.signal };
+  const changes = (await source.watch!(watching))[Symbol.asyncIterator]();
+  await source.stat!({ path: `${host}/late` }, call);
+  pages.set("late", "two");
+  await source.follow!({ path: `${host}/late` }, watching);
+  expect((await changes.next()).value).toEqual({ kind: "changed", path: `${host}/late` });
+  stop.abort();
+});
+
+it("a watch does not wait for a site that hangs, and says then that it may have missed something", async () => {
+  const { tools, advance } = createClock();
+  const held = Promise.withResolvers<ServerResponse>();
+  pages.set("slow", (_, response) => held.resolve(response));
+  const source = createWeb({ ...initial, pages: [`${origin}/slow`] }, tools, nowhere);
+  const stop = new AbortController();
+  const arming = source.watch!({ ...call, signal: stop.signal });
+  const response = await held.promise;
+  await advance(10_000);
+  const first = (await arming)[Symbol.asyncIterator]().next();
+  response.end("at last");
+  expect((await first).value).toEqual({ kind: "lost" });
+  stop.abort();
+});
+
+describe("a page with a query", () => {
+  const urls = ["?id=1", "?id=2", "?id=1&x=%2B+y"].map((search) => `${origin}/a${search}`);
+
+  it("is another page than that without, in the list, when it is asked about, read and watched", async () => {
+    for (const url of urls) pages.set(decodeURIComponent(url.slice(origin.length + 1)), url);
+    pages.set("z", "last");
+    const source = open({ pages: [...urls, `${origin}/z`] });
+    const entries = await collect((cursor) => source.list(asking(1, cursor), call));
+    expect(entries).toHaveLength(4);
+    for (const entry of entries) {
+      const at = { path: entry.path, ...(entry.query && { query: entry.query }) };
+      expect(await source.stat!(at, call)).toEqual(entry);
+      expect(await source.read(at, call)).toMatchObject([{ body: { text: expect.any(String) } }]);
+    }
+    await expect(source.stat!({ path: `${host}/a` }, call)).rejects.toMatchObject({ kind: "not-found" });
+    const stop = new AbortController();
+    const changes = (await source.watch!({ ...call, signal: stop.signal }))[Symbol.asyncIterator]();
+    pages.set("a?id=2", "another");
+    expect((await changes.next()).value).toEqual({ kind: "changed", path: `${host}/a` });
+    stop.abort();
+  });
+});
+
+describe("a visit", () => {
+  it("ends in time, whatever it waits for", async () => {
+    const hangs = new Promise<never>(() => undefined);
+    const source = createWeb({ ...initial, hosts: ["https://a.example"], timeoutMs: 50 }, quiet, () => hangs);
+    await expect(source.read({ path: "a.example/x" }, call)).rejects.toMatchObject({ kind: "unavailable" });
+    pages.set("switch", (_, response) => {
+      response.socket?.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n");
+    });
+    await expect(textOf("switch")).rejects.toMatchObject({ kind: "unavailable" });
+    pages.set("stalls", (_, response) => void response.writeHead(200, { "Content-Encoding": "gzip" }).write("\x1f"));
+    await expect(textOf("stalls", { timeoutMs: 50 })).rejects.toMatchObject({ kind: "unavailable" });
+  });
+
+  it("that no one waits for ends at once, also while the rules of the site are asked for", async () => {
+    const stop = new AbortController();
+    pages.set("robots.txt", () => stop.abort());
+    const reading = open({ robots: true }).read({ path: `${host}/a` }, { ...call, signal: stop.signal });
+    await expect(reading).rejects.toMatchObject({ kind: "cancelled" });
+  });
+
+  it("sends what it knows of a page to that page alone", async () => {
+    const heard: unknown[] = [];
+    const saying = (body: string) => (request: IncomingMessage, response: ServerResponse) => {
+      heard.push(request.headers["if-none-match"]);
+      if (request.headers["if-none-match"]) return void response.writeHead(304).end();
+      response.writeHead(200, { ETag: `"${body}"`, "Content-Type": "text/plain" }).end(body);
+    };
+    pages.set("end", saying("old"));
+    pages.set("start", leadingTo("/end"));
+    const source = open();
+    const read = async () => (await source.read({ path: `${host}/start` }, call))[0]?.body;
+    expect(await read()).toEqual({ text: "old" });
+    expect(await read()).toEqual({ text: "old" });
+    pages.set("start", saying("new"));
+    expect(await read()).toEqual({ text: "new" });
+    expect(heard).toEqual([undefined, '"old"', undefined]);
+  });
+});
+
+it("a large page is made into Markdown too, in the encoding it is said to have", async () => {
+  const html = `<p>${"x".repeat(100_000)}</p><p>caf\u00e9</p>`;
+  pages.set("a", typed("text/html; charset=iso-8859-1", Buffer.from(html, "latin1")));
+  expect(await textOf("a", { maxBytes: 1_000_000 })).toMatch(/x\n\ncafé\n$/);
+});
+
+it("what a page says of its type and age is taken with care", async () => {
+  pages.set("a", answering(200, { "Content-Type": "no type", "Cache-Control": "max-age=100", Age: "90" }, "a"));
+  expect(await open().read({ path: `${host}/a` }, call)).toMatchObject([
+    { mimeType: "application/octet-stream", freshness: { ttlMs: 10_000 } },
+  ]);
+});
+
 describe("what may be asked", () => {
   it.each([
     ["another host", "example.com/a"],
@@ -175,9 +281,22 @@ describe("what may be asked", () => {
     ["a user before the host", `evil@${host}/a`],
     ["a host that is none", "a b/c"],
     ["a shorter spelling of the address", `127.1:${port}/a`],
+    ["a second spelling of the host's first page", `${host}/`],
+    ["an address that no site takes", `${host}/${"a".repeat(9000)}`],
   ])("is not %s", async (_what, path) => {
     await expect(open().read({ path }, call)).rejects.toMatchObject({ kind: "not-found" });
     expect(asked).toEqual([]);
+  });
+
+  it("is a host in one spelling, or a rule for it could be passed by", async () => {
+    const source = createWeb({ ...initial, hosts: ["a.example", "*.b.example"] }, quiet, nowhere);
+    for (const path of ["A.example/x", "a.example./x", "x.B.example/x", "x.b.example./x", "ａ.example/x"])
+      await expect(source.read({ path }, call), path).rejects.toMatchObject({ kind: "not-found" });
+  });
+
+  it("is a host by https where both ways are open to it", () => {
+    const { schemeOf } = createHosts(["http://a.example", "https://a.example", "http://b.example"]);
+    expect(["a.example", "b.example", "c.example"].map(schemeOf)).toEqual(["https:", "http:", "https:"]);
   });
 
   it("is what is below a host, and no name that only ends like it", async () => {
@@ -235,16 +354,38 @@ describe("what may be asked", () => {
     await expect(textOf("private/a", { robots: true })).rejects.toMatchObject({ kind: "denied" });
     expect(await textOf("private/open", { robots: true })).toBe("b");
     expect(await textOf("private/a")).toBe("a");
+    pages.set("robots.txt", `User-agent: *\nDisallow: /private/a\n${"#\n".repeat(300_000)}Disallow: /\n`);
+    expect(await textOf("private/open", { robots: true })).toBe("b");
+    await expect(textOf("private/a", { robots: true })).rejects.toMatchObject({ kind: "denied" });
     pages.set("robots.txt", answering(503));
     await expect(textOf("private/open", { robots: true })).rejects.toMatchObject({ kind: "unavailable" });
   });
 
   it("is nothing that a config spells wrongly", () => {
-    for (const hosts of [["https://a.example/path"], ["u:p@a.example"], ["a.*.example"]])
+    for (const hosts of [
+      ["https://a.example/path"],
+      ["u:p@a.example"],
+      ["a.*.example"],
+      ["a.example?x"],
+      ["a.example\\x"],
+    ])
       expect(() => open({ hosts })).toThrow(/is no host/);
     expect(() => open({ pages: ["ftp://a.example/"] })).toThrow(/is no page/);
     expect(() => open({ pages: ["https://user:hunter2@a.example/"] })).toThrow(/may hold no password/);
-    expect(() => open({ allowAddresses: ["10.0.0.0/99"] })).toThrow(/no range/);
+    for (const range of [
+      "10.0.0.0/99",
+      "10.1.2.3/",
+      "10.0.0.0/8/9",
+      "10.0.0.0/-1",
+      "fe80::1%eth0",
+      "::/0x8",
+      " 10.0.0.1",
+    ])
+      expect(() => open({ allowAddresses: [range] }), range).toThrow(/no range/);
+    for (const url of ["https://a.example/100%", "https://a.example/?a=1&a=2", "https://a.example/%00"])
+      expect(() => open({ pages: [url] }), url).toThrow(/cannot be listed/);
+    for (const url of ["http://a.example/", "https://a.example:8443/"])
+      expect(() => open({ pages: [url], direct: true }), url).toThrow(/cannot be listed/);
     expect(web.base!(web.options(z).parse({ direct: true }))).toBe("https://");
   });
 });
@@ -279,6 +420,10 @@ describe("robots.txt", () => {
     ["User-agent: *\nDisallow: /*.pdf$", "/a.pdf", false],
     ["User-agent: *\nDisallow: /*.pdf$", "/a.pdf?x", true],
     ["User-agent: *\nDisallow: /a*b*c", "/aXbXc/d", false],
+    ["User-agent: *\nDisallow: /*aab", "/aaab", false],
+    ["User-agent: *\nDisallow: /*abab*c", "/abaababc", false],
+    ["User-agent: *\nDisallow: /x*", "/x", false],
+    ["\ufeffUser-agent: *\nDisallow: /", "/a", false],
     ["User-agent: *\nDisallow: /%7Ejoe/", "/~joe/x", false],
     ["User-agent: other\nDisallow: /\n\nUser-agent: *\nAllow: /", "/a", true],
     ["User-agent: *\nDisallow: /\n\nUser-agent: Pressmark\nDisallow: /x", "/a", true],
@@ -290,6 +435,10 @@ describe("robots.txt", () => {
   it("with a pattern made to be slow is quick", () => {
     const robots = parseRobots(`User-agent: *\nDisallow: /${"*a".repeat(900)}$`, "pressmark");
     expect(robots(`/${"a".repeat(5000)}b`)).toBe(true);
+    const half = "a".repeat(950);
+    const long = parseRobots(`User-agent: *\n${`Disallow: /*${half}b${half}\n`.repeat(260)}`, "pressmark");
+    expect(long(`/${"a".repeat(200_000)}`)).toBe(true);
+    expect(long(`/${"a".repeat(2000)}b${half}`)).toBe(false);
   });
 });
 

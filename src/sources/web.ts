@@ -131,6 +131,8 @@ export function createWeb(options: WebOptions, tools: Tools, resolve: Resolve): 
   const kept = createKept(16 * 1024 * 1024);
   const extract = createExtract({ timeoutMs: 10_000, maxMiB: 256 });
   const byKey = new Map(listed.map((each) => [keyOf(each.entry), each]));
+  const closing = new AbortController();
+  let isSaid = false;
   /** What was read lately, the oldest first. */
   const recent = new Map<string, Heard>();
   const heard = new Map<string, Heard & { readonly ears: Set<AbortSignal> }>();
@@ -149,14 +151,9 @@ export function createWeb(options: WebOptions, tools: Tools, resolve: Resolve): 
     const known = rules.get(origin);
     if (known && known.until > tools.now()) return known.robots;
     // Not the caller's signal: the answer is for everyone who asks meanwhile.
-    const robots = readRobots(new URL("/robots.txt", origin), new AbortController().signal);
+    const robots = readRobots(new URL("/robots.txt", origin), closing.signal);
     const entry = { until: tools.now() + robotsMs, robots };
-    rules.delete(origin);
-    rules.set(origin, entry);
-    for (const oldest of rules.keys()) {
-      if (rules.size <= maxRobots) break;
-      rules.delete(oldest);
-    }
+    setLast(rules, origin, entry, maxRobots);
     robots.catch(() => rules.get(origin) === entry && rules.delete(origin));
     return robots;
   }
@@ -183,12 +180,7 @@ export function createWeb(options: WebOptions, tools: Tools, resolve: Resolve): 
     if (!isSame) refuseFailure(visited, at.path);
     const page = isSame && before ? before : await toKept(visited, at.path, extract, signal);
     kept.set(url.href, page);
-    recent.delete(key);
-    recent.set(key, { at, digest: page.digest });
-    for (const oldest of recent.keys()) {
-      if (recent.size <= maxRecent) break;
-      recent.delete(oldest);
-    }
+    setLast(recent, key, { at, digest: page.digest }, maxRecent);
     return page;
   }
 
@@ -235,7 +227,8 @@ export function createWeb(options: WebOptions, tools: Tools, resolve: Resolve): 
       });
     },
 
-    async watch({ signal }) {
+    async watch(call) {
+      const signal = AbortSignal.any([call.signal, closing.signal]);
       const seen: Seen = new Map();
       const first = lookAtAll(seen, signal);
       const isSeen = await doneWithin(first, armMs, tools.wait, signal);
@@ -246,8 +239,12 @@ export function createWeb(options: WebOptions, tools: Tools, resolve: Resolve): 
       const key = keyOf(at);
       if (signal.aborted || byKey.has(key)) return;
       const known = heard.get(key);
-      if (!known && heard.size >= maxHeard)
-        return tools.log("warn", `more than ${maxHeard} pages are listened to, and the others are not looked at again`);
+      if (!known && heard.size >= maxHeard) {
+        if (!isSaid)
+          tools.log("warn", `more than ${maxHeard} pages are listened to; further ones are not looked at again`);
+        isSaid = true;
+        return;
+      }
       // Who listens has looked at it just now; what becomes of it since then is news.
       const each = known ?? { at, digest: recent.get(key)?.digest, ears: new Set() };
       heard.set(key, each);
@@ -256,7 +253,10 @@ export function createWeb(options: WebOptions, tools: Tools, resolve: Resolve): 
       signal.addEventListener("abort", leave, { once: true });
     },
 
-    close: async () => extract.close(),
+    async close() {
+      closing.abort();
+      extract.close();
+    },
   };
 
   async function* follow(
@@ -319,6 +319,14 @@ interface Heard {
 
 /** Page → what it looked like last; undefined when it was not there, absent until it was looked for. */
 type Seen = Map<string, string | undefined>;
+
+/** As the newest; of more than so many the oldest goes. */
+function setLast<T>(map: Map<string, T>, key: string, value: T, most: number): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > most && oldest !== undefined) map.delete(oldest);
+}
 
 function keyOf({ path, query }: Address): string {
   return JSON.stringify([path, ...Object.entries(query ?? {})]);

@@ -112,7 +112,7 @@ export function sourceContract(name: string, setup: SourceSetup): void {
       );
 
       it("goes on right behind any entry with the cursor of that entry, where it gives one", async () => {
-        const { items } = await list({ limit: 1000 });
+        const items = await collect((later) => list(asking(1000, later)));
         for (const [index, entry] of items.entries()) {
           const cursor = source.cursorAfter?.(entry);
           if (cursor === undefined) return;

@@ -37,7 +37,12 @@ describe.for(legs.filter(({ revision }) => revision >= "2024-11-05"))("over $tra
     const line = await house.line(leg);
     expect(line.opened["capabilities"]).toHaveProperty("tools");
     const tools = recordsIn(await line.result("tools/list"), "tools");
-    expect(tools.map(({ name }) => name)).toEqual(["search_resources", "list_resources", "read_resource"]);
+    expect(tools.map(({ name }) => name)).toEqual([
+      "search_resources",
+      "list_resources",
+      "read_resource",
+      "gather_context",
+    ]);
     for (const tool of tools) {
       expect(String(tool["description"])).toMatch(
         /\bbefore you\b.*"house" \(memory:\/\/house\)|"house".*\bbefore you\b/,
@@ -132,10 +137,15 @@ it.for(legs.filter(({ revision }) => revision >= "2025-06-18"))(
     await using house = await openHouse({ rooms, readingTools: true });
     const line = await house.line(leg);
     const ajv = new Ajv.default({ strict: false });
+    const asked: Readonly<Record<string, readonly JsonRecord[]>> = {
+      search_resources: [{ query: "ink" }, { query: "nowhere" }],
+      list_resources: [{}, { limit: 1 }],
+      gather_context: [{ task: "ink" }, { task: "nowhere", budget: 1 }],
+    };
     for (const tool of recordsIn(await line.result("tools/list"), "tools")) {
       if (!isRecord(tool["outputSchema"])) continue;
       const name = String(tool["name"]);
-      for (const args of name === "search_resources" ? [{ query: "ink" }, { query: "nowhere" }] : [{}, { limit: 1 }]) {
+      for (const args of asked[name] ?? []) {
         const { structuredContent } = await call(line, name, args);
         const isRight = ajv.compile(tool["outputSchema"]);
         expect(isRight(structuredContent), JSON.stringify(isRight.errors)).toBe(true);

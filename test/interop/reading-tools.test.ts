@@ -101,7 +101,7 @@ describe.for(clients)("the client of $who", ({ open }) => {
 
   it("lists, reads on from range to range, and is helped on when it is wrong", async () => {
     await using client = await open();
-    expect(await client.names()).toEqual(["search_resources", "list_resources", "read_resource"]);
+    expect(await client.names()).toEqual(["search_resources", "list_resources", "read_resource", "gather_context"]);
     const listed = await client.call("list_resources", { glob: "docs/*" });
     expect(listed.structuredContent).toMatchObject({ resources: [{ uri: uri("docs/手順.md"), name: "手順.md" }] });
     const read = await client.call("read_resource", { uri: uri("docs/手順.md"), lines: "2-2" });

@@ -10,6 +10,7 @@ export const commands: Readonly<Record<string, () => Promise<{ readonly default:
   stat: () => import("./stat.ts"),
   watch: () => import("./watch.ts"),
   search: () => import("./search.ts"),
+  gather: () => import("./gather.ts"),
   complete: () => import("./complete.ts"),
   pick: () => import("./pick.ts"),
   set: () => import("./set.ts"),

@@ -118,7 +118,7 @@ describe("the reading tools", () => {
   it("say in the imperative when to call them, with the server's name and the mounts", () => {
     for (const { description } of open()) {
       const said = typeof description === "function" ? description({ id: "reader" }) : description;
-      expect(said).toMatch(/^(?:Search|List|Read)\b.* before you /);
+      expect(said).toMatch(/^(?:Search|List|Read|Gather)\b.* before you /);
       expect(said).toContain("server pressmark");
       expect(said).toContain('"project"');
       expect(said).toContain("memory://shelf");

@@ -2,12 +2,13 @@
 import type { Call, Caller, Resources } from "../../resources.ts";
 import type { Params } from "../message.ts";
 import type { Tool, ToolAnswer } from "../tools.ts";
+import { gatherContext } from "./gather-context.ts";
 import { listResources } from "./list-resources.ts";
 import { type NamedMount, nameMounts } from "./mounts.ts";
 import { readResource } from "./read-resource.ts";
 import { searchResources } from "./search-resources.ts";
 
-export type ReadingToolName = "search_resources" | "list_resources" | "read_resource";
+export type ReadingToolName = "search_resources" | "list_resources" | "read_resource" | "gather_context";
 
 /** What a tool answers from. */
 export interface Shelf {
@@ -36,7 +37,7 @@ export interface ReadingToolsOptions {
   readonly only?: readonly ReadingToolName[];
 }
 
-const allTools: readonly ReadingTool[] = [searchResources, listResources, readResource];
+const allTools: readonly ReadingTool[] = [searchResources, listResources, readResource, gatherContext];
 /** So much of a description is spent on the mounts' names. */
 const maxMountsLength = 400;
 

@@ -14,6 +14,10 @@ const call = { caller: { id: "test" }, signal: new AbortController().signal };
 /** Bucket → key → text. */
 type Content = Record<string, Record<string, string>>;
 
+function headOf(text: string): ObjectHead {
+  return { size: Buffer.byteLength(text), mimeType: undefined, packing: undefined, mark: text, meta: {} };
+}
+
 /** A store that keeps to the rules, in memory. */
 function createStore(content: Content): ObjectStore {
   const objectsIn = (bucket: string) => {
@@ -27,13 +31,6 @@ function createStore(content: Content): ObjectStore {
     if (mark !== undefined && mark !== text) throw new ResourceError("unavailable", "it is another by now");
     return text;
   };
-  const headOf = (text: string): ObjectHead => ({
-    size: Buffer.byteLength(text),
-    mimeType: undefined,
-    packing: undefined,
-    mark: text,
-    meta: {},
-  });
   return {
     buckets: async () => Object.keys(content),
     async list({ bucket, prefix, folded, after, limit }) {
@@ -91,6 +88,12 @@ sourceContract("a store in memory", {
   open: async () => open({ b: { ...known } }),
 });
 
+sourceContract("several buckets in memory", {
+  abilities: ["stat", "children", "templates", "complete", "watch"],
+  content: Object.fromEntries(["b", "b-2", "b.3"].flatMap((bucket) => Object.entries(known).map(([key, text]) => [`${bucket}/${key}`, text]))), // prettier-ignore
+  open: async () => open({ b: { ...known }, "b-2": { ...known }, "b.3": { ...known }, empty: {} }),
+});
+
 it("answers or refuses in the house's own words when any question to the store fails, and works again afterwards", async () => {
   const content = { a: { "x/y": "one\ntwo\n", "x-y": "1" }, empty: {}, z: { k: "2" } };
   const ask = async (store: ObjectStore) => {
@@ -137,6 +140,8 @@ describe("a list", () => {
     }
     const top = await childrenOf(source, "", limit);
     expect(new Set(top).size).toBe(top.length);
+    // What lies below a slash at the beginning is listed, but no address leads to a folder without a name.
+    expect(top).not.toContain("");
     expect(await childrenOf(source, "a", limit)).toEqual(["a/", "a/b"]);
   });
 
@@ -222,6 +227,13 @@ it("a key with dots between its slashes is never asked for: in a URL it would be
   for (const path of ["x/../../other/secret", "../other/secret", ".", "a/./b"])
     for (const ask of [source.read({ path }, call), source.stat!({ path }, call)])
       await expect(ask).rejects.toMatchObject({ kind: "not-found" });
+});
+
+it("a bucket has no second address", async () => {
+  const source = open({ one: { a: "" }, two: {} });
+  const at = { path: "one/" };
+  for (const ask of [source.stat!(at, call), source.read(at, call), source.children!(at, { limit: 1 }, call)])
+    await expect(ask).rejects.toMatchObject({ kind: "not-found" });
 });
 
 it("the mark of a folder is no object, however it is asked for", async () => {

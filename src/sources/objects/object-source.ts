@@ -81,6 +81,8 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
     if (bucket === undefined) throw directory(at.path);
     // Every slash of a key stands between two segments.
     if (at.path.includes(innerSlash) || hasDots(key)) throw notFound(at.path);
+    // Behind its slash a bucket has no second address.
+    if (single === undefined && at.path === `${bucket}/`) throw notFound(at.path);
     if (single === undefined && !(await bucketsOf(signal)).includes(bucket)) throw notFound(at.path);
     if (!key.startsWith(prefix) && !prefix.startsWith(key === "" ? "" : `${key}/`)) throw notFound(at.path);
     return { bucket, key };
@@ -249,7 +251,8 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
         const name = folder.slice(0, -1);
         // One address cannot be both; what is below it is still reached. An object of that name may stand on an earlier page.
         const wasBefore = cursor !== undefined && compareKeys(name, cursor) <= 0;
-        if (!names.has(name) && !(wasBefore && (await find(bucket, name, signal)))) folders.push(name);
+        // What begins with a slash lies in a folder without a name, to which no address leads.
+        if (name !== "" && !names.has(name) && !(wasBefore && (await find(bucket, name, signal)))) folders.push(name);
       }
       const items = [
         ...objects.map((object) => toEntry(bucket, object)),

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type FakeGcs, startFakeGcs } from "./gcs.ts";
 
@@ -38,6 +39,14 @@ describe("the fake of Google Cloud Storage", () => {
     gcs.remove("b", "n/a");
     for (const path of ["/b/o/n%2Fa", "/b/o/none", "/none/o"]) expect(await ask(path)).toMatchObject({ status: 404 });
     expect(await ask(`/b/o/n%2Fa?alt=media&generation=${first}`)).toEqual({ status: 200, text: "hello" });
+  });
+
+  it("reads only the generation that is meant, and sends what is packed as it is stored", async () => {
+    const first = gcs.put("b", "a", gzipSync("hello"), { contentEncoding: "gzip" });
+    expect(await ask(`/b/o/a?alt=media&ifGenerationMatch=${first}`)).toEqual({ status: 200, text: "hello" });
+    expect(JSON.parse((await ask("/b/o/a")).text)).toMatchObject({ contentEncoding: "gzip" });
+    gcs.put("b", "a", "again");
+    expect(await ask(`/b/o/a?alt=media&ifGenerationMatch=${first}`)).toMatchObject({ status: 412 });
   });
 
   it("fails once when it is told to", async () => {

@@ -1,0 +1,130 @@
+/** What may be of use: found by search, named by the task, pinned by the caller. Nothing is read here. */
+import { ResourceError } from "../errors.ts";
+import { type Call, directoryType, type Hit, type Resource, type Resources } from "../resources.ts";
+import type { Task } from "./read-task.ts";
+import { inTurn } from "./in-turn.ts";
+import { findPins } from "./pins.ts";
+
+export interface Candidate {
+  readonly resource: Resource;
+  /** How well searches found it, from 0 to 1. */
+  found: number;
+  /** Sentences without a subject: why it is one. */
+  readonly why: string[];
+  /** The caller wants it in, whatever it says. */
+  isPinned: boolean;
+  /** How much more it counts than its words say. */
+  boost: number;
+}
+
+/** By URI, in the order in which they were met. */
+export interface Candidates {
+  readonly all: Map<string, Candidate>;
+  /** Pins that lead nowhere, as the caller spelled them. */
+  readonly missing: readonly string[];
+  /** How much of what could be searched was; undefined where nothing can be. */
+  readonly ready: number | undefined;
+}
+
+/** So many hits of the whole task, and of each of its words. */
+const wholeHits = 80;
+const wordHits = 15;
+/** Where nothing can be searched, so many names are looked through. */
+const maxListed = 20_000;
+const atOnce = 4;
+
+export interface CandidateAsk {
+  readonly include: readonly string[];
+  readonly within?: string;
+}
+
+export async function findCandidates(
+  resources: Resources,
+  task: Task,
+  { include, within }: CandidateAsk,
+  call: Call,
+): Promise<Candidates> {
+  const all = new Map<string, Candidate>();
+  const pins = await findPins(resources, include, call);
+  for (const { resource, why } of pins.found) Object.assign(meet(all, resource), { isPinned: true }).why.push(why);
+  const ready = await search(resources, task, within, all, call);
+  if (ready === undefined) await lookThroughNames(resources, task, within, all, call);
+  return { all, missing: pins.missing, ready };
+}
+
+/** The candidate of a resource, made if it is new. */
+export function meet(all: Map<string, Candidate>, resource: Resource): Candidate {
+  let known = all.get(resource.uri);
+  if (!known) {
+    known = { resource, found: 0, why: [], isPinned: false, boost: 1 };
+    all.set(resource.uri, known);
+  }
+  return known;
+}
+
+async function search(
+  resources: Resources,
+  { queries }: Task,
+  within: string | undefined,
+  all: Map<string, Candidate>,
+  call: Call,
+): Promise<number | undefined> {
+  let ready: number | undefined;
+  const answers = await inTurn(queries, atOnce, async (text, at): Promise<readonly Hit[]> => {
+    try {
+      const limit = at === 0 ? wholeHits : wordHits;
+      const answer = await resources.search({ text, limit, ...(within !== undefined && { within }) }, call);
+      ready = Math.min(ready ?? 1, answer.ready);
+      return answer.hits;
+    } catch (cause) {
+      if (call.signal.aborted) throw cause;
+      if (!(cause instanceof ResourceError) || (cause.kind !== "unsupported" && cause.kind !== "invalid")) throw cause;
+      return [];
+    }
+  });
+  answers.forEach((hits, at) => {
+    for (const [rank, { resource }] of hits.entries()) {
+      if (resource.mimeType === directoryType) continue;
+      const candidate = meet(all, resource);
+      candidate.found = Math.min(1, candidate.found + (at === 0 ? 0.7 : 0.15) * (10 / (10 + rank)));
+    }
+  });
+  return ready;
+}
+
+/** The names that say most of the task, where there is nothing to search in. */
+async function lookThroughNames(
+  resources: Resources,
+  { terms }: Task,
+  within: string | undefined,
+  all: Map<string, Candidate>,
+  call: Call,
+): Promise<void> {
+  const start = within === undefined ? "" : `${within.replace(/\/$/, "")}/`;
+  const wanted = [...terms.values()].filter(({ weight }) => weight >= 0.5).map(({ surface }) => surface.toLowerCase());
+  const scored: { readonly resource: Resource; readonly score: number }[] = [];
+  let cursor: string | undefined;
+  let seen = 0;
+  do {
+    const page = await resources.list({ limit: 1000, ...(cursor !== undefined && { cursor }) }, call);
+    for (const resource of page.items) {
+      seen += 1;
+      if (!resource.uri.startsWith(start) || resource.mimeType === directoryType) continue;
+      const said = `${readable(resource.uri)} ${resource.title ?? ""} ${resource.description ?? ""}`.toLowerCase();
+      scored.push({ resource, score: wanted.filter((word) => said.includes(word)).length });
+    }
+    cursor = page.next;
+  } while (cursor !== undefined && seen < maxListed);
+  scored.sort((left, right) => right.score - left.score || (left.resource.uri < right.resource.uri ? -1 : 1));
+  for (const { resource, score } of scored.slice(0, wholeHits))
+    meet(all, resource).found = score / Math.max(1, wanted.length);
+}
+
+/** Decoded where it can be. */
+export function readable(uri: string): string {
+  try {
+    return decodeURIComponent(uri);
+  } catch {
+    return uri;
+  }
+}

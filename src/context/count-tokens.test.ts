@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { bestCounter, estimate } from "./count-tokens.ts";
+
+/** Text, and how many tokens o200k makes of it. */
+const known: readonly (readonly [text: string, tokens: number])[] = [
+  ["The kettle boils at a hundred degrees, and everyone in the house knows what that means.", 18],
+  [
+    "export function retry(attempts: number, { firstDelayMs = 100 }: RetryOptions = {}): Layer {\n  return (inner) => wrapSource(inner, around);\n}\n",
+    37,
+  ],
+  ["検索の並び順は関連度で決まり、同じ点数のものは新しい順に並べる。", 27],
+  ['{"name": "pressmark", "version": "0.1.0", "files": ["bin", "dist"], "count": 123456}', 33],
+  [
+    "static void\ngdbus_connection_flush (GDBusConnection *connection,\n                        GCancellable    *cancellable)\n{\n  g_return_if_fail (G_IS_DBUS_CONNECTION (connection));\n}\n",
+    40,
+  ],
+  ["Rufen Sie die Einstellungen auf und wählen Sie die gewünschte Bildschirmauflösung aus.", 17],
+  ["👩‍💻 🍵 🎉 done", 10],
+  ["11, 13, 17, 19, 23, 29, 37, 41, 47, 59, 67, 83, 97, 127, 139", 43],
+  ["d41d8cd98f00b204e9800998ecf8427e", 19],
+];
+
+describe("the estimate", () => {
+  it("counts nothing for nothing", () => {
+    expect(estimate.count("")).toBe(0);
+  });
+
+  it.each(known)("is not less than the truth, and not much more: %j", (text, tokens) => {
+    const counted = estimate.count(text);
+    expect(counted).toBeGreaterThanOrEqual(tokens);
+    expect(counted).toBeLessThanOrEqual(Math.ceil(tokens * 1.7) + 2);
+  });
+
+  it("takes what no vocabulary knows for more than words of its length", () => {
+    const random = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYz7Qk2";
+    expect(estimate.count(random)).toBeGreaterThan(random.length / 2);
+  });
+});
+
+describe("the best counter", () => {
+  it("counts with whatever is there, and special tokens as text", async () => {
+    const { name, count } = await bestCounter();
+    expect(["estimate", "o200k_base"]).toContain(name);
+    expect(count("")).toBe(0);
+    expect(count("<|endofprompt|> and some words")).toBeGreaterThan(4);
+  });
+});

@@ -1,0 +1,47 @@
+/** The few lines of a passage that say most of the task: enough to tell whether the rest is worth reading. */
+import type { RankedPassage } from "./rank.ts";
+
+const maxLines = 8;
+
+/** Some lines of a passage as a passage of their own; itself where it is no longer than that. */
+export function excerptOf(text: string, passage: RankedPassage): RankedPassage {
+  const { said, terms } = passage;
+  const [first, last] = said.lines;
+  if (last - first < maxLines) return passage;
+  const lines: { readonly from: number; readonly to: number; readonly terms: Set<string> }[] = [];
+  const start = text.lastIndexOf("\n", said.from - 1) + 1;
+  for (let from = start; from < said.to;) {
+    const feed = text.indexOf("\n", from);
+    const to = feed === -1 ? text.length : feed;
+    lines.push({ from, to, terms: new Set() });
+    from = to + 1;
+  }
+  let line = 0;
+  for (const { term, at } of said.places) {
+    while (line < lines.length - 1 && at > lines[line]!.to) line += 1;
+    lines[line]!.terms.add(term);
+  }
+  let best = 0;
+  let most = -1;
+  for (let top = 0; top + maxLines <= lines.length; top += 1) {
+    const held = new Set(lines.slice(top, top + maxLines).flatMap((one) => [...one.terms]));
+    // The first terms say most.
+    const worth = [...held].reduce((sum, term) => sum + 1 / (1 + terms.indexOf(term)), 0);
+    // Where several windows say the same, what matches stands in the middle.
+    const edge = lines[top]!.terms.size > 0 || lines[top + maxLines - 1]!.terms.size > 0 ? 0 : 0.001;
+    if (worth + edge > most) {
+      most = worth + edge;
+      best = top;
+    }
+  }
+  const window = lines.slice(best, best + maxLines);
+  return {
+    ...passage,
+    said: {
+      ...said,
+      from: window[0]!.from,
+      to: window.at(-1)!.to,
+      lines: [first + best, first + best + window.length - 1],
+    },
+  };
+}

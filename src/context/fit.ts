@@ -1,0 +1,71 @@
+/** Arranges what was picked, joins what stands side by side, and makes sure that the whole fits. */
+import type { CountTokens } from "./count-tokens.ts";
+import type { Frame } from "./frame.ts";
+import type { Item } from "./pack.ts";
+import { pick, type Pick, type Picked } from "./pick.ts";
+import type { RankedPassage } from "./rank.ts";
+import { isPiece, itemOf, type Shelf } from "./shelf.ts";
+
+export interface Choice {
+  readonly shelf: Shelf;
+  readonly item: Item;
+  readonly passages: readonly RankedPassage[];
+  /** Other URIs that say the same. */
+  readonly also: readonly string[];
+}
+
+export interface Fitted {
+  /** In the order of the pack. */
+  readonly chosen: readonly Choice[];
+  readonly text: string;
+  readonly tokens: number;
+  /** Texts of which nothing fits, and that say nothing that another does not say too. */
+  readonly noRoom: readonly Shelf[];
+}
+
+/** Lines between two passages that cost less than to frame the second anew. */
+const maxGap = 3;
+
+/** `shelves` are given best first. */
+export function fit(shelves: readonly Shelf[], budget: number, frame: Frame, counter: CountTokens): Fitted {
+  const { picks: all, also, merged } = pick(shelves, budget, frame, counter);
+  const picks = [...all];
+  // What the pieces cost alone is not what they cost together: the whole decides, and what was picked last goes first.
+  for (;;) {
+    const chosen = arrange(picks, also);
+    const text = frame.render(chosen.map(({ item }) => item));
+    const tokens = text === "" ? 0 : counter.count(text);
+    if (tokens <= budget) {
+      const held = new Set(chosen.map(({ shelf }) => shelf));
+      return { chosen, text, tokens, noRoom: shelves.filter((shelf) => !held.has(shelf) && !merged.has(shelf)) };
+    }
+    for (let over = tokens - budget; over > 0 && picks.length > 0;) over -= Math.max(1, picks.pop()!.cost);
+  }
+}
+
+/** Texts in the order of their best, the pieces of each in its own order. */
+function arrange(picks: readonly Pick[], also: Picked["also"]): Choice[] {
+  const byShelf = new Map<Shelf, RankedPassage[]>();
+  for (const { shelf, passage } of picks) byShelf.set(shelf, [...(byShelf.get(shelf) ?? []), passage]);
+  return [...byShelf].flatMap(([shelf, passages]) =>
+    runsOf(passages.toSorted((left, right) => left.said.from - right.said.from)).map((run, index) => ({
+      shelf,
+      item: itemOf(shelf, run),
+      passages: run,
+      also: index === 0 ? [...(also.get(shelf.item.uri) ?? [])] : [],
+    })),
+  );
+}
+
+/** Passages with hardly a line between them become one. */
+function runsOf(passages: readonly RankedPassage[]): RankedPassage[][] {
+  const runs: RankedPassage[][] = [];
+  for (const passage of passages) {
+    const run = runs.at(-1);
+    const before = run?.at(-1);
+    const isNear = before && passage.said.lines[0] - before.said.lines[1] <= maxGap + 1;
+    if (isNear && !isPiece(passage) && !isPiece(before)) run!.push(passage);
+    else runs.push([passage]);
+  }
+  return runs;
+}

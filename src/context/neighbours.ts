@@ -1,0 +1,175 @@
+/** What belongs to the best candidates and may not say a word of the task: their tests, their other halves, what they import, what changed with them. */
+import { type Call, directoryType, type Resource, type Resources } from "../resources.ts";
+import { readable } from "./candidates.ts";
+import { importsOf } from "./imports.ts";
+import { inTurn } from "./in-turn.ts";
+import { changedTogether } from "./same-commit.ts";
+import { isLanguage, kinship } from "./twins.ts";
+
+/** One whose neighbours are looked for. */
+export interface Resident {
+  readonly uri: string;
+  readonly text: string;
+}
+
+export interface Neighbour {
+  readonly resource: Resource;
+  /** Of whom, as an index into those given. */
+  readonly of: number;
+  /** How near, from 0 to 1. */
+  readonly nearness: number;
+  readonly why: string;
+}
+
+const maxImported = 8;
+const maxFolders = 40;
+const atOnce = 4;
+
+/** `known` are those that need no looking for. */
+export async function findNeighbours(
+  resources: Resources,
+  residents: readonly Resident[],
+  known: readonly Resource[],
+  call: Call,
+): Promise<readonly Neighbour[]> {
+  const folders = new Map<string, Promise<readonly Resource[]>>();
+  const look = (folder: string): Promise<readonly Resource[]> => {
+    let listed = folders.get(folder);
+    if (!listed) {
+      listed = folders.size >= maxFolders ? Promise.resolve([]) : childrenOf(resources, folder, call);
+      folders.set(folder, listed);
+    }
+    return listed;
+  };
+  const found = await inTurn(residents, atOnce, async (resident, of): Promise<readonly Neighbour[]> => {
+    const folder = folderOf(resident.uri);
+    const name = nameOf(resident.uri);
+    if (folder === undefined) return [];
+    const beside = await look(folder);
+    const inner = beside.filter(({ mimeType, uri }) => mimeType === directoryType && testFolder.test(nameOf(uri)));
+    const elsewhere = [...inner.map(({ uri }) => uri), ...mirrored(folder)];
+    const listed = [...beside, ...(await inTurn(elsewhere, 2, look)).flat()];
+    const twins = [...listed, ...known].flatMap((resource) => {
+      const kin = resource.mimeType === directoryType ? undefined : kinship(name, nameOf(resource.uri));
+      return kin ? [{ resource, of, nearness: nearnessOf[kin], why: `${sayKin[kin]} ${name}` }] : [];
+    });
+    return [...twins, ...(await translated(resident.uri, of, look)), ...(await imported(resident, of, known, look))];
+  });
+  const together = await changedTogether(resources, residents, call);
+  return [...found.flat(), ...together];
+}
+
+const nearnessOf = { test: 1, tested: 1, half: 1, translation: 0.7 } as const;
+const sayKin = {
+  test: "tests",
+  tested: "is tested by",
+  half: "is the other half of",
+  translation: "is a translation of",
+};
+const testFolder = /^(?:__tests__|tests?|specs?)$/i;
+
+async function childrenOf(resources: Resources, folder: string, call: Call): Promise<readonly Resource[]> {
+  try {
+    return (await resources.children(folder, { limit: 1000 }, call)).items;
+  } catch (cause) {
+    if (call.signal.aborted) throw cause;
+    return [];
+  }
+}
+
+/** Where tests stand apart: `src/a` and `tests/a`. */
+function mirrored(folder: string): readonly string[] {
+  const swapped = (from: RegExp, to: readonly string[]) =>
+    from.test(folder) ? to.map((name) => folder.replace(from, `/${name}$1`)) : [];
+  return [
+    ...swapped(/\/(?:src|lib|app)\/main(\/|$)/, ["src/test"]),
+    ...swapped(/\/src\/test(\/|$)/, ["src/main"]),
+    ...swapped(/\/(?:src|lib|app)(\/|$)/, ["tests", "test", "spec"]),
+    ...swapped(/\/(?:tests?|spec|__tests__)(\/|$)/, ["src", "lib"]),
+    ...(/\/(?:tests?|__tests__)$/.test(folder) ? [folder.slice(0, folder.lastIndexOf("/"))] : []),
+  ].slice(0, 5);
+}
+
+/** The same document in the folder of another language. */
+async function translated(
+  uri: string,
+  of: number,
+  look: (folder: string) => Promise<readonly Resource[]>,
+): Promise<readonly Neighbour[]> {
+  const segments = uri.split("/");
+  const at = segments.findIndex((segment, index) => index > 2 && index < segments.length - 1 && isLanguage(segment));
+  if (at === -1) return [];
+  const others = (await look(segments.slice(0, at).join("/"))).filter(
+    (one) => one.mimeType === directoryType && isLanguage(nameOf(one.uri)) && nameOf(one.uri) !== segments[at],
+  );
+  const found: Neighbour[] = [];
+  for (const { uri: other } of others.slice(0, 3)) {
+    const there = [other.replace(/\/$/, ""), ...segments.slice(at + 1)].join("/");
+    const twin = (await look(folderOf(there) ?? there)).find((one) => one.uri === there);
+    if (twin) found.push({ resource: twin, of, nearness: 0.7, why: `is a translation of ${nameOf(uri)}` });
+  }
+  return found;
+}
+
+async function imported(
+  { uri, text }: Resident,
+  of: number,
+  known: readonly Resource[],
+  look: (folder: string) => Promise<readonly Resource[]>,
+): Promise<readonly Neighbour[]> {
+  const found = new Map<string, Resource>();
+  for (const { path, isRelative } of importsOf(readable(uri), text)) {
+    if (found.size >= maxImported) break;
+    if (isRelative) {
+      const target = joinPath(uri, path);
+      const folder = target === undefined ? undefined : folderOf(target);
+      if (target === undefined || folder === undefined) continue;
+      const match = (await look(folder)).find(
+        (one) => one.mimeType !== directoryType && sameButEnding(one.uri, target),
+      );
+      if (match) found.set(match.uri, match);
+    } else {
+      const match = known.find((one) => sameEnding(readable(one.uri), path));
+      if (match) found.set(match.uri, match);
+    }
+  }
+  found.delete(uri);
+  return Array.from(found.values(), (resource) => ({
+    resource,
+    of,
+    nearness: 0.4,
+    why: `is imported by ${nameOf(uri)}`,
+  }));
+}
+
+function sameButEnding(uri: string, target: string): boolean {
+  return uri === target || (uri.startsWith(`${target}.`) && !uri.slice(target.length + 1).includes("."));
+}
+
+function sameEnding(path: string, end: string): boolean {
+  return path.endsWith(`/${end}`) || path.replace(/\.[^./]+$/, "").endsWith(`/${end}`);
+}
+
+/** Undefined for what has no folder, or a query. */
+function folderOf(uri: string): string | undefined {
+  const slash = uri.lastIndexOf("/");
+  return slash < 0 || uri.includes("?") || uri.includes("#") || uri[slash - 1] === "/"
+    ? undefined
+    : uri.slice(0, slash);
+}
+
+export function nameOf(uri: string): string {
+  return readable(uri.slice(uri.lastIndexOf("/") + 1));
+}
+
+/** Undefined where it would lead out of what the URI names. */
+function joinPath(uri: string, path: string): string | undefined {
+  const segments = uri.split("/").slice(0, -1);
+  for (const segment of path.split("/")) {
+    if (segment === "" || segment === ".") continue;
+    if (segment === "..") segments.pop();
+    else segments.push(encodeURIComponent(readable(segment).toWellFormed()));
+    if (segments.length < 3) return undefined;
+  }
+  return segments.join("/");
+}

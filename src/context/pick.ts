@@ -1,0 +1,116 @@
+/** Picks passages, best first, until nothing more fits: most of them from what says most, the rest as a few lines each of what else may matter. */
+import type { CountTokens } from "./count-tokens.ts";
+import { excerptOf } from "./excerpt.ts";
+import type { Frame } from "./frame.ts";
+import type { RankedPassage } from "./rank.ts";
+import { itemOf, type Shelf } from "./shelf.ts";
+import { weights } from "./weights.ts";
+
+export interface Pick {
+  readonly shelf: Shelf;
+  readonly passage: RankedPassage;
+  readonly cost: number;
+}
+
+export interface Picked {
+  /** The most valuable first. */
+  readonly picks: readonly Pick[];
+  /** By the URI that says something first: the URIs that say the same. */
+  readonly also: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Those of which something is said by another. */
+  readonly merged: ReadonlySet<Shelf>;
+}
+
+/** A passage says the same as an earlier one if it is long enough to mean it. */
+const minSame = 60;
+/** After so many in a row that do not fit, hardly another will. */
+const maxMisfits = 40;
+/** No token has more characters, but for blank ones. */
+const maxTokenLength = 16;
+
+interface Queue {
+  readonly shelf: Shelf;
+  /** Not offered yet, the best first. */
+  waiting: readonly RankedPassage[];
+  /** Offered, and there was no room. */
+  misfits: RankedPassage[];
+  taken: number;
+}
+
+export function pick(shelves: readonly Shelf[], budget: number, frame: Frame, { count }: CountTokens): Picked {
+  const picks: Pick[] = [];
+  const also = new Map<string, Set<string>>();
+  const merged = new Set<Shelf>();
+  const said = new Map<string, string>();
+  const queues = shelves.map((shelf): Queue => ({ shelf, waiting: orderOf(shelf), misfits: [], taken: 0 }));
+  let spent = 0;
+  let misfits = 0;
+
+  /** Takes it if it fits and is new. */
+  function offer(queue: Queue, passage: RankedPassage, room: number): void {
+    const { shelf } = queue;
+    const item = itemOf(shelf, [passage]);
+    const key = item.text.length < minSame ? undefined : item.text.replaceAll(/\s+/gu, " ").trim();
+    const same = key === undefined ? undefined : said.get(key);
+    if (same !== undefined && same !== shelf.item.uri) {
+      also.set(same, (also.get(same) ?? new Set()).add(shelf.item.uri));
+      merged.add(shelf);
+      return;
+    }
+    const isTooLong = item.text.trim().length > room * maxTokenLength;
+    const cost = isTooLong
+      ? Infinity
+      : count(frame.item(item)) + (queue.taken === 0 ? count(frame.header(item.uri)) : 0);
+    if (spent + cost > room) {
+      misfits += 1;
+      queue.misfits.push(passage);
+      return;
+    }
+    misfits = 0;
+    spent += cost;
+    queue.taken += 1;
+    if (key !== undefined) said.set(key, shelf.item.uri);
+    picks.push({ shelf, passage, cost });
+  }
+
+  function takeBest(room: number): void {
+    for (misfits = 0; misfits < maxMisfits;) {
+      let best: Queue | undefined;
+      let most = 0;
+      for (const queue of queues) {
+        const [passage] = queue.waiting;
+        const value = passage ? valueOf(queue, passage) : 0;
+        if (value > most) {
+          most = value;
+          best = queue;
+        }
+      }
+      if (!best) return;
+      const [passage, ...rest] = best.waiting;
+      best.waiting = rest;
+      offer(best, passage!, room);
+    }
+  }
+
+  takeBest(budget * (1 - weights.breadth));
+  for (const queue of queues) queue.waiting = [...queue.misfits.splice(0), ...queue.waiting];
+  misfits = 0;
+  for (const queue of queues) {
+    const [first] = queue.waiting;
+    if (queue.taken > 0 || !first || first.score === 0 || misfits >= maxMisfits) continue;
+    offer(queue, excerptOf(queue.shelf.text, first), budget);
+    // What was shown in part is not shown again.
+    if (queue.taken > 0) queue.waiting = [];
+  }
+  takeBest(budget);
+  return { picks, also, merged };
+}
+
+/** What says most first; where it is pinned and nothing does, from its beginning. */
+function orderOf({ passages }: Shelf): readonly RankedPassage[] {
+  return passages.toSorted((left, right) => right.score - left.score);
+}
+
+function valueOf({ shelf: { isPinned }, taken }: Queue, { score }: RankedPassage): number {
+  return score * weights.again ** taken + (isPinned ? 1e6 - taken : 0);
+}

@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { importsOf } from "./imports.ts";
+import { readTask } from "./read-task.ts";
+import { kinship } from "./twins.ts";
+
+describe("a task", () => {
+  it("names URIs, paths, symbols and hashes", () => {
+    const { names } = readTask(
+      "See file:///a/b.ts (and https://example.org/x?y=1), fix src/search/rank.ts and README.md: getUserName() calls max_bytes since 1a2b3c4d5e, e.g. in 3.5.",
+    );
+    expect(names).toEqual({
+      uris: ["file:///a/b.ts", "https://example.org/x?y=1"],
+      paths: ["src/search/rank.ts", "README.md"],
+      hashes: ["1a2b3c4d5e"],
+      symbols: ["getUserName", "max_bytes"],
+    });
+  });
+
+  it("is searched for as words, whatever signs it has", () => {
+    const { queries } = readTask('path:x -not "a phrase" lang:ja\n\nmore “quotes”');
+    for (const query of queries) expect(query).not.toMatch(/["“”:]|(?:^|\s)-/u);
+    expect(queries[0]).toBe("path x not a phrase lang ja more quotes");
+  });
+
+  it("in Japanese is searched for by its words", () => {
+    expect(readTask("検索のランキングを直す").queries).toEqual(["検索のランキングを直す", "検索", "ランキング"]);
+  });
+
+  it("counts what says much more than what every task says", () => {
+    const { terms } = readTask("fix the getUserName of kettles");
+    const weight = (word: string) => [...terms.values()].find(({ surface }) => surface === word)!.weight;
+    expect(weight("getUserName")).toBeGreaterThan(weight("kettles"));
+    expect(weight("kettles")).toBeGreaterThan(weight("fix"));
+    expect(weight("fix")).toBeGreaterThan(weight("the"));
+  });
+});
+
+describe("names that belong together", () => {
+  it.each([
+    ["rank.ts", "rank.test.ts", "test"],
+    ["rank.test.ts", "rank.ts", "tested"],
+    ["rank.py", "test_rank.py", "test"],
+    ["rank.go", "rank_test.go", "test"],
+    ["Rank.java", "RankTest.java", "test"],
+    ["rank.c", "rank.h", "half"],
+    ["guide.md", "guide.ja.md", "translation"],
+    ["README.en.md", "README.ja.md", "translation"],
+    ["rank.ts", "score.ts", undefined],
+    ["latest.ts", "la.ts", undefined],
+    ["guide.md", "guide.ts", undefined],
+  ])("%s and %s: %s", (one, other, kin) => {
+    expect(kinship(one, other)).toBe(kin);
+  });
+});
+
+describe("imports", () => {
+  it.each([
+    [
+      "a.ts",
+      'import { x } from "../lib/y.ts";\nconst z = await import("./z.js");\nimport "vitest";',
+      ["../lib/y", "./z"],
+    ],
+    [
+      "a.py",
+      "from ..core import x\nimport app.models.user\nfrom .near import y",
+      ["../core", "app/models/user", "./near"],
+    ],
+    ["a.c", '#include "rank.h"\n#include <stdio.h>\n#include "gio/gio.h"', ["rank.h", "gio/gio.h"]],
+    [
+      "A.java",
+      "import static org.example.Rank;\nimport org.example.score.Score;",
+      ["org/example/Rank", "org/example/score/Score"],
+    ],
+    ["a.rs", "mod near;\nuse crate::search::rank::Rank;", ["./near", "search/rank"]],
+    ["a.md", "See [this](./other.md#part) and [that](https://example.org/x.md).", ["./other.md"]],
+    ["a.txt", 'import "./x"', []],
+  ])("of %s", (path, text, expected) => {
+    expect(importsOf(path, text).map((one) => one.path)).toEqual(expected);
+  });
+});

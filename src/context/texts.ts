@@ -1,0 +1,66 @@
+/** The texts of candidates: read once, cleaned, cut into passages, and looked through for the terms of the task. */
+import { formatOf, isGarbled } from "../search/format.ts";
+import { passagesOf, type Passage } from "../search/passages.ts";
+import { tokensOf } from "../search/tokens.ts";
+import type { Task } from "./read-task.ts";
+
+/** A passage, and how often it says each term of the task. */
+export interface Said extends Passage {
+  readonly times: ReadonlyMap<string, number>;
+  /** Where they stand in the text, in order. */
+  readonly places: readonly { readonly term: string; readonly at: number }[];
+  readonly headingTerms: ReadonlySet<string>;
+  /** Whether the rest of its line is in other passages. */
+  readonly isPartOfLine: boolean;
+  /** In words. */
+  readonly length: number;
+}
+
+export interface Text {
+  readonly text: string;
+  readonly said: readonly Said[];
+  /** Terms of the task that the path and the title have. */
+  readonly pathTerms: ReadonlySet<string>;
+}
+
+/** Undefined for what is no text, whatever it calls itself. */
+export function lookThrough(
+  text: string,
+  path: string,
+  title: string,
+  task: Task,
+  mimeType?: string,
+): Text | undefined {
+  if (text.includes("\0") || isGarbled(text)) return undefined;
+  const passages = passagesOf(text, formatOf(path, mimeType));
+  const times = passages.map(() => new Map<string, number>());
+  const places = passages.map((): { term: string; at: number }[] => []);
+  const lengths = new Float64Array(passages.length);
+  let at = 0;
+  for (const { term, kind, from } of tokensOf(text)) {
+    while (at < passages.length - 1 && from >= passages[at]!.to) at += 1;
+    if (kind !== "whole") lengths[at]! += 1;
+    if (!task.terms.has(term)) continue;
+    const counted = times[at]!;
+    counted.set(term, (counted.get(term) ?? 0) + 1);
+    places[at]!.push({ term, at: from });
+  }
+  return {
+    text,
+    said: passages.map((passage, index) => ({
+      ...passage,
+      times: times[index]!,
+      places: places[index]!,
+      headingTerms: termsIn(passage.heading, task),
+      isPartOfLine: [passages[index - 1], passages[index + 1]].some(
+        (other) => passage.lines[0] === passage.lines[1] && other?.lines.includes(passage.lines[0]),
+      ),
+      length: lengths[index]!,
+    })),
+    pathTerms: termsIn(`${path} ${title}`, task),
+  };
+}
+
+function termsIn(text: string, { terms }: Task): ReadonlySet<string> {
+  return new Set(tokensOf(text).flatMap(({ term }) => (terms.has(term) ? [term] : [])));
+}
