@@ -22,7 +22,7 @@ const markdown: Frame = {
   },
   header: (uri) => `\n## ${plainUri(uri)}\n`,
   item(item) {
-    const fence = "`".repeat(Math.max(3, 3));
+    const fence = "`".repeat(Math.max(3, longestRun(item.text) + 1));
     return `\nLines ${spellLines(item)}:\n\n${fence}${languageOf(item.uri)}\n${item.text}\n${fence}\n`;
   },
 };

@@ -18,7 +18,7 @@ export const weights = {
   /** What a neighbour has of its neighbour's score. */
   neighbour: 0.25,
   /** Each further passage of one text counts by this power less. */
-  again: 0.88,
+  again: 0.98,
   /** This share of the budget is for a few lines each of texts that are not in yet. */
   breadth: 0.2,
   /** What is named in the task counts so much more. */

@@ -1,16 +1,14 @@
 /** Pages of the web: named ones, and any other of the hosts that are allowed. */
 import { invalid, notFound, quote, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
-import { decodeHtml, htmlToMarkdown } from "../lib/documents/html.ts";
 import { doneWithin } from "../lib/done-within.ts";
-import { isTextType } from "../lib/mime.ts";
-import type { Freshness } from "../resources.ts";
 import { defineSource, pathOf, segmentsOf } from "../source.ts";
-import type { Address, Entry, Part, Source, SourceChange, SourceTemplate, Tools } from "../source.ts";
-import { createExtract, type Extract } from "./file/extract.ts";
+import type { Address, Entry, Source, SourceChange, SourceTemplate, Tools } from "../source.ts";
+import { createExtract } from "./file/extract.ts";
 import { createPermit } from "./web/addresses.ts";
 import { createHosts } from "./web/hosts.ts";
 import { createKept, type Kept } from "./web/kept.ts";
+import { readPage } from "./web/read-page.ts";
 import { parseRobots, type Robots } from "./web/robots.ts";
 import { createVisit, type Resolve, type Visited } from "./web/visit.ts";
 
@@ -106,8 +104,6 @@ const maxHeard = 1000;
 const looksAtOnce = 8;
 /** A first look that takes longer is not waited for; what changes meanwhile is told as lost. */
 const armMs = 10_000;
-/** A larger page is taken apart in a thread of its own, so that no one else waits for it. */
-const maxHtmlHere = 64 * 1024;
 
 const template: SourceTemplate = {
   template: "{host}/{+path}",
@@ -178,7 +174,7 @@ export function createWeb(options: WebOptions, tools: Tools, resolve: Resolve): 
     const visited = await visit(url, headersFor, signal);
     const isSame = visited.status === 304 && visited.url.href === before?.href;
     if (!isSame) refuseFailure(visited, at.path);
-    const page = isSame && before ? before : await toKept(visited, at.path, extract, signal);
+    const page = isSame && before ? before : await readPage(visited, at.path, extract, signal);
     kept.set(url.href, page);
     setLast(recent, key, { at, digest: page.digest }, maxRecent);
     return page;
@@ -408,85 +404,4 @@ function refuseFailure({ status, headers, url }: Visited, path: string): void {
     throw new ResourceError("busy", `${host} asks us to come back later`, { details });
   }
   throw new ResourceError("unavailable", `${host} answered ${status}`, { passing: status >= 500 });
-}
-
-const htmlTypes = new Set(["text/html", "application/xhtml+xml"]);
-const typePattern = /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}$/;
-
-async function toKept(visited: Visited, path: string, extract: Extract, signal: AbortSignal): Promise<Kept> {
-  const { headers, bytes, url } = visited;
-  const size = bytes.length;
-  const digest = process.getBuiltinModule("node:crypto").hash("sha256", bytes, "base64url");
-  const said = String(headers["content-type"] ?? "");
-  const named = said.split(";")[0]!.trim().toLowerCase();
-  const type = typePattern.test(named) ? named : "application/octet-stream";
-  const charset = /;\s*charset\s*=\s*"?([\w-]{2,30})/i.exec(said)?.[1];
-  const etag = headers["etag"];
-  const modified = headers["last-modified"];
-  const isHtml = htmlTypes.has(type);
-  const text = isHtml
-    ? await markdownOf(bytes, charset, path, extract, signal)
-    : isTextType(type)
-      ? textIn(bytes, charset ?? "utf-8")
-      : undefined;
-  const part: Part = {
-    body: text === undefined ? { bytes } : { text },
-    mimeType: isHtml ? "text/markdown" : type,
-    freshness: freshnessOf(String(headers["cache-control"] ?? ""), Number(headers["age"] ?? 0)),
-    ...(isHtml && { meta: { "pressmark/originalType": type } }),
-  };
-  const when = typeof modified === "string" ? new Date(modified) : undefined;
-  return {
-    part,
-    size,
-    heldBytes: text === undefined ? size : 2 * text.length,
-    digest,
-    lastModified: when && !Number.isNaN(when.getTime()) ? when.toISOString() : undefined,
-    href: url.href,
-    validators: {
-      ...(typeof etag === "string" && { "If-None-Match": etag }),
-      ...(typeof modified === "string" && { "If-Modified-Since": modified }),
-    },
-  };
-}
-
-async function markdownOf(
-  bytes: Buffer,
-  charset: string | undefined,
-  path: string,
-  extract: Extract,
-  signal: AbortSignal,
-): Promise<string> {
-  const html = textIn(bytes, charset);
-  if (bytes.length <= maxHtmlHere) return htmlToMarkdown(html ?? decodeHtml(bytes));
-  const document = { mimeType: "text/html", version: undefined, path };
-  try {
-    const found = await extract.text({ ...document, bytes: html === undefined ? bytes : Buffer.from(html) }, signal);
-    return found.text.toString("utf8");
-  } catch (cause) {
-    if (!(cause instanceof ResourceError) || cause.kind !== "too-large") throw cause;
-    throw new ResourceError("too-large", `${quote(path)} takes more to be made into Markdown than it may`, {
-      cause,
-      details: { reason: "too-large" },
-    });
-  }
-}
-
-function textIn(bytes: Uint8Array, charset: string | undefined): string | undefined {
-  if (charset === undefined) return undefined;
-  try {
-    return new TextDecoder(charset, { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
-}
-
-/** `ageSeconds` is how long someone on the way has kept it already. */
-function freshnessOf(control: string, ageSeconds: number): Partial<Freshness> {
-  const seconds = Number(/(?:^|[,\s])max-age=(\d{1,9})/i.exec(control)?.[1] ?? 0) - (ageSeconds > 0 ? ageSeconds : 0);
-  const isKept = !/no-store|no-cache/i.test(control) && seconds > 0;
-  return {
-    ttlMs: isKept ? Math.min(seconds, 86_400) * 1000 : 0,
-    scope: /private|no-store/i.test(control) ? "private" : "public",
-  };
 }
