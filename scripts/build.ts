@@ -5,6 +5,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { parseAst } from "rolldown/parseAst";
 import { type LogLevel, type Plugin, rolldown, type RolldownLog } from "rolldown";
+import { buildPicker } from "./build-picker.ts";
 
 const root = dirname(import.meta.dirname);
 const source = join(root, "src");
@@ -60,7 +61,8 @@ function lookAt(module: string, specifiers: Specifiers): string {
 const clientEntries = ["index", "stdio"];
 
 await rm(dist, { recursive: true, force: true });
-await Promise.all([buildModules(), buildClient(), buildTypes()]);
+const [picker] = await Promise.all([buildPicker(join(dist, "picker")), buildModules(), buildClient(), buildTypes()]);
+process.stdout.write(`picker: ${(picker.scriptBytes / 1000).toFixed(1)} kB of compressed script\n`);
 
 async function buildModules(): Promise<void> {
   const bundle = await rolldown({
@@ -83,7 +85,7 @@ async function buildModules(): Promise<void> {
         { name: "core", test: /src\/(?:cli\/(?!commands|confirm|reading)|(?:errors|layer|resources|source)\.ts$)/ },
         {
           name: "house",
-          test: /src\/(?:access|layers|router|watch|server\/(?:cursor-key|folders|house-index|index-status|instructions|line-limit|search\/index-place|locate|open-house|start-|state-folder|tools|young-generation)|config\/find-config|lib\/uri-template|protocol|transport)/,
+          test: /src\/(?:access|layers|router|watch|server\/(?:cursor-key|folders|house-index|index-status|instructions|line-limit|search\/index-place|locate|open-house|picker-page|start-|state-folder|tools|young-generation)|config\/(?:find-config|package-folder)|lib\/uri-template|protocol|transport)/,
         },
         {
           name: "files",

@@ -60,7 +60,7 @@ interface Import {
 describe("the rooms", () => {
   const files = readdirSync(root, { recursive: true, encoding: "utf8" })
     .map((file) => file.split(sep).join("/"))
-    .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
+    .filter((file) => /\.tsx?$/.test(file) && !file.endsWith(".test.ts"))
     .sort();
   const imports = files.flatMap((file) => importsOf(file));
 
@@ -142,7 +142,7 @@ function importsOf(file: string): Import[] {
 /** Static, dynamic and type imports, re-exports, and files that a worker is started from; in the order of the text. */
 function importsIn(file: string, text: string): Import[] {
   const found: Import[] = [];
-  visit(parseAst(text, { lang: "ts" }), (node) => {
+  visit(parseAst(text, { lang: file.endsWith("x") ? "tsx" : "ts" }), (node) => {
     const specifier = specifierOf(node);
     if (specifier !== undefined) found.push({ file, specifier });
   });

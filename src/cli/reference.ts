@@ -38,7 +38,9 @@ function section(command: Command): string[] {
 }
 
 /** Padded, as the formatter would have it. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+function table(head: readonly string[], given: readonly (readonly string[])[]): string {
+  // Also in code, where a cell would end otherwise.
+  const rows = given.map((row) => row.map((cell) => cell.replaceAll("|", "\\|")));
   const widths = head.map((title, column) =>
     Math.max(...[title, ...rows.map((row) => row[column]!)].map(({ length }) => length)),
   );

@@ -61,6 +61,8 @@ describe("serve", () => {
     const complaints = text(child.stderr);
     const said = await until(child, "Inspector");
     const url = /serves at (http:\/\/127\.0\.0\.1:\d+\/mcp)/.exec(said)?.[1];
+    const picker = new URL("/", url).href;
+    expect(said).toContain(`in a browser: ${picker}\n`);
     expect(said).toContain(`claude mcp add --transport http pressmark ${url}`);
     expect(said).toContain(`{"servers":{"pressmark":{"type":"http","url":"${url}"}}}`);
 
@@ -76,6 +78,10 @@ describe("serve", () => {
     });
     expect(response.status).toBe(200);
     expect(await response.text()).toContain('"serverInfo":{"name":"pressmark"');
+
+    const page = await fetch(picker);
+    expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(await page.text()).toContain('<div id="picker">');
 
     const sse = await fetch(url!.replace("/mcp", "/sse"));
     expect(sse.headers.get("content-type")).toContain("text/event-stream");

@@ -33,7 +33,10 @@ export function serverSchema(zod: Zod) {
       .optional()
       .describe("whether zed://prompt-library lists the sets as Zed's draft has it; false unless said"),
     tools: zod
-      .union([zod.boolean(), zod.array(zod.enum(["search_resources", "list_resources", "read_resource", "gather_context", "save_set"]))])
+      .union([
+        zod.boolean(),
+        zod.array(zod.enum(["search_resources", "list_resources", "read_resource", "gather_context", "save_set"])),
+      ])
       .optional()
       .describe(
         "whether models may search, list and read through tools, or which tools there are (save_set only if it is named); true unless said",

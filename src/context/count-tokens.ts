@@ -8,8 +8,8 @@ export interface CountTokens {
 }
 
 /**
- * What one piece of text costs in the vocabularies of today, judged by its letters alone. Of real text it is hardly ever less than the truth
- * (bench/gather measures it), and about a fifth more.
+ * What a text costs in the vocabularies of today, judged by its letters alone. It errs on the safe side and is no strict bound: docs/gather.md says how
+ * often it was less than the truth.
  */
 export const estimate: CountTokens = {
   name: "estimate",

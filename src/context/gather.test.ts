@@ -46,6 +46,10 @@ async function readAgain(house: Resources, { uri, lines: [first, last], columns 
     .replace(/\r$/, "");
 }
 
+const unsearchable: Resources["search"] = async () => {
+  throw new ResourceError("unsupported", "no");
+};
+
 describe("gathering", () => {
   it("gives the passages that the task needs, best first, with why", async () => {
     const found = await pack(
@@ -146,6 +150,44 @@ describe("gathering", () => {
     expect([...why.keys()]).not.toContain("src/unrelated.ts");
   });
 
+  it("finds what changed in the same commits, where the history is mounted too", async () => {
+    const memory = createMemory({
+      "stove.ts": "/** The kettle that boils. */\n",
+      "far/away.ts": "export const nothing = 1;\n",
+      "far/off.ts": "export const nothing = 2;\n",
+    });
+    const files = ["stove.ts", "far/away.ts", "far/gone.ts"].map((changed) => ({ path: changed }));
+    const history = createMemory(
+      {},
+      {
+        templates: [
+          {
+            template: "log{?ref,max,path}",
+            name: "log",
+            read: ({ path: asked }) => [
+              { body: { text: JSON.stringify({ commits: asked === "stove.ts" ? [{ hash: "abc1" }] : [] }) } },
+            ],
+          },
+          { template: "commit/{sha}", name: "commit", read: () => [{ body: { text: JSON.stringify({ files }) } }] },
+        ],
+      },
+    );
+    const house = createResources({
+      mounts: [
+        { name: "files", base: "memory://home/project/", source: memory.source },
+        { name: "history", base: "git://project/", source: history.source },
+      ],
+      policy: open,
+      tools: createClock().tools,
+      cursorKey: new Uint8Array(32),
+    });
+    const { receipt } = await gather(house, { task: "the kettle boils", budget: 1000 }, call);
+    expect(receipt.included.map(({ uri, why }) => [uri, why[0]])).toEqual([
+      ["memory://home/project/stove.ts", expect.stringContaining("says")],
+      ["memory://home/project/far/away.ts", "changed in the same commit as stove.ts"],
+    ]);
+  });
+
   it("reaches commits and tables that the task names through templates", async () => {
     const house = houseOf({ "a.txt": "nothing" }, open, [
       {
@@ -185,6 +227,9 @@ describe("gathering", () => {
   it("looks only below a directory where told so", async () => {
     const files = { "a/x.txt": "kettle one", "b/x.txt": "kettle two" };
     expect(urisOf(await pack(files, { task: "kettle", within: `${base}a` }))).toEqual(["a/x.txt"]);
+    const twins = { "src/kettle.ts": "kettle", "tests/kettle.test.ts": "kettle" };
+    expect(urisOf(await pack(twins, { task: "kettle" }))).toHaveLength(2);
+    expect(urisOf(await pack(twins, { task: "kettle", within: `${base}src` }))).toEqual(["src/kettle.ts"]);
     await expect(pack(files, { task: "kettle", within: `${base}nowhere` })).rejects.toMatchObject({
       kind: "not-found",
     });
@@ -192,10 +237,7 @@ describe("gathering", () => {
 
   it("goes by names where nothing can be searched", async () => {
     const house = houseOf({ "docs/kettle.md": "# Kettle\n\nIt boils.\n", "docs/tea.md": "# Tea\n" });
-    const search = async () => {
-      throw new ResourceError("unsupported", "no");
-    };
-    const found = await gather({ ...house, search }, { task: "the kettle", budget: 1000 }, call);
+    const found = await gather({ ...house, search: unsearchable }, { task: "the kettle", budget: 1000 }, call);
     expect(urisOf(found)).toEqual(["docs/kettle.md"]);
     expect(found.receipt).not.toHaveProperty("ready");
   });

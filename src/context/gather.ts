@@ -36,7 +36,8 @@ const maxIncluded = 200;
 /** So many of the candidates are read, and so many of their neighbours. */
 const maxRead = 80;
 const maxNeighbours = 24;
-const residents = 6;
+/** So many of the best have their neighbours looked for. */
+const maxResidents = 6;
 const atOnce = 6;
 /** Longer texts are looked through only so far. */
 const maxTextLength = 1024 * 1024;
@@ -69,7 +70,7 @@ export async function gather(resources: Resources, ask: GatherAsk, call: Call): 
   const desk = createDesk(resources, task, call);
   for (const uri of missing) desk.leaveOut(uri, "is not here");
   await desk.read([...all.values()].sort(byPromise).slice(0, maxRead));
-  await addNeighbours(resources, desk, all, call);
+  await addNeighbours(resources, desk, all, within, call);
   const ranked = desk.ranked();
   const shelves = ranked.map(({ paper, ranking }) => toShelf(paper, ranking));
   const fitted = fit(shelves, budget, frameOf(format), counter);
@@ -117,7 +118,6 @@ interface Desk {
   readonly seen: number;
   leaveOut(uri: string, why: string): void;
   read(candidates: readonly Candidate[]): Promise<void>;
-  has(uri: string): boolean;
   /** Gives a paper of this URI something of another's score. */
   inherit(uri: string, score: number): void;
   /** Best first. */
@@ -170,7 +170,6 @@ function createDesk(resources: Resources, task: Task, call: Call): Desk {
         else if (answer) papers.set(uri, answer);
       });
     },
-    has: (uri) => papers.has(uri),
     inherit(uri, score) {
       const paper = papers.get(uri);
       if (paper) paper.inherited = Math.max(paper.inherited, score);
@@ -199,8 +198,15 @@ function createDesk(resources: Resources, task: Task, call: Call): Desk {
 }
 
 /** Reads what belongs to the best, too. */
-async function addNeighbours(resources: Resources, desk: Desk, all: Map<string, Candidate>, call: Call): Promise<void> {
-  const best = desk.ranked().slice(0, residents);
+async function addNeighbours(
+  resources: Resources,
+  desk: Desk,
+  all: Map<string, Candidate>,
+  within: string | undefined,
+  call: Call,
+): Promise<void> {
+  const start = within === undefined ? "" : `${within.replace(/\/$/, "")}/`;
+  const best = desk.ranked().slice(0, maxResidents);
   const neighbours = await findNeighbours(
     resources,
     best.map(({ paper }) => ({ uri: paper.candidate.resource.uri, text: paper.raw })),
@@ -213,6 +219,7 @@ async function addNeighbours(resources: Resources, desk: Desk, all: Map<string, 
   );
   const taken = new Map<string, number>();
   for (const { resource, of, nearness, why } of nearest) {
+    if (!resource.uri.startsWith(start)) continue;
     const share = weights.neighbour * nearness * best[of]!.ranking.score;
     if (!taken.has(resource.uri)) {
       if (taken.size >= maxNeighbours) continue;

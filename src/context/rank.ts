@@ -54,8 +54,8 @@ export function rank(read: readonly Rankable[], task: Task): Ranked[] {
     const score = (top + weights.path * path + weights.document * whole + weights.found * found + inherited) * factor;
     // A passage counts by what it says beside the best of its text, and by what the text says beside others. Where it is only the
     // name, or the company, that speaks for a text, its beginning does.
-    const share = (own: number, at: number): number =>
-      top > 0 ? own / top : inherited > 0 || path > 0 ? 0.7 ** at : 0;
+    const speaksAt = (at: number): number => (inherited > 0 || path > 0 ? 0.7 ** at : 0);
+    const share = (said: number, at: number): number => (top > 0 ? said / top : speaksAt(at));
     return { score, passages: own.map((one, at) => ({ ...one, score: share(one.score, at) * score ** 2 })) };
   });
 }

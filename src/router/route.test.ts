@@ -362,13 +362,13 @@ function respell(spelled: string, dice: Iterator<number>): string {
 }
 
 describe("a mount with other bases", () => {
-  const routes = createRoutes([{ ...mountAt("gcs://b/", "b"), aliases: ["gs://b/"] }]);
+  const aliased = createRoutes([{ ...mountAt("gcs://b/", "b"), aliases: ["gs://b/"] }]);
 
   it("is found under each, and spelled by its own", () => {
-    const place = routes.find("gs://b/a%20b");
+    const place = aliased.find("gs://b/a%20b");
     expect(place).toMatchObject({ mount: { name: "b" }, at: { path: "a b" } });
-    expect(routes.spell(place!.mount, place!.at)).toBe("gcs://b/a%20b");
-    expect(routes.find("gs://c/a")).toBeUndefined();
+    expect(aliased.spell(place!.mount, place!.at)).toBe("gcs://b/a%20b");
+    expect(aliased.find("gs://c/a")).toBeUndefined();
   });
 
   it("shares them with no other", () => {
@@ -379,15 +379,15 @@ describe("a mount with other bases", () => {
 });
 
 describe("a mount whose addresses are taken as they are spelled", () => {
-  const routes = createRoutes([{ ...mountAt("data:", "data"), verbatim: true }]);
+  const verbatim = createRoutes([{ ...mountAt("data:", "data"), verbatim: true }]);
 
   it.each(["text/plain,a//../b?c=%20&c", ",%FF", ""])("keeps %j", (path) => {
-    expect(routes.find(`data:${path}`)?.at).toEqual({ path });
-    expect(routes.spell(routes.mounts[0]!, { path })).toBe(`data:${path}`);
+    expect(verbatim.find(`data:${path}`)?.at).toEqual({ path });
+    expect(verbatim.spell(verbatim.mounts[0]!, { path })).toBe(`data:${path}`);
   });
 
   it("has no fragment, and is a scheme alone", () => {
-    expect(routes.find("data:,a#b")).toBeUndefined();
+    expect(verbatim.find("data:,a#b")).toBeUndefined();
     expect(() => createRoutes([{ ...mountAt("data:x/", "data"), verbatim: true }])).toThrow(/scheme alone/);
   });
 });

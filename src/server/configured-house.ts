@@ -89,7 +89,7 @@ export async function openConfiguredHouse(options: ConfiguredOptions): Promise<H
     if (!mounts.some(({ base }) => base.startsWith(`${statusScheme}:`))) mounts.push(status);
     const routes = createRoutes(mounts);
     const { pageSize } = config.server;
-    const { close, ...resources } = createResources({
+    const { close, ...furnished } = createResources({
       mounts,
       policy: openPolicy,
       tools,
@@ -97,7 +97,7 @@ export async function openConfiguredHouse(options: ConfiguredOptions): Promise<H
       cursorKey: keyFor(open, options.cursorKey),
       ...(pageSize !== undefined && { pageSize }),
     });
-    return { resources, close, answersFor: (uri) => routes.find(uri)?.mount.source };
+    return { resources: furnished, close, answersFor: (uri) => routes.find(uri)?.mount.source };
   }
 
   async function reload(): Promise<void> {

@@ -1,10 +1,13 @@
 /** The house on the network. */
 import type { AddressInfo } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
+import { join } from "node:path";
+import { packageFolder } from "../config/package-folder.ts";
 import { createEdge } from "../protocol/create-edge.ts";
 import { listen } from "../transport/listen.ts";
 import { createOffering } from "./offering.ts";
 import { type House, type HouseOptions, openHouse } from "./open-house.ts";
+import { createPickerPage } from "./picker-page.ts";
 
 export const defaultPort = 7357;
 
@@ -18,11 +21,15 @@ export interface ServerOptions extends Omit<HouseOptions, "live"> {
   readonly version: string;
   /** False offers no tools, whatever the config says. */
   readonly tools?: boolean | undefined;
+  /** Where the picker's files are; with the package unless said. */
+  readonly pickerFolder?: string;
 }
 
 export interface Server {
   /** Where MCP is served. */
   readonly url: string;
+  /** Where people see, search and choose what is served. */
+  readonly picker: string;
   /** The address that is listened on, as it was named. */
   readonly host: string;
   /** Whether only this machine can reach it. */
@@ -56,14 +63,20 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       host,
       port,
       log,
+      elsewhere: createPickerPage({
+        folder: () => options.pickerFolder ?? join(packageFolder(), "dist", "picker"),
+        log,
+      }),
       allowedHosts: [...options.allowedHosts, ...(settings.allowedHosts ?? []), ...(everywhere ? ownNames() : [])],
       allowedOrigins: settings.allowedOrigins ?? [],
     });
+    // An address that means "all of them" is none that a client could connect to.
+    const url = everywhere
+      ? listening.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
+      : listening.url;
     return {
-      // An address that means "all of them" is none that a client could connect to.
-      url: everywhere
-        ? listening.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
-        : listening.url,
+      url,
+      picker: new URL("/", url).href,
       host,
       loopback: isLoopback(listening.server.address()),
       get mounts() {

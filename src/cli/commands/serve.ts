@@ -47,7 +47,7 @@ export default defineCommand({
       const mounts = server.mounts.map(({ name, base }) => `  ${plain(name)}  ${base}`).join("\n");
       await print(
         out,
-        `Pressmark ${version} serves at ${server.url} (Ctrl-C stops)\n${mounts}\n\n${hostSettings(server.url)}`,
+        `Pressmark ${version} serves at ${server.url} (Ctrl-C stops)\n${mounts}\n\nSee, search and choose in a browser: ${server.picker}\n\n${hostSettings(server.url)}`,
       );
       if (!server.loopback)
         await print(

@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import { notFound, ResourceError } from "../errors.ts";
+import type { Resource, Resources } from "../resources.ts";
+import { findRoots, startOf } from "./find-roots.ts";
+
+const call = { caller: { id: "test" }, signal: new AbortController().signal };
+
+interface Served {
+  readonly templates?: readonly string[];
+  readonly resources?: readonly string[];
+  /** What can be opened. */
+  readonly directories?: readonly string[];
+  readonly broken?: readonly string[];
+}
+
+type Asked = Pick<Resources, "templates" | "list" | "children">;
+
+function serve({ templates = [], resources = [], directories = [], broken = [] }: Served): Asked {
+  return {
+    templates: async () => ({ items: templates.map((uriTemplate) => ({ uriTemplate, name: "t" })) }),
+    list: async () => ({ items: resources.map((uri) => ({ uri, name: uri })) }),
+    async children(uri) {
+      if (broken.includes(uri)) throw new ResourceError("unavailable", "gone for now");
+      if (!directories.includes(uri)) throw notFound(uri);
+      return { items: [] };
+    },
+  };
+}
+
+async function rootsOf(served: Served): Promise<string[][]> {
+  const found: (readonly Resource[])[] = [];
+  for await (const roots of findRoots(serve(served), call)) found.push(roots);
+  return found.map((roots) => roots.map(({ uri }) => uri));
+}
+
+describe("the top of the tree", () => {
+  it("is where templates begin, as far as it can be opened, in the server's order", async () => {
+    const templates = [
+      "file:///work/b/{+path}{?lines}",
+      "file:///a/{+path}",
+      "file:///a/below/{x}",
+      "gone://x/{y}",
+      "{z}",
+    ];
+    expect(await rootsOf({ templates, directories: ["file:///work/b", "file:///a", "file:///a/below"] })).toEqual([
+      ["file:///work/b", "file:///a"],
+    ]);
+  });
+
+  it("is found from the list where no template tells", async () => {
+    const resources = ["file:///home/me/x/1.md", "file:///home/me/x/2.md", "note:alone"];
+    expect(await rootsOf({ resources, directories: ["file:///home/me", "file:///home/me/x"] })).toEqual([
+      ["file:///home/me", "note:alone"],
+    ]);
+  });
+
+  it("shows what templates tell before the list has been looked at", async () => {
+    const found = await rootsOf({ templates: ["a://x/{p}"], resources: ["b://y/1"], directories: ["a://x", "b://y"] });
+    expect(found).toEqual([["a://x"], ["a://x", "b://y"]]);
+  });
+
+  it("keeps what cannot answer now, and is empty where nothing is served", async () => {
+    expect(await rootsOf({ templates: ["a://x/{p}"], broken: ["a://x"] })).toEqual([["a://x"]]);
+    expect(await rootsOf({})).toEqual([[]]);
+  });
+
+  it("is no part of a scheme alone", () => {
+    expect([startOf("file:///a/{+path}"), startOf("x://{host}/y"), startOf("{any}")]).toEqual([
+      "file:///a/",
+      undefined,
+      undefined,
+    ]);
+  });
+});

@@ -1,0 +1,111 @@
+/** What stands at the top of the tree. The protocol names no mounts: templates and the first of the list tell where they begin. */
+import { ResourceError } from "../errors.ts";
+import { type Call, directoryType, type Page, type Resource, type Resources } from "../resources.ts";
+import { walkPages } from "../client/walk-pages.ts";
+
+type Asked = Pick<Resources, "templates" | "list" | "children">;
+
+/** The list may be of millions; what no template names and stands later is reached by search alone. */
+const maxPages = 5;
+
+/** Directories at the top, then resources that are in none: all that are known so far, each time that it is more; at least once. */
+export async function* findRoots(house: Asked, call: Call): AsyncGenerator<readonly Resource[], void, undefined> {
+  const starts = new Set<string>();
+  for await (const { uriTemplate } of walkPages((ask) => house.templates(ask, call).catch(orNothing))) {
+    const start = startOf(uriTemplate);
+    if (start !== undefined) starts.add(start);
+  }
+  const roots = new Map<string, Resource>();
+  const isHeld = (uri: string) => [...roots.keys()].some((root) => uri.startsWith(root.replace(/\/?$/, "/")));
+  const loose: Resource[] = [];
+  const order = [...starts].map(withoutSlash);
+  const asked = [...starts].map(async (start) => ((await isDirectory(start, house, call)) ? [start] : []));
+  const there = (await Promise.all(asked)).flat();
+  for (const start of there.toSorted((one, other) => one.length - other.length))
+    if (!isHeld(start)) roots.set(withoutSlash(start), toRoot(start));
+  const known = roots.size;
+  if (known > 0) yield all();
+
+  let page: Page<Resource> = await house.list({}, call).catch(orNothing);
+  for (let count = 1; ; count += 1) {
+    for (const resource of page.items) {
+      if (isHeld(resource.uri)) continue;
+      const root = await directoryOver(resource.uri, house, call);
+      if (root === undefined) loose.push(resource);
+      else roots.set(withoutSlash(root), toRoot(root));
+    }
+    if (page.next === undefined || count === maxPages) break;
+    page = await house.list({ cursor: page.next }, call);
+  }
+  if (known === 0 || roots.size + loose.length > known) yield all();
+
+  function all(): readonly Resource[] {
+    return [...[...roots.values()].toSorted((one, other) => place(one) - place(other)), ...loose];
+  }
+
+  /** As the server names them; what it does not name stands last. */
+  function place({ uri }: Resource): number {
+    const at = order.indexOf(uri);
+    return at < 0 ? order.length : at;
+  }
+}
+
+/** The directory that every expansion of a template is in; undefined where it has none. */
+export function startOf(template: string): string | undefined {
+  const literal = template.slice(0, `${template}{`.indexOf("{"));
+  const start = literal.slice(0, literal.lastIndexOf("/") + 1);
+  return /^[a-z][a-z0-9+.-]*:\/\/./i.test(start) ? start : undefined;
+}
+
+/** The highest that can be opened. */
+async function directoryOver(uri: string, house: Asked, call: Call): Promise<string | undefined> {
+  const [place = "", path = ""] = /^([^:]+:\/\/[^/?#]*\/)([^?#]*)/.exec(uri)?.slice(1) ?? [];
+  if (place === "") return undefined;
+  const names = path.split("/");
+  for (let depth = 0; depth < names.length; depth += 1) {
+    const candidate =
+      place +
+      names
+        .slice(0, depth)
+        .map((name) => `${name}/`)
+        .join("");
+    if (await isDirectory(candidate, house, call)) return candidate;
+  }
+  return undefined;
+}
+
+async function isDirectory(uri: string, house: Asked, call: Call): Promise<boolean> {
+  try {
+    await house.children(withoutSlash(uri), { limit: 1 }, call);
+    return true;
+  } catch (cause) {
+    if (cause instanceof ResourceError && ["not-found", "invalid", "unsupported"].includes(cause.kind)) return false;
+    // What is there and cannot answer now is shown, and says so when it is opened.
+    if (cause instanceof ResourceError && !call.signal.aborted) return true;
+    throw cause;
+  }
+}
+
+function orNothing(cause: unknown): Page<never> {
+  if (cause instanceof ResourceError && cause.kind === "unsupported") return { items: [] };
+  throw cause;
+}
+
+/** `file:///a/` is asked for as `file:///a`; of `memory://` nothing may be taken. */
+function withoutSlash(uri: string): string {
+  return uri.replace(/(?<=[^:/])\/$/, "");
+}
+
+function toRoot(start: string): Resource {
+  const uri = withoutSlash(start);
+  const last = uri.slice(uri.lastIndexOf("/") + 1) || uri;
+  return { uri, name: decoded(last), mimeType: directoryType };
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}

@@ -1,0 +1,142 @@
+/** What stands within a line of Markdown. */
+
+export type Inline =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "code"; readonly text: string }
+  | { readonly kind: "strong" | "emphasis" | "deleted"; readonly inlines: readonly Inline[] }
+  | { readonly kind: "link"; readonly to: string; readonly inlines: readonly Inline[] }
+  | { readonly kind: "image"; readonly to: string; readonly alt: string }
+  | { readonly kind: "break" };
+
+const maxDepth = 6;
+const maxLabel = 500;
+const maxTarget = 4000;
+/** From the longest: `**` is no `*` twice. */
+const marks = [
+  ["**", "strong"],
+  ["__", "strong"],
+  ["~~", "deleted"],
+  ["*", "emphasis"],
+  ["_", "emphasis"],
+] as const;
+/** A picture that leads somewhere. */
+const pictureLink = /^\[!\[([^\]]*)\]\(([^)\s]*)\)\]\(([^)\s]*)\)/;
+const special = /[\\`*_~[!<\n]|https?:\/\//g;
+
+export function inlinesOf(text: string, depth = 0, inLink = false): readonly Inline[] {
+  const found: Inline[] = [];
+  const next = createFinder(text);
+  let plain = "";
+  let at = 0;
+
+  const say = (inline: Inline, to: number): void => {
+    if (plain !== "") found.push({ kind: "text", text: plain });
+    plain = "";
+    found.push(inline);
+    at = to;
+  };
+
+  while (at < text.length) {
+    special.lastIndex = at;
+    const start = special.exec(text)?.index ?? text.length;
+    plain += text.slice(at, start);
+    at = start;
+    if (at >= text.length) break;
+    const before = at;
+    if (text[at] === "\\") takeEscape();
+    else if (text[at] === "\n") takeEnd();
+    else if (text[at] === "`") takeCode();
+    else if (text[at] === "[" || text.startsWith("![", at)) takeLink();
+    else if (text[at] === "<" || text[at] === "h") takeAddress();
+    else takeMark();
+    if (at === before) plain += text[at++];
+  }
+  if (plain !== "") found.push({ kind: "text", text: plain });
+  return found;
+
+  function takeEscape(): void {
+    const escaped = text[at + 1] ?? "";
+    if (escaped === "\n") return say({ kind: "break" }, at + 2);
+    if (!/[!-/:-@[-`{-~]/.test(escaped)) return;
+    plain += escaped;
+    at += 2;
+  }
+
+  function takeEnd(): void {
+    if (plain.endsWith("  ")) return say({ kind: "break" }, at + 1);
+    plain += "\n";
+    at += 1;
+  }
+
+  function takeCode(): void {
+    let width = 1;
+    while (text[at + width] === "`") width += 1;
+    const mark = "`".repeat(width);
+    const end = next(mark, at + width);
+    if (end >= 0) return say({ kind: "code", text: text.slice(at + width, end).replaceAll("\n", " ") }, end + width);
+    plain += mark;
+    at += width;
+  }
+
+  function takeLink(): void {
+    const isImage = text[at] === "!";
+    const [all, alt = "", shown = "", leads = ""] = pictureLink.exec(text.slice(at, at + maxLabel)) ?? [];
+    if (all !== undefined && !inLink)
+      return say({ kind: "link", to: leads, inlines: [{ kind: "image", to: shown, alt }] }, at + all.length);
+    const from = at + (isImage ? 2 : 1);
+    const middle = next("](", from);
+    if (middle < 0 || middle - from > maxLabel) return;
+    const label = text.slice(from, middle);
+    // Of brackets within brackets, the innermost are the link.
+    if (!isImage && label.lastIndexOf("[") > label.lastIndexOf("]")) return;
+    const end = next(")", middle + 2);
+    if (end < 0 || end - middle > maxTarget) return;
+    const to = (/^\s*<?([^\s>]*)/.exec(text.slice(middle + 2, end))?.[1] ?? "").trim();
+    if (isImage) say({ kind: "image", to, alt: label }, end + 1);
+    else if (!inLink && depth < maxDepth)
+      say({ kind: "link", to, inlines: inlinesOf(label, depth + 1, true) }, end + 1);
+  }
+
+  function takeAddress(): void {
+    if (inLink) return;
+    const isBracketed = text[at] === "<";
+    const part = text.slice(at, at + maxTarget);
+    const [all, address = ""] =
+      (isBracketed
+        ? /^<(https?:\/\/[^\s<>]+)>/
+        : /^(https?:\/\/[^\s<>"'`）」。、]*[^\s<>"'`）」。、.,;:!?)\]*_])/
+      ).exec(part) ?? [];
+    if (all !== undefined)
+      say({ kind: "link", to: address, inlines: [{ kind: "text", text: address }] }, at + all.length);
+  }
+
+  function takeMark(): void {
+    for (const [mark, kind] of marks) {
+      if (!text.startsWith(mark, at)) continue;
+      const from = at + mark.length;
+      // An underscore within a word is part of it.
+      const isInWord = mark[0] === "_" && /[\p{L}\p{N}]/u.test(text[at - 1] ?? "");
+      const end = isInWord || /^\s?$/.test(text[from] ?? "") ? -1 : next(mark, from + 1);
+      if (end >= 0 && depth < maxDepth && !/\s/.test(text[end - 1] ?? "")) {
+        const after = mark === "*" && text[end + 1] === "*" && text[end - 1] !== "*" ? -1 : end;
+        if (after >= 0)
+          return say({ kind, inlines: inlinesOf(text.slice(from, end), depth + 1, inLink) }, end + mark.length);
+      }
+      plain += mark;
+      at = from;
+      return;
+    }
+  }
+}
+
+/** Like `indexOf`; what was looked for before is not looked for again, so that a text of nothing but openings takes no longer. */
+function createFinder(text: string): (mark: string, from: number) => number {
+  const known = new Map<string, number>();
+  return (mark, from) => {
+    const before = known.get(mark);
+    if (before === -1 || (before !== undefined && before >= from)) return before;
+    const at = text.indexOf(mark, from);
+    known.set(mark, at);
+    return at;
+  };
+}

@@ -1,0 +1,120 @@
+/** Markdown on the page: elements of a fixed set, made one by one. No text becomes HTML, and nothing is fetched. */
+import type { ComponentChild } from "preact";
+import { useMemo } from "preact/hooks";
+import { type Block, blocksOf } from "./markdown.ts";
+import type { Inline } from "./markdown-inline.ts";
+
+interface Links {
+  /** Where the text stands: what its links are relative to. */
+  readonly base: string;
+  /** Opens another resource. */
+  readonly follow: (uri: string) => void;
+  readonly sayImage: (alt: string) => string;
+}
+
+export function MarkdownView({ text, ...links }: Links & { readonly text: string }) {
+  const blocks = useMemo(() => blocksOf(text), [text]);
+  return <div class="markdown">{blocks.map((block) => blockView(block, links))}</div>;
+}
+
+function blockView(block: Block, links: Links): ComponentChild {
+  switch (block.kind) {
+    case "heading": {
+      // The page has a first heading of its own.
+      const Tag = `h${Math.min(6, block.level + 1)}` as "h2";
+      return <Tag>{inlineViews(block.inlines, links)}</Tag>;
+    }
+    case "paragraph":
+      return <p>{inlineViews(block.inlines, links)}</p>;
+    case "code":
+      return (
+        <pre tabIndex={0}>
+          <code>{block.text}</code>
+        </pre>
+      );
+    case "quote":
+      return <blockquote>{block.blocks.map((each) => blockView(each, links))}</blockquote>;
+    case "list": {
+      const items = block.items.map((item) => <li>{itemViews(item, links)}</li>);
+      return block.start === undefined ? <ul>{items}</ul> : <ol start={block.start}>{items}</ol>;
+    }
+    case "table":
+      return (
+        <div class="table" tabIndex={0}>
+          <table>
+            <thead>
+              <tr>
+                {block.head.map((cell) => (
+                  <th scope="col">{inlineViews(cell, links)}</th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {block.rows.map((row) => (
+                <tr>
+                  {row.map((cell) => (
+                    <td>{inlineViews(cell, links)}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      );
+    case "rule":
+      return <hr />;
+  }
+}
+
+/** One paragraph alone is the item itself. */
+function itemViews(blocks: readonly Block[], links: Links): ComponentChild[] {
+  return blocks.map((block, index) =>
+    index === 0 && block.kind === "paragraph" ? <>{inlineViews(block.inlines, links)}</> : blockView(block, links),
+  );
+}
+
+function inlineViews(inlines: readonly Inline[], links: Links): ComponentChild[] {
+  return inlines.map((inline) => {
+    switch (inline.kind) {
+      case "text":
+        return inline.text;
+      case "code":
+        return <code>{inline.text}</code>;
+      case "strong":
+        return <strong>{inlineViews(inline.inlines, links)}</strong>;
+      case "emphasis":
+        return <em>{inlineViews(inline.inlines, links)}</em>;
+      case "deleted":
+        return <del>{inlineViews(inline.inlines, links)}</del>;
+      case "break":
+        return <br />;
+      case "image":
+        return <span class="picture">{links.sayImage(inline.alt || inline.to)}</span>;
+      case "link":
+        return linkView(inline.to, inlineViews(inline.inlines, links), links);
+    }
+  });
+}
+
+/** To a page of the web, or to another resource; what leads anywhere else is text. */
+function linkView(to: string, children: ComponentChild[], { base, follow }: Links): ComponentChild {
+  const target = URL.canParse(to) ? to : to.startsWith("#") ? undefined : URL.parse(to, base)?.href;
+  if (target === undefined) return <span>{children}</span>;
+  if (/^https?:\/\//i.test(target) && !sharesStart(target, base))
+    return (
+      <a href={target} target="_blank" rel="noopener noreferrer" title={target}>
+        {children}
+      </a>
+    );
+  if (!sharesStart(target, base)) return <span title={target}>{children}</span>;
+  return (
+    <button type="button" class="link" title={target} onClick={() => follow(target.replace(/#.*$/, ""))}>
+      {children}
+    </button>
+  );
+}
+
+function sharesStart(one: string, other: string): boolean {
+  const start = /^[^:]+:\/\/[^/]*/.exec(other)?.[0];
+  return start !== undefined && one.startsWith(start);
+}

@@ -1,0 +1,140 @@
+/** What the page says, in the languages that it speaks. */
+
+const english = {
+  search: "Search",
+  searchHint: "Search ( / )",
+  tree: "All resources",
+  results: "Search results",
+  preview: "Preview",
+  tray: "Chosen",
+  loading: "Loading…",
+  more: "More",
+  retry: "Try again",
+  empty: "Nothing here",
+  nothingServed: "This server serves nothing yet",
+  nothingOpen: "Open a resource to see what a model would read",
+  keys: "Arrows move · Enter opens · Space chooses · / searches · letters jump",
+  noHits: (text: string) => `Nothing found for “${text}”`,
+  hits: (count: number) => (count === 1 ? "1 result" : `${count} results`),
+  indexing: (share: string) => `${share} searched so far: the index is still growing`,
+  connecting: "Connecting…",
+  offline: "The server cannot be reached",
+  failed: "This did not work",
+  binary: (type: string, size: string) => `Binary content (${type}, ${size}); it has no text to show`,
+  unknownType: "unknown type",
+  source: "Source",
+  updated: (when: string) => `Updated while you looked, ${when}`,
+  changed: (when: string) => `changed ${when}`,
+  gone: "This resource is gone; below is what it last said",
+  partly: (size: string) => `A large resource (${size}), read a part at a time`,
+  chooseThis: "Choose",
+  unchoose: (name: string) => `Take ${name} out`,
+  chosenAlready: "Chosen",
+  copyUri: "Copy URI",
+  copyUris: "Copy URIs",
+  copyMarkdown: "Copy as Markdown",
+  copied: "Copied",
+  notCopied: "The browser did not allow copying",
+  notAllCopied: (count: number) => `Copied, without ${count} that could not be read as text`,
+  clear: "Clear",
+  budget: "Budget",
+  tokens: (count: string) => `${count} tokens`,
+  tokensOf: (count: string, budget: string) => `about ${count} of ${budget} tokens`,
+  counting: "counting…",
+  noTokens: "no text",
+  up: (name: string) => `Move ${name} up`,
+  down: (name: string) => `Move ${name} down`,
+  emptyTray: "Choose resources with the space bar to collect them here",
+  image: (alt: string) => `image: ${alt}`,
+};
+
+export type Texts = typeof english;
+
+const japanese: Texts = {
+  search: "検索",
+  searchHint: "検索（/）",
+  tree: "すべてのリソース",
+  results: "検索結果",
+  preview: "プレビュー",
+  tray: "選択中",
+  loading: "読み込み中…",
+  more: "続きを読み込む",
+  retry: "再試行",
+  empty: "何もありません",
+  nothingServed: "このサーバーはまだ何も提供していません",
+  nothingOpen: "リソースを開くと、モデルが読む内容がここに表示されます",
+  keys: "矢印で移動 · Enterで開く · スペースで選択 · /で検索 · 文字で移動",
+  noHits: (text) => `「${text}」に一致するものはありません`,
+  hits: (count) => `${count}件`,
+  indexing: (share) => `索引を作成中です（${share}まで検索しました）`,
+  connecting: "接続中…",
+  offline: "サーバーに接続できません",
+  failed: "うまくいきませんでした",
+  binary: (type, size) => `バイナリデータ（${type}、${size}）のため、表示できるテキストがありません`,
+  unknownType: "種類不明",
+  source: "ソース",
+  updated: (when) => `表示中に更新されました（${when}）`,
+  changed: (when) => `${when}に変更`,
+  gone: "このリソースはなくなりました。以下は最後に読んだ内容です",
+  partly: (size) => `大きなリソース（${size}）のため、少しずつ読み込みます`,
+  chooseThis: "選択",
+  unchoose: (name) => `${name}を外す`,
+  chosenAlready: "選択済み",
+  copyUri: "URIをコピー",
+  copyUris: "URIをコピー",
+  copyMarkdown: "Markdownでコピー",
+  copied: "コピーしました",
+  notCopied: "ブラウザーがコピーを許可しませんでした",
+  notAllCopied: (count) => `コピーしました（テキストとして読めない${count}件を除く）`,
+  clear: "すべて外す",
+  budget: "上限",
+  tokens: (count) => `${count}トークン`,
+  tokensOf: (count, budget) => `約${count} / ${budget}トークン`,
+  counting: "計算中…",
+  noTokens: "テキストなし",
+  up: (name) => `${name}を上へ`,
+  down: (name) => `${name}を下へ`,
+  emptyTray: "スペースキーでリソースを選択すると、ここに集まります",
+  image: (alt) => `画像：${alt}`,
+};
+
+export interface Language {
+  readonly code: "en" | "ja";
+  readonly texts: Texts;
+}
+
+/** The first of the person's languages that the page speaks, otherwise English. */
+export function languageFor(preferred: readonly string[]): Language {
+  const known = preferred.map((tag) => tag.toLowerCase().split("-")[0]).find((tag) => tag === "en" || tag === "ja");
+  return known === "ja" ? { code: "ja", texts: japanese } : { code: "en", texts: english };
+}
+
+/** "3 minutes ago"; empty for what is no time. */
+export function ago(iso: string, now: number, code: string): string {
+  const at = Date.parse(iso);
+  if (Number.isNaN(at)) return "";
+  const format = new Intl.RelativeTimeFormat(code, { numeric: "auto" });
+  const seconds = Math.min(0, Math.round((at - now) / 1000));
+  for (const [unit, length] of units)
+    if (-seconds >= length || unit === "second") return format.format(Math.ceil(seconds / length), unit);
+  return "";
+}
+
+const units = [
+  ["year", 31_557_600],
+  ["month", 2_629_800],
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+  ["second", 1],
+] as const;
+
+/** `27 B`, `1.5 kB` */
+export function inUnits(bytes: number): string {
+  let amount = bytes;
+  for (const unit of ["B", "kB", "MB", "GB"]) {
+    if (unit === "B" ? amount < 1000 : amount < 999.95) return `${unit === "B" ? amount : amount.toFixed(1)} ${unit}`;
+    amount /= 1000;
+  }
+  return `${amount.toFixed(1)} TB`;
+}

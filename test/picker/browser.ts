@@ -1,0 +1,86 @@
+/** A real browser on a real server: what the page's tests stand on. */
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { buildPicker } from "../../scripts/build-picker.ts";
+import { startServer } from "../../src/server/start-server.ts";
+
+export const chromiumPath = "/usr/bin/chromium";
+/** Where CI is set, it must be there. */
+export const hasBrowser = existsSync(chromiumPath) || process.env["CI"] !== undefined;
+
+export interface Stage {
+  /** Where the served files are. */
+  readonly root: string;
+  readonly url: string;
+  readonly scriptBytes: number;
+  uriOf(path: string): string;
+  write(path: string, content: string | Uint8Array): void;
+  /** A page of its own that has the tree on it. What it should not do is collected. */
+  open(options?: BrowserContextOptions): Promise<Visit>;
+  close(): Promise<void>;
+}
+
+export interface Visit extends AsyncDisposable {
+  readonly page: Page;
+  /** Violations of the page's policy, errors, dialogs, and requests to anyone but the server. */
+  readonly troubles: string[];
+}
+
+export async function openStage(files: Readonly<Record<string, string | Uint8Array>>): Promise<Stage> {
+  const scratch = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-picker-")));
+  const root = join(scratch, "shelf");
+  const write = (path: string, content: string | Uint8Array): void => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), content);
+  };
+  for (const [path, content] of Object.entries(files)) write(path, content);
+  const pickerFolder = join(scratch, "picker");
+  const { scriptBytes } = await buildPicker(pickerFolder);
+  const server = await startServer({
+    folders: [root],
+    from: root,
+    port: 0,
+    env: { XDG_STATE_HOME: join(scratch, "state"), XDG_CACHE_HOME: join(scratch, "cache"), HOME: scratch },
+    err: { write: () => true },
+    allowedHosts: [],
+    version: "1",
+    pickerFolder,
+  });
+  const browser: Browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] });
+  return {
+    root,
+    url: server.picker,
+    scriptBytes,
+    uriOf: (path) => `file://${root}/${path.split("/").map(encodeURIComponent).join("/")}`,
+    write,
+    async open(options = {}) {
+      const context = await browser.newContext({ locale: "en-US", ...options });
+      const page = await context.newPage();
+      const troubles: string[] = [];
+      await page.exposeFunction("tellTrouble", (said: string) => troubles.push(said));
+      await page.addInitScript(
+        `addEventListener("securitypolicyviolation", (event) => tellTrouble("policy: " + event.violatedDirective + " " + event.blockedURI));`,
+      );
+      page.on("pageerror", (error) => troubles.push(`error: ${error.message}`));
+      page.on("console", (message) => message.type() === "error" && troubles.push(`console: ${message.text()}`));
+      page.on("dialog", (dialog) => {
+        troubles.push(`dialog: ${dialog.message()}`);
+        void dialog.dismiss();
+      });
+      context.on("request", (request) => {
+        const address = request.url();
+        if (!address.startsWith(server.picker) && !address.startsWith("blob:")) troubles.push(`request: ${address}`);
+      });
+      context.on("page", (other) => other !== page && troubles.push(`window: ${other.url()}`));
+      await page.goto(server.picker);
+      return { page, troubles, [Symbol.asyncDispose]: () => context.close() };
+    },
+    async close() {
+      await browser.close();
+      await server.close();
+      rmSync(scratch, { recursive: true, force: true });
+    },
+  };
+}
