@@ -146,6 +146,7 @@ function sayTools(has: (tool: ReadingToolName) => boolean): readonly string[] {
         ]
       : ["Look into it before you answer questions about it."]),
     ...(has("read_resource") ? ["Then read what you found with read_resource, and answer from that."] : []),
+    ...(has("gather_context") ? ["Before a larger task, gather_context gives what it needs in one call."] : []),
     ...(has("list_resources") ? ["list_resources shows what is there."] : []),
     `These tools belong to this server and take no server's name.`,
   ];
