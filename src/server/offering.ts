@@ -13,8 +13,6 @@ export interface OfferingOptions {
   readonly house: Pick<House, "resources" | "mounts" | "policy" | "settings" | "tools" | "sets">;
   /** False offers no tools, whatever the config says. */
   readonly tools?: boolean | undefined;
-  /** Who will probably ask first: for them, what to read first is looked for before they do. */
-  readonly first: Caller;
 }
 
 export interface Offering {
@@ -22,16 +20,17 @@ export interface Offering {
   readonly tools: readonly Tool[];
   readonly prompts: PromptShelf;
   readonly instructions: (caller: Caller) => string;
+  /** Looks for what this caller, who will probably ask first, should read first. */
+  prepare(caller: Caller): void;
   close(): void;
 }
 
 const server = { name: "pressmark", title: "Pressmark" };
 const allNames: readonly ReadingToolName[] = ["search_resources", "list_resources", "read_resource", "gather_context"];
 
-export function createOffering({ house, tools, first }: OfferingOptions): Offering {
+export function createOffering({ house, tools }: OfferingOptions): Offering {
   const only = tools === false ? [] : namesOf(house.settings.tools);
   const instructions = createInstructions({ house, server: server.name, tools: only });
-  void instructions.glance(first);
   return {
     server,
     tools: [
@@ -45,6 +44,7 @@ export function createOffering({ house, tools, first }: OfferingOptions): Offeri
     ],
     prompts: createSetPrompts({ ...house, others: [createGatherPrompt(house.resources)] }),
     instructions: instructions.of,
+    prepare: (caller) => void instructions.glance(caller),
     close: instructions.close,
   };
 }

@@ -49,7 +49,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const { log } = house.tools;
     const host = options.host ?? settings.host ?? "127.0.0.1";
     const port = options.port ?? settings.port ?? defaultPort;
-    const offering = createOffering({ house, tools: options.tools, first: { id: "anonymous" } });
+    const offering = createOffering({ house, tools: options.tools });
     const edge = createEdge({
       resources: house.resources,
       server: { ...offering.server, version },
@@ -70,6 +70,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       allowedHosts: [...options.allowedHosts, ...(settings.allowedHosts ?? []), ...(everywhere ? ownNames() : [])],
       allowedOrigins: settings.allowedOrigins ?? [],
     });
+    // Whoever waits for the address has it first.
+    setImmediate(() => offering.prepare({ id: "anonymous" }));
     // An address that means "all of them" is none that a client could connect to.
     const url = everywhere
       ? listening.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")

@@ -20,7 +20,8 @@ export async function startStdio(options: StdioServerOptions): Promise<void> {
   const house = await openHouse({ ...options, live: true });
   try {
     const caller = { id: "local" };
-    const offering = createOffering({ house, tools: options.tools, first: caller });
+    const offering = createOffering({ house, tools: options.tools });
+    offering.prepare(caller);
     const edge = createEdge({
       resources: house.resources,
       server: { ...offering.server, version },

@@ -45,7 +45,7 @@ function write(text: string): void {
 
 async function toolNames(text: string, tools?: boolean): Promise<readonly string[]> {
   const opened = await open(text);
-  const offering = createOffering({ house: opened, first: { id: "local" }, ...(tools !== undefined && { tools }) });
+  const offering = createOffering({ house: opened, ...(tools !== undefined && { tools }) });
   offering.close();
   await opened.close();
   return offering.tools.map(({ name }) => name);
@@ -69,7 +69,7 @@ describe("the sets of a config", () => {
 
   it("change with it, and so do the prompts", async () => {
     const { resources, settings, ...rest } = await open(`${mounts}sets: { one: { resources: [docs/a.md] } }\n`);
-    const offering = createOffering({ house: { resources, settings, ...rest }, first: { id: "local" } });
+    const offering = createOffering({ house: { resources, settings, ...rest } });
     const call = callOf("local", stop.signal);
     const names = async () => (await offering.prompts.list(call)).map(({ name }) => name);
     expect(await names()).toContain("one");

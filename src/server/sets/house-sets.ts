@@ -1,4 +1,5 @@
 /** Gives a house its sets: those of its config, and those that were saved for it. */
+import { statSync } from "node:fs";
 import type { Policy } from "../../access/policy.ts";
 import type { SetConfig } from "../../config/sets.ts";
 import type { Resources } from "../../resources.ts";
@@ -31,14 +32,23 @@ export interface HouseSets {
   close(): Promise<void>;
 }
 
+const startMs = 500;
+
 export function createHouseSets(options: HouseSetsOptions): HouseSets {
   const { resources: inner, policy, mounts, configured, tools } = options;
   const kept = createKeptSets(options.stateFolder, options.project, tools);
   const closing = new AbortController();
   const sets = createSets({ resources: inner, policy, kept, configured: () => written() });
-  const following = options.live
-    ? followFile(kept.stamp, async () => sets.changed(), { tools, signal: closing.signal })
-    : undefined;
+  const following = options.live ? follow().catch(() => undefined) : undefined;
+
+  /** Where they are kept takes a digest to say, which the first answer need not wait for. */
+  async function follow(): Promise<void> {
+    const openedMs = Date.now();
+    await tools.wait(startMs, closing.signal);
+    const followed = followFile(kept.stamp, async () => sets.changed(), { tools, signal: closing.signal });
+    if ((statSync(kept.stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= openedMs) sets.changed();
+    await followed;
+  }
 
   function written(): readonly SetConfig[] {
     const said = configured?.();
