@@ -10,6 +10,7 @@ import { type House, type HouseOptions, openHouse } from "./open-house.ts";
 import { createPickerPage } from "./picker-page.ts";
 
 export const defaultPort = 7357;
+const prepareMs = 50;
 
 export interface ServerOptions extends Omit<HouseOptions, "live"> {
   /** What is not said here the config says; otherwise 127.0.0.1. */
@@ -71,7 +72,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       allowedOrigins: settings.allowedOrigins ?? [],
     });
     // Whoever waits for the address has it first.
-    setImmediate(() => offering.prepare({ id: "anonymous" }));
+    setTimeout(() => offering.prepare({ id: "anonymous" }), prepareMs).unref();
     // An address that means "all of them" is none that a client could connect to.
     const url = everywhere
       ? listening.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
