@@ -30,7 +30,7 @@ function weather(more = ""): string {
     writeFileSync(${JSON.stringify(join(folder, "ran"))}, "");
     const definition = {
       name: "weather", summary: "Weather", scheme: "weather",
-      options: (z: any) => z.object({ city: z.string() }),
+      options: (z) => z.object({ city: z.string() }),
       open: async () => ({ list: async () => ({ items: [{ path: "now" }] }), read: async () => [{ body: { text: "rain" } }] }),
       ${more}
     };`;

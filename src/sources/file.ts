@@ -17,6 +17,7 @@ import { createNames } from "./file/names.ts";
 import { parseAsk, type ReadAsk } from "./file/range.ts";
 import { createReads, fileTemplate } from "./file/read.ts";
 import { chooseServing, createServing } from "./file/serving.ts";
+import { sharedOptions } from "./file/shared-options.ts";
 import { run, settled } from "./file/steps.ts";
 import type { Steps } from "./file/steps.ts";
 import { createWalk } from "./file/walk.ts";
@@ -62,22 +63,8 @@ export default defineSource<FileOptions>({
         .max(1000)
         .default([])
         .describe("patterns, as in .gitignore, of what is served although hidden, ignored or a secret by its name"),
-      exclude: z
-        .array(z.string().min(1).max(1000))
-        .max(1000)
-        .default([])
-        .describe("patterns, as in .gitignore, of what is not served"),
       icons: z.boolean().default(false).describe("give each entry a small icon of its kind"),
-      watch: z
-        .enum(["auto", "poll"])
-        .default("auto")
-        .describe('how changes are noticed: "poll" looks again and again, as network folders may need'),
-      pollMs: z
-        .int()
-        .min(100)
-        .max(3_600_000)
-        .default(2000)
-        .describe("how long to wait between two looks where changes are polled"),
+      ...sharedOptions(z),
     }),
 
   base: ({ root }) => pathToFileURL(`${realRoot(root).replace(/\/$/, "")}/`).href,

@@ -5,6 +5,7 @@ import { notFound, quote, ResourceError } from "../errors.ts";
 import { defineSource } from "../source.ts";
 import type { Address, Suggestion } from "../source.ts";
 import file from "./file.ts";
+import { sharedOptions } from "./file/shared-options.ts";
 import { createCatalogue } from "./skills/catalogue.ts";
 import type { Root } from "./skills/catalogue.ts";
 import { folderOf, manifestName } from "./skills/look.ts";
@@ -46,21 +47,7 @@ export default defineSource<SkillsOptions>({
           .max(200)
           .optional()
           .describe("what stands in front of all paths: acme/billing makes skill://acme/billing/refunds/SKILL.md"),
-        exclude: z
-          .array(z.string().min(1).max(1000))
-          .max(1000)
-          .default([])
-          .describe("patterns, as in .gitignore, of what is not served"),
-        watch: z
-          .enum(["auto", "poll"])
-          .default("auto")
-          .describe('how changes are noticed: "poll" looks again and again, as network folders may need'),
-        pollMs: z
-          .int()
-          .min(100)
-          .max(3_600_000)
-          .default(2000)
-          .describe("how long to wait between two looks where changes are polled"),
+        ...sharedOptions(z),
       })
       .refine(({ root, roots = [] }) => root !== undefined || roots.length > 0, {
         message: 'name a folder of skills with "root", or several with "roots"',

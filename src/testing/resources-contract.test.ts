@@ -2,23 +2,12 @@ import { openPolicy } from "../access/policy.ts";
 import { withStandardLayers } from "../layers/standard.ts";
 import { createResources } from "../router/create-resources.ts";
 import type { House } from "../router/create-resources.ts";
+import { createTools } from "../server/tools.ts";
 import { createMemory } from "../sources/memory.ts";
 import type { Memory } from "../sources/memory.ts";
-import type { Tools } from "../source.ts";
 import { resourcesContract } from "./resources-contract.ts";
 
-const tools: Tools = {
-  now: Date.now,
-  wait: (ms, signal) =>
-    new Promise((resolve, reject) => {
-      const timer = setTimeout(resolve, ms);
-      signal.addEventListener("abort", () => {
-        clearTimeout(timer);
-        reject(signal.reason);
-      });
-    }),
-  log() {},
-};
+const tools = createTools({ write: () => true });
 
 let memory: Memory;
 let house: House;

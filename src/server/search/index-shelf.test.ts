@@ -30,6 +30,7 @@ describe("the shelf of indexes", () => {
     expect(indexPlace(cache, { config: "/a" })).not.toBe(indexPlace(cache, { folders: ["/a"] }));
   });
 
+  // Windows has no modes: there the folder is the user's own by where it is.
   it.skipIf(process.platform === "win32")("is for its owner alone", () => {
     expect(statSync(make("/a")).mode & 0o777).toBe(0o700);
   });

@@ -1,5 +1,6 @@
 /** One look-out for all who watch a database: the first starts it, the last ends it. */
 import { ResourceError } from "../../errors.ts";
+import { createListener, endListener, heardBy, type Listener, tell } from "../../lib/listener.ts";
 import type { SourceChange } from "../../source.ts";
 
 export interface Watching {
@@ -17,16 +18,9 @@ export interface LookOut {
 }
 
 interface Run {
-  readonly listeners: Set<Listener>;
+  readonly listeners: Set<Listener<SourceChange>>;
   readonly stop: AbortController;
   readonly armed: Promise<void>;
-}
-
-interface Listener {
-  queue: SourceChange[];
-  wake: () => void;
-  isOver: boolean;
-  failure: ResourceError | undefined;
 }
 
 /** A reader this far behind, or so many changes at once, are told as one: look again. */
@@ -41,7 +35,7 @@ export function createWatching(look: (lookOut: LookOut) => Promise<void>): Watch
   const running = new Set<Promise<void>>();
 
   function begin(): Run {
-    const listeners = new Set<Listener>();
+    const listeners = new Set<Listener<SourceChange>>();
     const stop = new AbortController();
     const { promise: armed, resolve, reject } = Promise.withResolvers<void>();
     // Whoever waits for it hears of it; there may be no one.
@@ -50,13 +44,13 @@ export function createWatching(look: (lookOut: LookOut) => Promise<void>): Watch
       signal: stop.signal,
       armed: resolve,
       tell: (changes) => {
-        for (const listener of listeners) hear(listener, changes);
+        for (const listener of listeners) tell(listener, changes, maxQueued, lost);
       },
     })
       .catch((cause: unknown) => {
         if (current?.listeners === listeners) current = undefined;
         const failure = stop.signal.aborted ? undefined : toFailure(cause);
-        for (const listener of listeners) end(listener, failure);
+        for (const listener of listeners) endListener(listener, failure);
         listeners.clear();
         reject(failure ?? cause);
       })
@@ -67,25 +61,22 @@ export function createWatching(look: (lookOut: LookOut) => Promise<void>): Watch
 
   return {
     async watch(signal) {
-      const listener: Listener = { queue: [], wake: () => undefined, isOver: false, failure: undefined };
+      const listener = createListener<SourceChange>();
       if (signal.aborted || isClosed) {
-        end(listener);
+        endListener(listener);
         return heardBy(listener, () => undefined);
       }
       const run = (current ??= begin());
       run.listeners.add(listener);
       const leave = (): void => {
         signal.removeEventListener("abort", leave);
-        end(listener);
+        endListener(listener);
         if (!run.listeners.delete(listener) || run.listeners.size > 0) return;
         if (current === run) current = undefined;
         run.stop.abort();
       };
       signal.addEventListener("abort", leave);
-      const left = new Promise<void>((resolve) => {
-        listener.wake = resolve;
-      });
-      await Promise.race([run.armed, left]).catch(() => undefined);
+      await Promise.race([run.armed, listener.ended.promise]).catch(() => undefined);
       // A failure ends the listener first.
       if (listener.failure) {
         leave();
@@ -97,7 +88,7 @@ export function createWatching(look: (lookOut: LookOut) => Promise<void>): Watch
     async close() {
       isClosed = true;
       if (current) {
-        for (const listener of current.listeners) end(listener);
+        for (const listener of current.listeners) endListener(listener);
         current.listeners.clear();
         current.stop.abort();
         current = undefined;
@@ -110,38 +101,4 @@ export function createWatching(look: (lookOut: LookOut) => Promise<void>): Watch
 function toFailure(cause: unknown): ResourceError {
   if (cause instanceof ResourceError) return cause;
   return new ResourceError("unavailable", "the database can no longer be watched; try again", { cause });
-}
-
-function hear(listener: Listener, changes: readonly SourceChange[]): void {
-  if (listener.queue.length + changes.length > maxQueued) listener.queue = [lost];
-  else listener.queue.push(...changes);
-  listener.wake();
-}
-
-function end(listener: Listener, failure?: ResourceError): void {
-  if (listener.isOver) return;
-  listener.isOver = true;
-  listener.failure = failure;
-  listener.queue = [];
-  listener.wake();
-}
-
-async function* heardBy(listener: Listener, leave: () => void): AsyncGenerator<SourceChange> {
-  try {
-    while (!listener.isOver) {
-      const batch = listener.queue;
-      listener.queue = [];
-      for (const change of batch) {
-        if (listener.isOver) break;
-        yield change;
-      }
-      if (listener.isOver || listener.queue.length > 0) continue;
-      await new Promise<void>((resolve) => {
-        listener.wake = resolve;
-      });
-    }
-    if (listener.failure) throw listener.failure;
-  } finally {
-    leave();
-  }
 }

@@ -1,6 +1,7 @@
 /** The house's side of the watching thread: starts it for the first who asks, shares it, and ends it with the last. */
 import type { Worker } from "node:worker_threads";
 import { ResourceError } from "../../errors.ts";
+import { createListener, endListener, heardBy, type Listener, tell } from "../../lib/listener.ts";
 import type { SourceChange, Tools } from "../../source.ts";
 import type { ServingChoice } from "./folder-rules.ts";
 import type { Person } from "./ignore-git.ts";
@@ -40,20 +41,10 @@ const maxQueued = 50_000;
 
 const lost: SourceChange = { kind: "lost" };
 
-/** One who listens. */
-interface Listener {
-  queue: SourceChange[];
-  /** Called when there is something in the queue, or nothing more to come. */
-  wake: () => void;
-  isOver: boolean;
-  failure: ResourceError | undefined;
-  readonly ended: PromiseWithResolvers<void>;
-}
-
 /** One life of the thread. */
 interface Run {
   readonly worker: Worker;
-  readonly listeners: Set<Listener>;
+  readonly listeners: Set<Listener<SourceChange>>;
   readonly armed: Promise<void>;
   readonly gone: Promise<void>;
 }
@@ -76,7 +67,7 @@ export function createWatching(options: WatchingOptions): Watching {
       // Names are short-lived and many while folders are read; a small nursery keeps the thread small.
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: 2 },
     });
-    const listeners = new Set<Listener>();
+    const listeners = new Set<Listener<SourceChange>>();
     const gone = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
     const armed = new Promise<void>((resolve, reject) => {
       worker.on("message", (message: FromWorker) => {
@@ -94,7 +85,7 @@ export function createWatching(options: WatchingOptions): Watching {
         const failure = new ResourceError("unavailable", "the folder can no longer be watched; try again", { cause });
         if (current === run) current = undefined;
         stopped = gone;
-        for (const listener of listeners) end(listener, failure);
+        for (const listener of listeners) endListener(listener, failure);
         listeners.clear();
         reject(failure);
       }
@@ -105,13 +96,13 @@ export function createWatching(options: WatchingOptions): Watching {
     return run;
   }
 
-  function join(listener: Listener): Run {
+  function join(listener: Listener<SourceChange>): Run {
     const run = (current ??= start());
     run.listeners.add(listener);
     return run;
   }
 
-  function part(run: Run, listener: Listener): void {
+  function part(run: Run, listener: Listener<SourceChange>): void {
     if (run.listeners.delete(listener) && run.listeners.size === 0 && current === run) stop(run);
   }
 
@@ -123,16 +114,16 @@ export function createWatching(options: WatchingOptions): Watching {
 
   return {
     async watch(signal) {
-      const listener = createListener();
+      const listener = createListener<SourceChange>();
       if (signal.aborted || closed) {
-        end(listener);
+        endListener(listener);
         return heardBy(listener, () => undefined);
       }
       const run = join(listener);
       const leave = () => {
         signal.removeEventListener("abort", leave);
         part(run, listener);
-        end(listener);
+        endListener(listener);
       };
       signal.addEventListener("abort", leave);
       // A failure ends the listener before it is thrown.
@@ -147,7 +138,7 @@ export function createWatching(options: WatchingOptions): Watching {
     async close() {
       closed = true;
       if (current) {
-        for (const listener of current.listeners) end(listener);
+        for (const listener of current.listeners) endListener(listener);
         current.listeners.clear();
         stop(current);
       }
@@ -156,53 +147,10 @@ export function createWatching(options: WatchingOptions): Watching {
   };
 }
 
-function createListener(): Listener {
-  return {
-    queue: [],
-    wake: () => undefined,
-    isOver: false,
-    failure: undefined,
-    ended: Promise.withResolvers<void>(),
-  };
-}
-
-function end(listener: Listener, failure?: ResourceError): void {
-  if (listener.isOver) return;
-  listener.isOver = true;
-  listener.failure = failure;
-  listener.queue = [];
-  listener.ended.resolve();
-  listener.wake();
-}
-
-function take(listeners: ReadonlySet<Listener>, packed: string): void {
+function take(listeners: ReadonlySet<Listener<SourceChange>>, packed: string): void {
   if (listeners.size === 0) return;
   const changes = packed.split("\0").map(unpack);
-  for (const listener of listeners) {
-    if (listener.queue.length + changes.length > maxQueued) listener.queue = [lost];
-    else listener.queue.push(...changes);
-    listener.wake();
-  }
-}
-
-async function* heardBy(listener: Listener, leave: () => void): AsyncGenerator<SourceChange> {
-  try {
-    while (!listener.isOver) {
-      const batch = listener.queue;
-      listener.queue = [];
-      for (const change of batch) {
-        if (listener.isOver) break;
-        yield change;
-      }
-      if (listener.isOver || listener.queue.length > 0) continue;
-      await new Promise<void>((resolve) => {
-        listener.wake = resolve;
-      });
-    }
-    if (listener.failure) throw listener.failure;
-  } finally {
-    leave();
-  }
+  for (const listener of listeners) tell(listener, changes, maxQueued, lost);
 }
 
 function unpack(packed: string): SourceChange {

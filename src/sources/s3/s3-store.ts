@@ -183,7 +183,7 @@ function scan(xml: string, handler: XmlHandler): void {
 
 /** A page of thousands: told by the names of elements, which are never nested in one of the same name. */
 function parseList(xml: string): StorePage {
-  const objects: StoredObject[] = [];
+  const objects: { -readonly [Key in keyof StoredObject]: StoredObject[Key] }[] = [];
   const prefixes: string[] = [];
   let [more, isEncoded, isList, isFolded] = [false, false, false, false];
   let [key, size, etag, modified] = ["", "0", "", ""];
