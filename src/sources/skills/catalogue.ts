@@ -4,7 +4,7 @@ import type { Call } from "../../resources.ts";
 import type { Source, SourceChange, SourceProblem, Tools } from "../../source.ts";
 import { startWatch } from "../memory/changes.ts";
 import type { Watch } from "../memory/changes.ts";
-import { isSame, lookInto, manifestName } from "./look.ts";
+import { isSame, isSameUnit, lookInto, manifestName } from "./look.ts";
 import type { Look } from "./look.ts";
 import { changesBetween, takeSnapshot } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -118,10 +118,10 @@ export function createCatalogue(roots: readonly Root[], { log, wait }: Pick<Tool
     shelves = now.map((look, index) => {
       // What is missing in the middle of writing may be about to be replaced.
       const shelf = new Map(isSteady ? [] : shelves[index]);
-      for (const [path, { key }] of look.units) {
+      for (const [path, seen] of look.units) {
         const known = shelves[index]?.get(path);
         const unit = units[index]?.get(path);
-        if (unit?.key === key) shelf.set(path, toKnown(unit, known));
+        if (unit && isSameUnit(unit.seen, seen)) shelf.set(path, toKnown(unit, known));
       }
       return shelf;
     });

@@ -13,8 +13,7 @@ export interface SeenUnit {
   readonly path: string;
   /** In address order. */
   readonly files: readonly Entry[];
-  /** Equal keys mean equal content, if it is settled. */
-  readonly key: string;
+  /** Whether every file has a version: only then do equal looks mean equal content. */
   readonly isSettled: boolean;
 }
 
@@ -60,8 +59,13 @@ export async function lookInto(root: string, files: Source, call: Call): Promise
 export function isSame(one: Look, other: Look): boolean {
   if (one.units.size !== other.units.size || one.isCut !== other.isCut || one.isSkillItself !== other.isSkillItself)
     return false;
-  for (const [path, { key }] of one.units) if (other.units.get(path)?.key !== key) return false;
+  for (const [path, unit] of one.units) if (!isSameUnit(unit, other.units.get(path))) return false;
   return true;
+}
+
+export function isSameUnit(one: SeenUnit, other: SeenUnit | undefined): boolean {
+  if (one.files.length !== other?.files.length) return false;
+  return one.files.every((file, index) => isSameFile(file, other.files[index] as Entry));
 }
 
 /** The files below a folder, of files in address order. */
@@ -99,14 +103,21 @@ function toUnits(files: readonly Entry[]): Map<string, SeenUnit> {
     if (outer !== undefined && path.startsWith(`${outer}/`)) continue;
     outer = path;
     const own = filesBelow(files, path);
-    units.set(path, { path, files: own, key: own.map(stampOf).join("\n"), isSettled: own.every(isSettled) });
+    units.set(path, { path, files: own, isSettled: own.every(isSettled) });
   }
   return units;
 }
 
-/** Without a version the next change might leave all this as it is. */
-function stampOf({ path, version, size, annotations, reveals }: Entry): string {
-  return `${path}\0${version ?? `${size} ${annotations?.lastModified}`}\0${reveals?.path ?? ""}`;
+/** A young file is given its version a moment later, without having changed. */
+function isSameFile(one: Entry, other: Entry): boolean {
+  const isSameVersion = !isSettled(one) || !isSettled(other) || one.version === other.version;
+  return (
+    isSameVersion &&
+    one.path === other.path &&
+    one.size === other.size &&
+    one.annotations?.lastModified === other.annotations?.lastModified &&
+    one.reveals?.path === other.reveals?.path
+  );
 }
 
 function isSettled({ version }: Entry): boolean {

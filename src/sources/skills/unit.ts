@@ -5,14 +5,13 @@ import type { Entry, Part, SourceProblem, SourceSkill, SourceSkillFile } from ".
 import { readFrontMatter } from "./front-matter.ts";
 import { hold } from "./held.ts";
 import type { HeldFile } from "./held.ts";
-import { filesBelow, folderOf, isManifest } from "./look.ts";
+import { filesBelow, folderOf, isManifest, isSameUnit } from "./look.ts";
 import type { SeenUnit } from "./look.ts";
 import { judge, maxBytes, maxFiles } from "./rules.ts";
 
 export interface Unit {
   readonly path: string;
-  readonly key: string;
-  readonly isSettled: boolean;
+  readonly seen: SeenUnit;
   readonly skills: readonly SourceSkill[];
   /** Of the skills alone; what belongs to none is not served. */
   readonly files: ReadonlyMap<string, HeldFile>;
@@ -33,7 +32,7 @@ type Broken = Omit<SourceProblem, "path">;
 
 /** Undefined when something has changed since it was seen. Of the files that `before` holds, those that are the same are not read again. */
 export async function readUnit(seen: SeenUnit, before: Unit | undefined, desk: Desk): Promise<Unit | undefined> {
-  if (before?.isSettled && before.key === seen.key) return before;
+  if (before?.seen.isSettled && seen.isSettled && isSameUnit(before.seen, seen)) return before;
   const held = new Map<string, HeldFile>();
   const skills: SourceSkill[] = [];
   const problems: SourceProblem[] = [];
@@ -85,8 +84,7 @@ export async function readUnit(seen: SeenUnit, before: Unit | undefined, desk: D
   }
   const files = servedOf(skills, held);
   const bytes = [...files.values()].reduce((sum, { size }) => sum + size, 0);
-  const { path, key, isSettled } = seen;
-  return { path, key, isSettled, skills, files, bytes, problems };
+  return { path: seen.path, seen, skills, files, bytes, problems };
 }
 
 /** What reading a file says when it is no longer what was seen. */
