@@ -3,9 +3,12 @@ import { DocumentError } from "./document-error.ts";
 import { openZip, type Zip } from "./zip.ts";
 
 export interface DocumentText {
-  readonly mimeType: "text/markdown" | "text/plain";
+  readonly mimeType: "text/markdown" | "text/plain" | "application/json";
   readonly text: string;
 }
+
+/** A workbook of which each sheet is wanted by itself. */
+export const sheetsType = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet;sheets";
 
 /** Throws a DocumentError for what has no text that could be had. */
 export async function documentText(bytes: Uint8Array, mimeType: string): Promise<DocumentText> {
@@ -18,6 +21,8 @@ export async function documentText(bytes: Uint8Array, mimeType: string): Promise
     return { mimeType: "text/markdown", text: htmlToMarkdown(decodeHtml(bytes)) };
   }
   if (bytes[0] === 0xd0 && bytes[1] === 0xcf) throw new DocumentError("protected", "it is protected by a password");
+  if (mimeType === sheetsType)
+    return { mimeType: "application/json", text: (await import("./csv.ts")).xlsxToCsv(openZip(bytes)) };
   return { mimeType: "text/markdown", text: await packagedText(openZip(bytes), mimeType) };
 }
 

@@ -13,22 +13,34 @@ interface Book {
   readonly startsIn1904: boolean;
 }
 
+export interface Sheet {
+  readonly name: string;
+  readonly isHidden: boolean;
+  readonly rows: readonly (readonly string[])[];
+}
+
 export function xlsxToMarkdown(zip: Zip): string {
+  const blocks = createBlocks();
+  for (const { name, isHidden, rows } of sheetsOf(zip)) {
+    blocks.add(heading(2, isHidden ? `${name} (hidden)` : name));
+    blocks.add(table(rows));
+  }
+  return blocks.toString();
+}
+
+/** One after the other, as the workbook shows them. */
+export function* sheetsOf(zip: Zip): Generator<Sheet> {
   const main = mainPart(zip);
   const related = relationshipsOf(zip, main);
   const partOf = (type: string) => [...related.values()].find((each) => each.type === type)?.target;
   const { sheets, startsIn1904 } = readBook(readXml(zip, main) ?? "");
   const strings = readStrings(readXml(zip, partOf("sharedStrings") ?? ""));
   const dates = readDateStyles(readXml(zip, partOf("styles") ?? ""));
-  const blocks = createBlocks();
   const count = createCellCount();
   for (const { name, id, isHidden } of sheets) {
     const xml = readXml(zip, related.get(id)?.target ?? "");
-    if (xml === undefined) continue;
-    blocks.add(heading(2, isHidden ? `${name} (hidden)` : name));
-    blocks.add(table(readRows(xml, { strings, dates, startsIn1904, count })));
+    if (xml !== undefined) yield { name, isHidden, rows: readRows(xml, { strings, dates, startsIn1904, count }) };
   }
-  return blocks.toString();
 }
 
 function readBook(xml: string): Book {

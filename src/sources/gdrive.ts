@@ -1,0 +1,47 @@
+/** Files of Google Drive: documents as text, folders as directories, each under its id. */
+import { invalid } from "../errors.ts";
+import { defineSource } from "../source.ts";
+import { createDriveApi } from "./gdrive/drive-api.ts";
+import { createDriveSource } from "./gdrive/drive-source.ts";
+import { createIdentity } from "./gdrive/identity.ts";
+import { keptLedger } from "./gdrive/kept-ledger.ts";
+import { findLogin } from "./gdrive/kept-login.ts";
+import { driveOptions, type DriveSourceOptions } from "./gdrive/options.ts";
+
+export type { DriveSourceOptions };
+
+/** A question that Drive puts off is given up while its caller still waits; what goes on by itself has all the time there is. */
+const questionMs = 20_000;
+
+export default defineSource<DriveSourceOptions>({
+  name: "gdrive",
+  summary: "Files of Google Drive",
+  scheme: "gdrive",
+  options: driveOptions,
+  base: () => "gdrive://",
+
+  async open(options, tools) {
+    const { keyFile, subject, account, anonymous, rootUrl, access, timeoutMs } = options;
+    if (!anonymous && !mayProve(rootUrl))
+      throw invalid(
+        "credentials are sent to Google, or to an emulator on this machine, and to no one else; leave out rootUrl, or set anonymous",
+      );
+    const identity = anonymous
+      ? undefined
+      : createIdentity({ keyFile, subject, login: () => findLogin(account, process.env) });
+    const asking = { rootUrl, identity, withPermissions: access === "drive", timeoutMs, tools };
+    return createDriveSource(options, {
+      api: createDriveApi({ ...asking, patienceMs: questionMs }),
+      patientApi: createDriveApi({ ...asking, patienceMs: Infinity }),
+      ledger: await keptLedger(options, tools),
+      tools,
+    });
+  },
+});
+
+/** Whoever is sent a proof can read all of Drive with it. */
+function mayProve(rootUrl: string): boolean {
+  const { protocol, hostname } = new URL(rootUrl);
+  if (["127.0.0.1", "localhost", "[::1]"].includes(hostname)) return true;
+  return protocol === "https:" && /^(?:[\w-]+\.)*googleapis\.com$/.test(hostname);
+}

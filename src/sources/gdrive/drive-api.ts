@@ -1,0 +1,324 @@
+/** The part of Drive's interface that reading needs, in our words. */
+import { quote, ResourceError } from "../../errors.ts";
+import type { Tools } from "../../source.ts";
+import { originOf, send, take, takeSome } from "../objects/request.ts";
+import { patiently, pause } from "./backoff.ts";
+import {
+  type DriveChange,
+  type DriveFile,
+  type DrivePermission,
+  fileFields,
+  isDriveId,
+  isObject,
+  listIn,
+  permissionListFields,
+  type SharedDrive,
+  textIn,
+  toChange,
+  toDriveFile,
+  toPermissions,
+} from "./described.ts";
+import type { DriveIdentity } from "./identity.ts";
+import { isUnproved, refusalOf } from "./refusal.ts";
+
+/** Which log of changes is meant: that of a shared drive, or "" for the account's own. */
+export type LogName = string;
+
+export interface FilePage {
+  readonly files: readonly DriveFile[];
+  readonly next?: string;
+  /** Drive has not looked everywhere. */
+  readonly isIncomplete: boolean;
+}
+
+export interface ChangePage {
+  readonly changes: readonly DriveChange[];
+  /** Where to go on: on the next page, or from here on when there is something new. */
+  readonly token: string;
+  readonly isLast: boolean;
+}
+
+export interface Channel {
+  readonly id: string;
+  readonly token: string;
+  readonly address: string;
+  readonly expiresMs: number;
+}
+
+export interface OpenChannel extends Channel {
+  readonly resourceId: string;
+}
+
+/** A file and what opens it, where it is shared by a link. */
+export type Opened = Pick<DriveFile, "id" | "resourceKey">;
+
+/** Every method asks Drive, and asks again what was refused in passing. */
+export interface DriveApi {
+  /** Who we are there. */
+  account(signal: AbortSignal): Promise<{ readonly id: string; readonly email?: string }>;
+  drives(signal: AbortSignal): Promise<readonly SharedDrive[]>;
+  startToken(log: LogName, signal: AbortSignal): Promise<string>;
+  files(
+    ask: { readonly log: LogName | "all"; readonly q: string; readonly limit: number; readonly token?: string },
+    signal: AbortSignal,
+  ): Promise<FilePage>;
+  changes(log: LogName, token: string, signal: AbortSignal): Promise<ChangePage>;
+  file(opened: Opened, signal: AbortSignal): Promise<DriveFile>;
+  permissions(id: string, signal: AbortSignal): Promise<readonly DrivePermission[]>;
+  /** Undefined where it is larger than `most`. */
+  media(opened: Opened, most: number, signal: AbortSignal): Promise<Buffer | undefined>;
+  slice(opened: Opened, first: number, last: number, signal: AbortSignal): Promise<Buffer>;
+  exported(opened: Opened, mimeType: string, most: number, signal: AbortSignal): Promise<Buffer | undefined>;
+  /** The slow way to what is too large for an export. */
+  downloaded(opened: Opened, mimeType: string, most: number, signal: AbortSignal): Promise<Buffer | undefined>;
+  openChannel(log: LogName, token: string, channel: Channel, signal: AbortSignal): Promise<OpenChannel>;
+  closeChannel(channel: OpenChannel, signal: AbortSignal): Promise<void>;
+}
+
+export interface DriveApiOptions {
+  readonly rootUrl: string;
+  /** Undefined where nothing is proved. */
+  readonly identity: DriveIdentity | undefined;
+  readonly withPermissions: boolean;
+  readonly timeoutMs: number;
+  /** How long a refusal in passing is put up with. */
+  readonly patienceMs: number;
+  readonly tools: Tools;
+}
+
+const maxJsonBytes = 32 * 1024 * 1024;
+const maxPages = 1000;
+const maxLooks = 120;
+const longestLookMs = 10_000;
+
+export function createDriveApi(options: DriveApiOptions): DriveApi {
+  const { identity, timeoutMs, tools, withPermissions } = options;
+  const origin = originOf(options.rootUrl);
+  const { host } = origin;
+  const fields = fileFields(withPermissions);
+
+  function url(way: readonly string[], query: Readonly<Record<string, string | undefined>> = {}): URL {
+    const path = way.map((step) => `/${encodeURIComponent(step)}`).join("");
+    const full = new URL(`/drive/v3${path}`, origin);
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) full.searchParams.set(name, value);
+    return full;
+  }
+
+  async function once(where: URL, init: RequestInit, signal: AbortSignal): Promise<Response> {
+    const headers = new Headers(init.headers);
+    for (const [name, value] of (await identity?.headers()) ?? []) headers.set(name, value);
+    const response = await send(new Request(where, { ...init, headers }), { host, timeoutMs }, signal);
+    if (response.ok) return response;
+    const text = (await takeSome(response, maxJsonBytes, signal).catch(() => undefined))?.toString("utf8") ?? "";
+    const refusal = refusalOf(response.status, parsed(text), host);
+    const seconds = Number(response.headers.get("Retry-After") ?? 0);
+    if (!refusal.passing || !(seconds > 0)) throw refusal;
+    const details = { retryAfterMs: Math.min(seconds, 3600) * 1000 };
+    throw new ResourceError(refusal.kind, refusal.message, { passing: true, details });
+  }
+
+  /** A token that was taken back early is had anew once. */
+  function ask(where: URL, signal: AbortSignal, init: RequestInit = {}): Promise<Response> {
+    const asked = async (): Promise<Response> => {
+      try {
+        return await once(where, init, signal);
+      } catch (cause) {
+        if (!isUnproved(cause) || !identity) throw cause;
+        identity.renew();
+        return once(where, init, signal);
+      }
+    };
+    return patiently(asked, options, tools, signal);
+  }
+
+  async function json(where: URL, signal: AbortSignal, init?: RequestInit): Promise<Readonly<Record<string, unknown>>> {
+    const value = parsed((await take(await ask(where, signal, init), maxJsonBytes, signal)).toString("utf8"));
+    if (!isObject(value)) throw new ResourceError("unavailable", `${quote(host)} answered with what is no description`);
+    return value;
+  }
+
+  const everywhere = { supportsAllDrives: "true", includeItemsFromAllDrives: "true" } as const;
+
+  async function operation(name: string, signal: AbortSignal) {
+    // It may name more than one step of a way.
+    const steps = name.split("/").filter((step) => step !== "" && step !== "." && step !== "..");
+    const way = steps[0] === "operations" ? steps : ["operations", ...steps];
+    return json(url(way), signal);
+  }
+
+  return {
+    async account(signal) {
+      const { user } = await json(url(["about"], { fields: "user(permissionId,emailAddress)" }), signal);
+      const said = isObject(user) ? user : {};
+      const email = textIn(said, "emailAddress")?.toLowerCase();
+      return { id: textIn(said, "permissionId") ?? email ?? "", ...(email !== undefined && { email }) };
+    },
+
+    async drives(signal) {
+      const found: SharedDrive[] = [];
+      let token: string | undefined;
+      for (let pages = 0; pages < maxPages; pages += 1) {
+        const query = { pageSize: "100", pageToken: token, fields: "drives(id,name),nextPageToken" };
+        const page = await json(url(["drives"], query), signal);
+        for (const each of listIn(page, "drives")) {
+          const id = textIn(each, "id");
+          if (id !== undefined && isDriveId(id)) found.push({ id, name: textIn(each, "name") ?? id });
+        }
+        token = textIn(page, "nextPageToken");
+        if (token === undefined) return found;
+      }
+      throw endless(host);
+    },
+
+    async startToken(log, signal) {
+      const query = { supportsAllDrives: "true", driveId: log || undefined, fields: "startPageToken" };
+      const token = textIn(await json(url(["changes", "startPageToken"], query), signal), "startPageToken");
+      if (token === undefined) throw new ResourceError("unavailable", `${quote(host)} gives no token for its changes`);
+      return token;
+    },
+
+    async files({ log, q, limit, token }, signal) {
+      const query = {
+        ...everywhere,
+        ...corpus(log),
+        q,
+        pageSize: String(limit),
+        pageToken: token,
+        fields: `files(${fields}),nextPageToken,incompleteSearch`,
+      };
+      const page = await json(url(["files"], query), signal);
+      const next = textIn(page, "nextPageToken");
+      return {
+        files: listIn(page, "files").flatMap((each) => toDriveFile(each) ?? []),
+        isIncomplete: page["incompleteSearch"] === true,
+        ...(next !== undefined && { next }),
+      };
+    },
+
+    async changes(log, pageToken, signal) {
+      const query = {
+        ...everywhere,
+        driveId: log || undefined,
+        includeCorpusRemovals: log === "" ? "true" : undefined,
+        includeRemoved: "true",
+        pageSize: "1000",
+        pageToken,
+        fields: `changes(changeType,removed,fileId,driveId,file(${fields})),nextPageToken,newStartPageToken`,
+      };
+      const page = await json(url(["changes"], query), signal);
+      const next = textIn(page, "nextPageToken");
+      const token = next ?? textIn(page, "newStartPageToken");
+      if (token === undefined) throw new ResourceError("unavailable", `${quote(host)} does not say how to go on`);
+      return {
+        changes: listIn(page, "changes").flatMap((each) => toChange(each) ?? []),
+        token,
+        isLast: next === undefined,
+      };
+    },
+
+    async file({ id, resourceKey }, signal) {
+      const file = toDriveFile(
+        await json(url(["files", id], { supportsAllDrives: "true", fields }), signal, opening(id, resourceKey)),
+      );
+      if (!file) throw new ResourceError("unavailable", `${quote(host)} answered with what is no description`);
+      return file;
+    },
+
+    async permissions(id, signal) {
+      const found: DrivePermission[] = [];
+      let token: string | undefined;
+      for (let pages = 0; pages < maxPages; pages += 1) {
+        const query = { supportsAllDrives: "true", pageSize: "100", pageToken: token, fields: permissionListFields };
+        const page = await json(url(["files", id, "permissions"], query), signal);
+        found.push(...toPermissions(page));
+        token = textIn(page, "nextPageToken");
+        if (token === undefined) return found;
+      }
+      throw endless(host);
+    },
+
+    async media({ id, resourceKey }, most, signal) {
+      const where = url(["files", id], { alt: "media", supportsAllDrives: "true" });
+      return takeSome(await ask(where, signal, opening(id, resourceKey)), most, signal);
+    },
+
+    async slice({ id, resourceKey }, first, last, signal) {
+      const where = url(["files", id], { alt: "media", supportsAllDrives: "true" });
+      const { headers } = opening(id, resourceKey);
+      const response = await ask(where, signal, { headers: { ...headers, Range: `bytes=${first}-${last}` } });
+      return take(response, last - first + 1, signal);
+    },
+
+    async exported({ id, resourceKey }, mimeType, most, signal) {
+      const where = url(["files", id, "export"], { mimeType });
+      return takeSome(await ask(where, signal, opening(id, resourceKey)), most, signal);
+    },
+
+    async downloaded({ id, resourceKey }, mimeType, most, signal) {
+      const init = { ...opening(id, resourceKey), method: "POST" };
+      let said = await json(url(["files", id, "download"], { mimeType }), signal, init);
+      for (let looks = 0; said["done"] !== true; looks += 1) {
+        const name = textIn(said, "name");
+        if (looks >= maxLooks || name === undefined)
+          throw new ResourceError("unavailable", "the download does not come to an end; try again later");
+        await pause(Math.min(1000 * 2 ** looks, longestLookMs), tools, signal);
+        said = await operation(name, signal);
+      }
+      const answer = isObject(said["response"]) ? said["response"] : {};
+      const where = URL.parse(textIn(answer, "downloadUri") ?? "");
+      if (!where || !isOfDrive(where, origin))
+        throw new ResourceError("unavailable", `${quote(host)} could not make the download ready`, { passing: false });
+      return takeSome(await ask(where, signal, opening(id, resourceKey)), most, signal);
+    },
+
+    async openChannel(log, pageToken, channel, signal) {
+      const query = { ...everywhere, driveId: log || undefined, includeRemoved: "true", pageToken };
+      const { id, token, address, expiresMs } = channel;
+      const body = JSON.stringify({ id, token, address, type: "web_hook", expiration: String(expiresMs) });
+      const init = { method: "POST", body, headers: { "Content-Type": "application/json" } };
+      const said = await json(url(["changes", "watch"], query), signal, init);
+      const resourceId = textIn(said, "resourceId");
+      if (resourceId === undefined) throw new ResourceError("unavailable", `${quote(host)} opened no channel`);
+      const until = Number(said["expiration"]);
+      return { ...channel, resourceId, expiresMs: Number.isSafeInteger(until) && until > 0 ? until : expiresMs };
+    },
+
+    async closeChannel({ id, resourceId }, signal) {
+      const init = {
+        method: "POST",
+        body: JSON.stringify({ id, resourceId }),
+        headers: { "Content-Type": "application/json" },
+      };
+      await (await ask(url(["channels", "stop"]), signal, init)).body?.cancel();
+    },
+  };
+}
+
+function corpus(log: LogName | "all"): Readonly<Record<string, string>> {
+  if (log === "all") return { corpora: "allDrives" };
+  return log === "" ? { corpora: "user" } : { corpora: "drive", driveId: log };
+}
+
+/** What is shared by a link opens only to who names the key of the link. */
+function opening(id: string, resourceKey: string | undefined): { readonly headers: Record<string, string> } {
+  const isKey = resourceKey !== undefined && /^[\w-]+$/.test(resourceKey);
+  return { headers: isKey ? { "X-Goog-Drive-Resource-Keys": `${id}/${resourceKey}` } : {} };
+}
+
+/** Where our token may be sent: where it was sent before, and to no one but Google. */
+function isOfDrive({ protocol, hostname, origin: own }: URL, origin: URL): boolean {
+  if (own === origin.origin) return true;
+  return protocol === "https:" && /(?:^|\.)(?:googleapis|googleusercontent|google)\.com$/.test(hostname);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function endless(host: string): ResourceError {
+  return new ResourceError("unavailable", `${quote(host)} gives pages without end`, { passing: false });
+}

@@ -1,0 +1,322 @@
+/** A Drive as a source: lists and directories from the ledger, single files from Drive itself. */
+import { notFound, quote, ResourceError } from "../../errors.ts";
+import { type Caller, directoryType } from "../../resources.ts";
+import type {
+  Address,
+  Entry,
+  ListAsk,
+  Source,
+  SourceProblem,
+  SourceTemplate,
+  Suggestion,
+  Tools,
+} from "../../source.ts";
+import { createExtract } from "../file/extract.ts";
+import { type DriveFile, folderType, isDriveId, shortcutType } from "./described.ts";
+import type { DriveApi, Opened } from "./drive-api.ts";
+import { childrenIn, targetOf, toEntry, toFolder } from "./entries.ts";
+import { createFollowing } from "./follow.ts";
+import { formatNames, formatOf, isNative, isReadable } from "./formats.ts";
+import type { Ledger } from "./ledger.ts";
+import type { Row } from "./rows.ts";
+import type { DriveSourceOptions } from "./options.ts";
+import { askOf, createReading, type FileAsk, fileTemplate } from "./reading.ts";
+import { mayRead } from "./readers.ts";
+import { searchDrive } from "./search.ts";
+import { createSync, readersOf } from "./sync.ts";
+
+export interface DriveSourceParts {
+  /** For questions, which do not wait for long. */
+  readonly api: DriveApi;
+  /** For what goes on by itself, and has time. */
+  readonly patientApi: DriveApi;
+  readonly ledger: Ledger;
+  readonly tools: Tools;
+}
+
+type Spot =
+  | { readonly kind: "top" | "files" | "folders" | "search" }
+  | { readonly kind: "file" | "folder"; readonly id: string };
+
+const maxSuggestions = 100;
+const maxProblems = 200;
+
+const templates: readonly SourceTemplate[] = [
+  {
+    template: fileTemplate,
+    name: "File",
+    description:
+      "A file of Drive by its id: a document as Markdown, a spreadsheet as CSV for each sheet, slides with their notes; or in another format, or a range of its lines or bytes",
+  },
+  {
+    template: "folder/{id}",
+    name: "Folder",
+    description: "A folder or a shared drive, by its id",
+    mimeType: directoryType,
+  },
+  {
+    template: "search{?q}",
+    name: "Search in Drive",
+    description: "What Drive itself finds by these words, as JSON",
+    mimeType: "application/json",
+  },
+];
+
+export function createDriveSource(
+  options: DriveSourceOptions,
+  { api, patientApi, ledger, tools }: DriveSourceParts,
+): Source {
+  const { myDrive, drives, folders, access, callers, maxBytes, pollMs } = options;
+  const isJudged = access === "drive";
+  /** Whether the account sees more than is served. */
+  const isConfined = folders.length > 0 || !myDrive || drives !== "all";
+  const sync = createSync({ api: patientApi, ledger, tools, myDrive, drives, withPermissions: isJudged });
+  const extract = createExtract();
+  const reading = createReading({ api, extract, maxBytes });
+  const { push } = options;
+  const following = createFollowing({
+    sync,
+    ledger,
+    tools,
+    pollMs,
+    push:
+      push &&
+      (async (call, signal) =>
+        (await import("./push.ts")).push({ ...push, api: patientApi, ledger, tools }, call, signal)),
+  });
+
+  const closing = new AbortController();
+
+  const fresh = (signal: AbortSignal) => sync.within(pollMs, signal);
+
+  function maySee(caller: Caller, { path }: Address): boolean {
+    const spot = spotOf(path);
+    if (!spot || !("id" in spot)) return true;
+    const row = ledger.known(spot.id);
+    // Of what was never looked at no one is sure: it is looked at now, for whoever asks next.
+    if (!row && ledger.note("synced") === undefined) sync.within(pollMs, closing.signal).catch(() => undefined);
+    const real = row?.kind === "shortcut" ? targetOf(ledger, row) : row;
+    return mayRead(caller, real?.permissions, { callers, nowMs: tools.now() });
+  }
+
+  /** What Drive says of an id now. Whatever is not served is not found. */
+  async function find(opened: Opened, path: string, signal: AbortSignal): Promise<DriveFile> {
+    const { id } = opened;
+    const file = await api.file(ledger.row(id) ?? opened, signal);
+    // Drive answers to names of its own, as "root".
+    if (file.isTrashed || file.id !== id) throw notFound(path);
+    if (isConfined || isJudged) {
+      if (!ledger.row(id)) await sync.now(signal);
+      if (!ledger.row(id)?.isShown) throw notFound(path);
+    }
+    if (isJudged) {
+      const { permissions } = file;
+      ledger.setPermissions(id, permissions?.length ? permissions : await readersOf(api, id, signal));
+    }
+    return file;
+  }
+
+  /** The file that an id means, be it over a shortcut. */
+  async function findFile(id: string, path: string, signal: AbortSignal): Promise<DriveFile> {
+    let file = await find({ id }, path, signal);
+    // A shortcut to a shortcut leads nowhere.
+    if (file.mimeType === shortcutType && file.target) file = await find(file.target, path, signal);
+    if (file.mimeType === folderType || file.mimeType === shortcutType) throw notFound(path);
+    if (!isReadable(file.mimeType)) throw new ResourceError("denied", `${quote(path)} has nothing that could be read`);
+    if (!file.canDownload)
+      throw new ResourceError("denied", `${quote(path)} may not be downloaded: its owner does not allow it`);
+    return file;
+  }
+
+  /** A question is saved for what is read whole: nothing there depends on how long the file was, or what it said, a while ago. */
+  async function readable(id: string, path: string, ask: FileAsk, signal: AbortSignal): Promise<Row | DriveFile> {
+    const row = isJudged ? undefined : ledger.row(id);
+    const isWhole = row && (isNative(row.mimeType) || (!ask.range && !ask.asText && (row.size ?? 0) <= maxBytes));
+    return isWhole && row.isShown && row.kind === "file" ? row : findFile(id, path, signal);
+  }
+
+  async function readSearch(words: string | undefined, path: string, caller: Caller, signal: AbortSignal) {
+    if (words === undefined) throw notFound(path);
+    const logs = ledger.logs.map(({ name }) => name);
+    const { files, isComplete } = await searchDrive(words, { api, logs: logs.length > 0 ? logs : [""] }, signal);
+    const isFor = ({ id, mimeType, canDownload }: DriveFile): boolean => {
+      if (!isReadable(mimeType) || !canDownload || mimeType === folderType || mimeType === shortcutType) return false;
+      if (isConfined && !ledger.row(id)?.isShown) return false;
+      return !isJudged || maySee(caller, { path: `file/${id}` });
+    };
+    const found = files.filter(isFor).map((file) => {
+      const { path: at, title, mimeType, annotations } = toEntry(file, false);
+      return { path: at, title, mimeType, lastModified: annotations?.lastModified };
+    });
+    const text = `${JSON.stringify({ q: words, complete: isComplete, found }, undefined, 2)}\n`;
+    return [{ body: { text }, mimeType: "application/json", freshness: { scope: "private", ttlMs: 0 } as const }];
+  }
+
+  async function childrenOf(spot: Spot, path: string, { cursor, limit }: ListAsk, signal: AbortSignal) {
+    if (spot.kind === "top") return page([directoryOf("file"), directoryOf("folder")], cursor, limit);
+    await fresh(signal);
+    if (spot.kind === "files") return listFiles({ limit, ...(cursor !== undefined && { cursor }) });
+    if (spot.kind === "folders")
+      return page(
+        ledger.tops().map((row) => toFolder(row, isJudged)),
+        cursor,
+        limit,
+      );
+    if (spot.kind !== "folder") throw notFound(path);
+    const row = ledger.row(spot.id);
+    if (row?.kind !== "folder" || !row.isShown) throw notFound(path);
+    return page(childrenIn(ledger, spot.id, isJudged), cursor, limit);
+  }
+
+  function listFiles({ cursor = "", limit }: ListAsk) {
+    const rows = ledger.files(cursor, limit + 1);
+    const items = rows.slice(0, limit).map((row) => toEntry(row, isJudged));
+    const last = rows[limit - 1];
+    return { items, ...(rows.length > limit && last && { next: last.id }) };
+  }
+
+  return {
+    async list(ask, { signal }) {
+      await fresh(signal);
+      return listFiles(ask);
+    },
+
+    cursorAfter: ({ path }) => path.slice("file/".length),
+
+    async read(at, { signal, caller }) {
+      const { path } = at;
+      const spot = spotOf(path);
+      if (!spot) throw notFound(path);
+      if (spot.kind === "search") return readSearch(onlyWords(at), path, caller, signal);
+      if (at.query && spot.kind !== "file") throw notFound(path);
+      if (spot.kind !== "file" && spot.kind !== "folder") throw directory(path);
+      if (spot.kind === "folder") {
+        const { mimeType } = await find(spot, path, signal);
+        throw mimeType === folderType ? directory(path) : notFound(path);
+      }
+      const ask = askOf(at);
+      if (!ask) throw notFound(path);
+      const file = await readable(spot.id, path, ask, signal);
+      const parts = await reading.read(file, path, ask, signal);
+      // Judged again when it is handed out: what was just heard of its readers counts.
+      const reveals = { path: `file/${file.id}` };
+      return isJudged || file.id !== spot.id ? parts.map((part) => ({ ...part, reveals })) : parts;
+    },
+
+    async stat(at, { signal }) {
+      const { path, query } = at;
+      const spot = spotOf(path);
+      if (!spot) throw notFound(path);
+      if (spot.kind === "search") {
+        if (onlyWords(at) === undefined) throw notFound(path);
+        return { path, query: query!, mimeType: "application/json" };
+      }
+      if (!("id" in spot)) {
+        if (query) throw notFound(path);
+        return directoryOf(path);
+      }
+      if (spot.kind === "folder") {
+        const file = query ? undefined : await find(spot, path, signal);
+        if (file?.mimeType !== folderType) throw notFound(path);
+        return toFolder(file, isJudged);
+      }
+      const ask = askOf(at);
+      if (!ask) throw notFound(path);
+      return asAsked(await findFile(spot.id, path, signal), at, ask, isJudged);
+    },
+
+    async children(at, ask, { signal }) {
+      const spot = spotOf(at.path);
+      if (!spot || at.query) throw notFound(at.path);
+      return childrenOf(spot, at.path, ask, signal);
+    },
+
+    templates,
+
+    async complete({ template, variable, value, given }, { signal }) {
+      if (variable === "format") {
+        const names = formatNames(ledger.row(given["id"] ?? "")?.mimeType);
+        return names.filter((name) => name.startsWith(value)).map((name) => ({ value: name }));
+      }
+      if (variable !== "id" && variable !== "q") return [];
+      await fresh(signal);
+      const kind = template.template.startsWith("folder") ? "folder" : "file";
+      return ledger.titled(value, kind, maxSuggestions).map(({ id, name }): Suggestion => ({
+        value: variable === "q" ? name : id,
+        reveals: { path: `${kind}/${id}` },
+      }));
+    },
+
+    async problems({ signal }) {
+      await fresh(signal);
+      return ledger.unreadable(maxProblems).map(({ id, canDownload }): SourceProblem => ({
+        path: `file/${id}`,
+        says: canDownload
+          ? "is of a kind that has nothing to read"
+          : "is left out, because its owner does not allow downloads",
+      }));
+    },
+
+    watch: ({ signal }) => following.watch(signal),
+
+    ...(isJudged && { maySee }),
+
+    async close() {
+      closing.abort();
+      await following.close();
+      await sync.close();
+      extract.close();
+      ledger.close();
+    },
+  };
+}
+
+/** Undefined where nothing can be. */
+function spotOf(path: string): Spot | undefined {
+  if (path === "") return { kind: "top" };
+  const [first, id, ...rest] = path.split("/");
+  if (id === undefined) {
+    if (first === "file") return { kind: "files" };
+    if (first === "folder") return { kind: "folders" };
+    return first === "search" ? { kind: "search" } : undefined;
+  }
+  if ((first !== "file" && first !== "folder") || rest.length > 0 || !isDriveId(id)) return undefined;
+  return { kind: first, id };
+}
+
+/** What is looked for, where nothing else is asked. */
+function onlyWords({ query = {} }: Address): string | undefined {
+  const { q, ...rest } = query;
+  return Object.keys(rest).length === 0 ? q : undefined;
+}
+
+function asAsked(file: DriveFile, { path, query }: Address, ask: FileAsk, isJudged: boolean): Entry {
+  const isLink = path !== `file/${file.id}`;
+  const { size, ...entry } = toEntry(file, isJudged || isLink);
+  const isWhole = ask.range === undefined && !ask.asText;
+  return {
+    ...entry,
+    path,
+    ...(ask.format !== undefined && { mimeType: formatOf(file.mimeType, ask.format).mimeType }),
+    ...(isWhole && size !== undefined && { size }),
+    ...(query && { query }),
+  };
+}
+
+const titles: Readonly<Record<string, string>> = { "": "Google Drive", file: "All files", folder: "Folders" };
+
+function directoryOf(path: string): Entry {
+  return { path, mimeType: directoryType, title: titles[path] ?? path };
+}
+
+function directory(path: string): ResourceError {
+  return new ResourceError("directory", `${quote(path)} is a directory`);
+}
+
+/** From behind the cursor, which is a path. */
+function page(entries: readonly Entry[], cursor: string | undefined, limit: number) {
+  const rest = cursor === undefined ? entries : entries.filter(({ path }) => path > cursor);
+  const items = rest.slice(0, limit);
+  const last = items.at(-1);
+  return { items, ...(rest.length > limit && last && { next: last.path }) };
+}

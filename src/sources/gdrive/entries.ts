@@ -1,0 +1,85 @@
+/** Files and folders of Drive as entries, under ids: what is renamed or moved keeps its address. */
+import { documentTypes } from "../../lib/documents/document-types.ts";
+import { mimeOfName } from "../../lib/mime.ts";
+import { directoryType } from "../../resources.ts";
+import type { Entry } from "../../source.ts";
+import { isNative, usualType } from "./formats.ts";
+import type { Ledger } from "./ledger.ts";
+import type { Row } from "./rows.ts";
+
+/** What is needed of a file to say what it is. */
+export type Shown = Pick<Row, "id" | "name" | "mimeType" | "version"> &
+  Partial<Pick<Row, "description" | "modifiedTime" | "size" | "md5">>;
+
+/** `isJudged` where not everyone may see it: then it is looked at once more when it is shown. */
+export function toEntry(file: Shown, isJudged: boolean): Entry {
+  const { id, name, mimeType, description, modifiedTime, size } = file;
+  const path = `file/${id}`;
+  const meta = {
+    ...(isNative(mimeType) && { "pressmark/driveType": mimeType }),
+    ...(documentTypes.has(mimeType) && { "pressmark/as": ["text"] }),
+  };
+  return {
+    path,
+    name,
+    title: name,
+    mimeType: typeOf(file),
+    version: versionOf(file),
+    ...(description !== undefined && { description }),
+    // Of what is exported, Drive says how much room it takes there, not how long it is.
+    ...(size !== undefined && !isNative(mimeType) && { size }),
+    ...(modifiedTime !== undefined && { annotations: { lastModified: modifiedTime } }),
+    ...(Object.keys(meta).length > 0 && { meta }),
+    ...(isJudged && { reveals: { path } }),
+  };
+}
+
+const generic = new Set(["application/octet-stream", "text/plain"]);
+
+/** What its owner says of it counts, unless that says next to nothing: then its name does. */
+function typeOf({ name, mimeType }: Shown): string {
+  return (generic.has(mimeType) ? mimeOfName(name) : undefined) ?? usualType(mimeType);
+}
+
+/** Documents of Drive's own have no checksum. What is shown of a file is part of it. */
+function versionOf({ md5, name, version, modifiedTime = "" }: Shown): string {
+  return md5 === undefined ? `${version} ${modifiedTime}` : `${md5} ${name}`;
+}
+
+export function toFolder({ id, name }: Pick<Row, "id" | "name">, isJudged: boolean): Entry {
+  const path = `folder/${id}`;
+  return { path, name, title: name, mimeType: directoryType, ...(isJudged && { reveals: { path } }) };
+}
+
+/** The direct children of a folder, each once and in the order of addresses; shortcuts are what they lead to. */
+export function childrenIn(ledger: Ledger, folder: string, isJudged: boolean): Entry[] {
+  const found = new Map<string, Entry>();
+  for (const row of ledger.childrenOf(folder)) {
+    const real = row.kind === "shortcut" ? targetOf(ledger, row) : row;
+    if (!real?.isShown || (row !== real && real.kind === "folder" && leadsTo(ledger, real.id, folder))) continue;
+    const entry = real.kind === "folder" ? toFolder(real, isJudged) : toEntry(real, isJudged);
+    found.set(entry.path, entry);
+  }
+  return [...found.values()].sort((one, other) => (one.path < other.path ? -1 : 1));
+}
+
+/** Where a shortcut leads; a shortcut to a shortcut leads nowhere. */
+export function targetOf(ledger: Ledger, { target }: Pick<Row, "target">): Row | undefined {
+  const row = target && ledger.row(target.id);
+  return row?.kind === "shortcut" ? undefined : row;
+}
+
+const maxVisited = 10_000;
+
+/** Whether one comes from a folder to another, over folders and shortcuts: then the way back would have no end. */
+function leadsTo(ledger: Ledger, from: string, to: string): boolean {
+  const seen = new Set([from]);
+  for (const id of seen) {
+    if (id === to || seen.size > maxVisited) return true;
+    for (const row of ledger.childrenOf(id)) {
+      const real = row.kind === "shortcut" ? targetOf(ledger, row) : row;
+      if (real?.kind === "folder") seen.add(real.id);
+    }
+  }
+  return false;
+}

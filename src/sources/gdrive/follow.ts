@@ -1,0 +1,154 @@
+/** Tells what became of files: looks every so often, and at once when Drive calls, for as long as anyone listens. */
+import { ResourceError } from "../../errors.ts";
+import type { SourceChange, Tools } from "../../source.ts";
+import type { Ledger } from "./ledger.ts";
+import type { LedgerChange } from "./rows.ts";
+import type { Sync } from "./sync.ts";
+
+export interface Following {
+  watch(signal: AbortSignal): Promise<AsyncIterable<SourceChange>>;
+  close(): Promise<void>;
+}
+
+export interface FollowingOptions {
+  readonly sync: Sync;
+  readonly ledger: Ledger;
+  readonly tools: Tools;
+  readonly pollMs: number;
+  /** Calls whenever Drive says that something changed, until the signal ends. Absent where it does not call. */
+  readonly push?: ((call: () => void, signal: AbortSignal) => Promise<void>) | undefined;
+}
+
+interface Listener {
+  hear(): void;
+  fail(cause: unknown): void;
+}
+
+/** Of more than this only that something changed is told, not what. */
+const maxChanges = 20_000;
+const longestPollMs = 300_000;
+const quietMs = 200;
+
+export function createFollowing({ sync, ledger, tools, pollMs, push }: FollowingOptions): Following {
+  const listeners = new Set<Listener>();
+  const closing = new AbortController();
+  let ending: AbortController | undefined;
+  let polling: Promise<void> = Promise.resolve();
+  let wake: (() => void) | undefined;
+  /** Drive called while it was looked at already. */
+  let isCalled = false;
+
+  function call(): void {
+    isCalled = true;
+    wake?.();
+  }
+
+  /** Until the time is up, or Drive calls: then a little longer, for a change seldom comes alone. */
+  async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+    if (!isCalled) {
+      const waking = new AbortController();
+      wake = () => waking.abort();
+      await tools.wait(ms, AbortSignal.any([signal, waking.signal])).catch(() => undefined);
+      wake = undefined;
+    }
+    if (isCalled) await tools.wait(quietMs, signal).catch(() => undefined);
+    isCalled = false;
+  }
+
+  async function poll(signal: AbortSignal): Promise<void> {
+    let waitMs = pollMs;
+    while (!signal.aborted) {
+      await sleep(waitMs, signal);
+      if (signal.aborted) return;
+      try {
+        await sync.now(signal);
+        waitMs = pollMs;
+        for (const { hear } of listeners) hear();
+      } catch (cause) {
+        if (signal.aborted) return;
+        // Drive is away for a while: what changes meanwhile is seen when it is back.
+        if (cause instanceof ResourceError && cause.passing)
+          waitMs = Math.min(waitMs * 2, Math.max(pollMs, longestPollMs));
+        else for (const { fail } of listeners) fail(cause);
+      }
+    }
+  }
+
+  function join(listener: Listener): void {
+    listeners.add(listener);
+    if (ending) return;
+    const { signal } = (ending = new AbortController());
+    polling = Promise.allSettled([polling, poll(signal), push?.(call, signal)]).then(() => undefined);
+  }
+
+  function leave(listener: Listener): void {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    ending?.abort();
+    ending = undefined;
+  }
+
+  return {
+    async watch(signal) {
+      await sync.now(signal);
+      return listen(AbortSignal.any([signal, closing.signal]));
+    },
+    async close() {
+      closing.abort();
+      await polling;
+    },
+  };
+
+  /** Armed when it is called: what is written to the ledger from here on is told. */
+  function listen(signal: AbortSignal): AsyncIterable<SourceChange> {
+    let seq = ledger.seq;
+    let failure: { readonly cause: unknown } | undefined;
+    let ready: (() => void) | undefined;
+    let hasNews = false;
+    const wakeUp = (): void => {
+      hasNews = true;
+      ready?.();
+    };
+    const listener: Listener = {
+      hear: wakeUp,
+      fail(cause) {
+        failure = { cause };
+        wakeUp();
+      },
+    };
+    join(listener);
+    signal.addEventListener("abort", wakeUp, { once: true });
+    const over = (): void => {
+      signal.removeEventListener("abort", wakeUp);
+      leave(listener);
+    };
+    if (signal.aborted) over();
+    else signal.addEventListener("abort", over, { once: true });
+
+    return (async function* told(): AsyncGenerator<SourceChange> {
+      try {
+        while (!signal.aborted) {
+          if (!hasNews) await new Promise<void>((resolve) => (ready = resolve));
+          hasNews = false;
+          if (signal.aborted) return;
+          if (failure) throw failure.cause;
+          const upTo = ledger.seq;
+          const changes = upTo < seq ? undefined : ledger.changesSince(seq, maxChanges);
+          seq = upTo;
+          if (changes) yield* changes.flatMap(toSourceChanges);
+          else yield { kind: "lost" };
+        }
+      } finally {
+        over();
+      }
+    })();
+  }
+}
+
+/** Something came, went or has another name: then its folder is another, too. A shortcut is nothing but a place in a folder. */
+function toSourceChanges({ id, kind, of, parents }: LedgerChange): SourceChange[] {
+  return [
+    ...(of === "shortcut" ? [] : [{ kind, path: `${of}/${id}` }]),
+    ...parents.map((parent): SourceChange => ({ kind: "changed", path: `folder/${parent}` })),
+  ];
+}

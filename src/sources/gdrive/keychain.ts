@@ -1,0 +1,55 @@
+/** The system's own place for secrets, where it has one. A secret goes in through a pipe: what programs are called with is seen by all. */
+import { execFile } from "node:child_process";
+
+export interface Keychain {
+  /** False where there is none, or it does not take anything now. */
+  store(account: string, secret: string): Promise<boolean>;
+  find(account: string): Promise<string | undefined>;
+  remove(account: string): Promise<void>;
+}
+
+export interface KeychainOptions {
+  readonly platform: NodeJS.Platform;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+const service = "pressmark-drive";
+/** Someone may have to unlock it first. */
+const timeoutMs = 60_000;
+
+export function createKeychain({ platform, env }: KeychainOptions): Keychain | undefined {
+  const run = (program: string, given: readonly string[], input = ""): Promise<string | undefined> =>
+    new Promise((resolve) => {
+      const child = execFile(program, given, { env, timeout: timeoutMs, encoding: "utf8" }, (failure, out) =>
+        resolve(failure ? undefined : out),
+      );
+      // A program that is not there, or has gone, takes nothing in.
+      child.stdin?.on("error", () => undefined).end(input);
+    });
+
+  const ofLinux: Keychain = {
+    async store(account, secret) {
+      const label = `--label=Pressmark, Google Drive (${account})`;
+      return (await run("secret-tool", ["store", label, "service", service, "account", account], secret)) !== undefined;
+    },
+    find: async (account) => taken(await run("secret-tool", ["lookup", "service", service, "account", account])),
+    remove: async (account) => void (await run("secret-tool", ["clear", "service", service, "account", account])),
+  };
+  const ofMac: Keychain = {
+    async store(account, secret) {
+      const hex = Buffer.from(secret).toString("hex");
+      const said = await run("security", ["-i"], `add-generic-password -U -a ${account} -s ${service} -X ${hex}\n`);
+      return said !== undefined && (await ofMac.find(account)) === secret;
+    },
+    find: async (account) =>
+      taken(await run("security", ["find-generic-password", "-a", account, "-s", service, "-w"])),
+    remove: async (account) => void (await run("security", ["delete-generic-password", "-a", account, "-s", service])),
+  };
+  if (platform === "darwin") return ofMac;
+  return platform === "linux" ? ofLinux : undefined;
+}
+
+function taken(said: string | undefined): string | undefined {
+  const secret = said?.trim();
+  return secret === "" ? undefined : secret;
+}

@@ -1,0 +1,371 @@
+/**
+ * What is known of a Drive, kept on disk: every file, and how far each log of changes has been followed. A batch and the token behind
+ * it are written as one, so that whatever stops in between, no change is lost and none counts twice.
+ */
+import { chmodSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { ResourceError } from "../../errors.ts";
+import { type DriveFile, type DrivePermission, folderType, shortcutType } from "./described.ts";
+import { isReadable } from "./formats.ts";
+import { changeOf, type LedgerChange, type Log, type Raw, type Row, toLog, toRow } from "./rows.ts";
+
+export interface Batch {
+  readonly log: string;
+  readonly files: readonly DriveFile[];
+  /** Ids of what is gone from this log. */
+  readonly removed?: readonly string[];
+}
+
+export interface Ledger {
+  readonly logs: readonly Log[];
+  /** Begins to look at all files of a log anew. Gives the number of the look; undefined while another is at it. */
+  beginLook(log: string, token: string, holder: string, nowMs: number): number | undefined;
+  /** One page of a look. False when the look is no longer the one that counts. */
+  look(look: number, batch: Batch, holder: string, nowMs: number): boolean;
+  /** What the look did not find is gone, and changes are followed from the token that it began with. */
+  endLook(look: number, log: string): boolean;
+  /** Lets go of a look that failed. */
+  leaveLook(log: string, holder: string): void;
+  /** Changes, and the token behind them. False when someone else has gone on from `from` already. */
+  advance(batch: Batch, from: string, to: string): boolean;
+  /** Files that no log tells of. What is known already stays as it is. */
+  learn(files: readonly DriveFile[]): void;
+  /** Who may read a file, as was just heard. */
+  setPermissions(id: string, permissions: readonly DrivePermission[]): void;
+  /** Its token leads nowhere: all of it is looked at again. What is known stays until then. */
+  restartLog(log: string): void;
+  forgetLog(log: string): void;
+  /** Everything, for it is another account's. */
+  clear(): void;
+  note(name: string): string | undefined;
+  setNote(name: string, value: string): void;
+  /** Counts what has been written. */
+  readonly seq: number;
+  /** Undefined where it is more than this. */
+  changesSince(seq: number, most: number): readonly LedgerChange[] | undefined;
+  row(id: string): Row | undefined;
+  /** Also of what is gone: who was told that it was there is told that it is not. */
+  known(id: string): Row | undefined;
+  files(after: string, limit: number): readonly Row[];
+  childrenOf(parent: string): readonly Row[];
+  /** Folders that stand in no other folder that is shown. */
+  tops(): readonly Row[];
+  /** Ids that shortcuts lead to and that nothing is known of. */
+  unknownTargets(limit: number): readonly { readonly id: string; readonly resourceKey?: string }[];
+  /** By a piece of the title. */
+  titled(piece: string, kind: "file" | "folder", limit: number): readonly Row[];
+  unreadable(limit: number): readonly Row[];
+  close(): void;
+}
+
+export interface LedgerOptions {
+  /** Undefined where nothing is to be kept on disk. */
+  readonly file: string | undefined;
+  /** Only what lies in these folders is shown; everything where there are none. */
+  readonly folders: readonly string[];
+}
+
+/** How long someone who looks at all files is waited for. */
+const leaseMs = 120_000;
+
+/** What is gone is remembered for at least so many batches, so that all who listen hear of it. */
+const sweepEvery = 1000;
+/** Stands for the log of what only a link leads to. */
+const linked = "@";
+
+const schema = `
+  create table if not exists logs (
+    name text primary key, token text not null, listed integer not null default 0,
+    look integer not null default 0, holder text, until integer not null default 0
+  ) without rowid;
+  create table if not exists files (
+    id text primary key, log text not null, kind text not null, name text not null, mime text not null, description text,
+    parent text, was_parent text, version integer not null, modified text, size integer, md5 text, downloads integer not null,
+    resource_key text, target text, target_key text, permissions text, look integer not null,
+    able integer not null, shown integer not null, seq integer not null, born integer not null, died integer not null
+  ) without rowid;
+  create index if not exists files_by_parent on files (parent);
+  create index if not exists files_by_seq on files (seq);
+  create index if not exists files_by_target on files (target) where target is not null;
+  create table if not exists notes (name text primary key, value text not null) without rowid;`;
+
+export async function openLedger({ file, folders }: LedgerOptions): Promise<Ledger> {
+  const { DatabaseSync: Database } = await import("node:sqlite");
+  if (file !== undefined) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const database = new Database(file ?? ":memory:");
+  try {
+    // Titles and who may see what are nobody else's business.
+    if (file !== undefined) chmodSync(file, 0o600);
+    database.exec("pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = normal;");
+    database.exec(schema);
+  } catch (cause) {
+    database.close();
+    throw cause;
+  }
+  return createLedger(database, folders);
+}
+
+function createLedger(database: DatabaseSync, folders: readonly string[]): Ledger {
+  const prepared = new Map<string, ReturnType<DatabaseSync["prepare"]>>();
+  const sql = (text: string) => {
+    if (!database.isOpen) throw closed();
+    let statement = prepared.get(text);
+    if (!statement) prepared.set(text, (statement = database.prepare(text)));
+    return statement;
+  };
+  const all = (text: string, ...values: (string | number | null)[]): Row[] =>
+    sql(text)
+      .all(...values)
+      .map(toRow);
+
+  /** As one, or not at all. */
+  function together<T>(work: () => T): T {
+    if (!database.isOpen) throw closed();
+    database.exec("begin immediate");
+    try {
+      const done = work();
+      database.exec("commit");
+      return done;
+    } catch (cause) {
+      database.exec("rollback");
+      throw cause;
+    }
+  }
+
+  const noteOf = (name: string): string | undefined =>
+    sql("select value from notes where name = ?").get(name)?.["value"] as string | undefined;
+  const setNote = (name: string, value: string): void =>
+    void sql("insert or replace into notes (name, value) values (?, ?)").run(name, value);
+  const seqNow = (): number => Number(noteOf("seq") ?? 0);
+
+  const logOf = (name: string): Raw | undefined => sql("select * from logs where name = ?").get(name);
+
+  /** Writes what is newer than what is known. */
+  function write({ log, files, removed = [] }: Batch, look: number): void {
+    const seq = seqNow() + 1;
+    let isOther = false;
+    for (const file of files) isOther = put(file, log, look, seq) || isOther;
+    for (const id of removed) {
+      const gone = sql(
+        "update files set able = 0, shown = 0, died = iif(shown, ?, died), seq = ? where id = ? and log = ? and able",
+      ).run(seq, seq, id, log);
+      isOther = Number(gone.changes) > 0 || isOther;
+    }
+    if (!isOther) return;
+    setNote("seq", String(seq));
+    if (folders.length > 0) confine(seq);
+    // Whoever listens has long been told.
+    if (seq % sweepEvery === 0) sql("delete from files where not able and died > 0 and died < ?").run(seq - sweepEvery);
+  }
+
+  function put(file: DriveFile, from: string, look: number, seq: number): boolean {
+    // The account's own log tells of shared drives, too; what is in one is gone when that one says so.
+    const log = from === "" ? (file.driveId ?? "") : from;
+    const before = sql("select * from files where id = ?").get(file.id);
+    if (before && Number(before["version"]) > file.version) return touch(file.id, look);
+    const kind = file.mimeType === folderType ? "folder" : file.mimeType === shortcutType ? "shortcut" : "file";
+    const isAble = !file.isTrashed && (kind !== "file" || (file.canDownload && isReadable(file.mimeType)));
+    const permissions = file.permissions === undefined ? null : JSON.stringify(file.permissions);
+    const isSame =
+      before?.["version"] === file.version &&
+      before["able"] === Number(isAble) &&
+      before["log"] === log &&
+      before["name"] === file.name &&
+      before["permissions"] === permissions;
+    if (isSame) return touch(file.id, look);
+    const wasShown = before?.["shown"] === 1;
+    // Below which folders it lies is only known when all of them are.
+    const isShown = folders.length > 0 ? isAble && wasShown : isAble;
+    const wasParent = before?.["parent"] === (file.parent ?? null) ? null : ((before?.["parent"] as string) ?? null);
+    sql(
+      `insert or replace into files (id, log, kind, name, mime, description, parent, was_parent, version, modified, size, md5,
+        downloads, resource_key, target, target_key, permissions, look, able, shown, seq, born, died)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ).run(
+      file.id,
+      log,
+      kind,
+      file.name,
+      file.mimeType,
+      file.description ?? null,
+      file.parent ?? null,
+      wasParent,
+      file.version,
+      file.modifiedTime ?? null,
+      file.size ?? null,
+      file.md5 ?? null,
+      Number(file.canDownload),
+      file.resourceKey ?? null,
+      file.target?.id ?? null,
+      file.target?.resourceKey ?? null,
+      permissions,
+      Math.max(look, Number(before?.["look"] ?? 0)),
+      Number(isAble),
+      Number(isShown),
+      seq,
+      isShown && !wasShown ? seq : Number(before?.["born"] ?? 0),
+      wasShown && !isShown ? seq : Number(before?.["died"] ?? 0),
+    );
+    return true;
+  }
+
+  /** It was found, and is as it was. */
+  function touch(id: string, look: number): false {
+    sql("update files set look = max(look, ?) where id = ?").run(look, id);
+    return false;
+  }
+
+  /** Shows what lies in the folders that are served, and nothing else. */
+  function confine(seq: number): void {
+    const inside = `with recursive inside (id) as (
+      select value from json_each(?) union select f.id from files f join inside on f.parent = inside.id where f.able)`;
+    const roots = JSON.stringify(folders);
+    sql(
+      `${inside} update files set shown = 1, born = ?, seq = ? where able and not shown and id in (select id from inside)`,
+    ).run(roots, seq, seq);
+    sql(
+      `${inside} update files set shown = 0, died = ?, seq = ? where shown and not (able and id in (select id from inside))`,
+    ).run(roots, seq, seq);
+  }
+
+  return {
+    get logs() {
+      return sql("select * from logs order by name").all().map(toLog);
+    },
+
+    beginLook: (name, token, holder, nowMs) =>
+      together(() => {
+        const before = logOf(name);
+        const isHeld = before?.["holder"] !== null && Number(before?.["until"] ?? 0) > nowMs;
+        if (before && isHeld && before["holder"] !== holder && isAlive(String(before["holder"]))) return undefined;
+        const look = Number(noteOf("look") ?? 0) + 1;
+        setNote("look", String(look));
+        sql("insert or replace into logs (name, token, listed, look, holder, until) values (?, ?, 0, ?, ?, ?)").run(
+          name,
+          token,
+          look,
+          holder,
+          nowMs + leaseMs,
+        );
+        return look;
+      }),
+
+    look: (look, batch, holder, nowMs) =>
+      together(() => {
+        if (logOf(batch.log)?.["look"] !== look) return false;
+        write(batch, look);
+        sql("update logs set holder = ?, until = ? where name = ?").run(holder, nowMs + leaseMs, batch.log);
+        return true;
+      }),
+
+    endLook: (look, name) =>
+      together(() => {
+        const log = logOf(name);
+        if (log?.["look"] !== look || log["listed"] !== 0) return false;
+        const unseen = sql("select id from files where log = ? and look < ? and able").all(name, look);
+        write({ log: name, files: [], removed: unseen.map(({ id }) => String(id)) }, look);
+        sql("update logs set listed = 1, holder = null, until = 0 where name = ?").run(name);
+        return true;
+      }),
+
+    leaveLook: (name, holder) =>
+      void sql("update logs set holder = null, until = 0 where name = ? and holder = ?").run(name, holder),
+
+    advance: (batch, from, to) =>
+      together(() => {
+        const log = logOf(batch.log);
+        if (log?.["token"] !== from || log["listed"] !== 1) return false;
+        write(batch, Number(log["look"]));
+        sql("update logs set token = ? where name = ?").run(to, batch.log);
+        return true;
+      }),
+
+    learn: (files) =>
+      together(() => {
+        const fresh = files.filter(({ id }) => !sql("select 1 from files where id = ?").get(id));
+        write({ log: linked, files: fresh }, 0);
+      }),
+
+    setPermissions: (id, permissions) =>
+      void sql("update files set permissions = ? where id = ? and able").run(JSON.stringify(permissions), id),
+
+    restartLog: (name) => void sql("delete from logs where name = ?").run(name),
+
+    forgetLog: (name) =>
+      together(() => {
+        const left = sql("select id from files where log = ? and able").all(name);
+        write({ log: name, files: [], removed: left.map(({ id }) => String(id)) }, 0);
+        sql("delete from logs where name = ?").run(name);
+      }),
+
+    clear: () =>
+      together(() => {
+        const seq = seqNow() + 1;
+        for (const table of ["logs", "files", "notes"]) database.exec(`delete from ${table}`);
+        setNote("seq", String(seq));
+      }),
+
+    note: noteOf,
+    setNote,
+    get seq() {
+      return seqNow();
+    },
+
+    changesSince(seq, most) {
+      const rows = sql("select * from files where seq > ? order by seq limit ?").all(seq, most + 1);
+      if (rows.length > most) return undefined;
+      return rows.flatMap((row) => changeOf(row, seq) ?? []);
+    },
+
+    row: (id) => all("select * from files where id = ? and able", id)[0],
+    known: (id) => all("select * from files where id = ?", id)[0],
+    files: (after, limit) =>
+      all("select * from files where id > ? and shown and kind = 'file' order by id limit ?", after, limit),
+    childrenOf: (parent) => all("select * from files where parent = ? and shown order by id", parent),
+    tops: () =>
+      all(
+        `select * from files f where kind = 'folder' and shown
+         and not exists (select 1 from files p where p.id = f.parent and p.shown) order by id`,
+      ),
+    unknownTargets: (limit) =>
+      sql(
+        `select distinct target, target_key from files s where target is not null and able
+         and not exists (select 1 from files t where t.id = s.target) limit ?`,
+      )
+        .all(limit)
+        .map((row) => ({
+          id: String(row["target"]),
+          ...(row["target_key"] !== null && { resourceKey: String(row["target_key"]) }),
+        })),
+    titled: (piece, kind, limit) =>
+      all(
+        `select * from files where shown and kind = ? and (instr(lower(name), lower(?)) > 0 or id = ?)
+         order by instr(lower(name), lower(?)), length(name), id limit ?`,
+        kind,
+        piece,
+        piece,
+        piece,
+        limit,
+      ),
+    unreadable: (limit) =>
+      all("select * from files where kind = 'file' and not able and log <> ? limit 10000", linked)
+        .filter(({ canDownload, mimeType }) => !canDownload || !isReadable(mimeType))
+        .slice(0, limit),
+    close: () => void (database.isOpen && database.close()),
+  };
+}
+
+function closed(): ResourceError {
+  return new ResourceError("cancelled", "the house is closing");
+}
+
+/** Whether the process that a holder belongs to is still there. */
+function isAlive(holder: string): boolean {
+  try {
+    process.kill(Number.parseInt(holder, 10), 0);
+    return true;
+  } catch (cause) {
+    return (cause as NodeJS.ErrnoException).code === "EPERM";
+  }
+}

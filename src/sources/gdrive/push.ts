@@ -1,0 +1,93 @@
+/** Lets Drive call when something changed: a small door for its calls, and a channel for each log, opened anew before it ends. */
+import { randomBytes, randomUUID } from "node:crypto";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { ResourceError } from "../../errors.ts";
+import { isSameSecret } from "../../lib/same-secret.ts";
+import type { Tools } from "../../source.ts";
+import type { DriveApi, OpenChannel } from "./drive-api.ts";
+import type { Ledger } from "./ledger.ts";
+
+export interface PushOptions {
+  /** Where Drive reaches the door: https, and known to Google. */
+  readonly url: string;
+  /** Where the door is on this machine. */
+  readonly host: string;
+  readonly port: number;
+  readonly api: DriveApi;
+  readonly ledger: Ledger;
+  readonly tools: Tools;
+}
+
+/** Drive keeps a channel no longer than a week. */
+const channelMs = 6 * 86_400_000;
+/** Opened anew so long before it ends, and looked at so often. */
+const marginMs = 3_600_000;
+const lookMs = 60_000;
+const closeMs = 5000;
+
+/** Until the signal ends. Where no channel can be had it is said, and tried again: those who listen are told by polling meanwhile. */
+export async function push(options: PushOptions, call: () => void, signal: AbortSignal): Promise<void> {
+  const { api, ledger, tools } = options;
+  const token = randomBytes(32).toString("base64url");
+  const channels = new Map<string, OpenChannel>();
+  let door: Server | undefined;
+  let isSaid = false;
+
+  async function openChannels(): Promise<void> {
+    for (const { name, token: from, isListed } of ledger.logs) {
+      const before = channels.get(name);
+      if (!isListed || (before && before.expiresMs - tools.now() > marginMs)) continue;
+      const id = randomUUID();
+      const channel = { id, token, address: options.url, expiresMs: tools.now() + channelMs };
+      channels.set(name, await api.openChannel(name, from, channel, signal));
+      if (before) await api.closeChannel(before, signal).catch(() => undefined);
+    }
+  }
+
+  try {
+    while (!signal.aborted) {
+      try {
+        door ??= await openDoor(options, token, call);
+        await openChannels();
+        isSaid = false;
+      } catch (cause) {
+        if (signal.aborted) return;
+        if (!isSaid)
+          tools.log("warn", "Drive cannot be asked to call, so it is only looked at now and then", { cause });
+        isSaid = true;
+      }
+      await tools.wait(lookMs, signal).catch(() => undefined);
+    }
+  } finally {
+    door?.close();
+    door?.closeAllConnections();
+    const late = AbortSignal.timeout(closeMs);
+    await Promise.allSettled([...channels.values()].map((channel) => api.closeChannel(channel, late)));
+  }
+}
+
+/** A call has no content that counts. It is answered at once, and what changed is looked up afterwards. */
+async function openDoor({ host, port, url, tools }: PushOptions, token: string, call: () => void): Promise<Server> {
+  const { pathname } = new URL(url);
+  const server = createServer(
+    { maxHeaderSize: 8192, requestTimeout: 10_000 },
+    ({ method, url: asked = "", headers }, response) => {
+      const [path] = asked.split("?", 1);
+      if (method !== "POST" || path !== pathname || !isSameSecret(headers["x-goog-channel-token"], token))
+        return void response.writeHead(404, { Connection: "close" }).end();
+      response.writeHead(204).end();
+      // The first call of a channel only says that it is open.
+      if (headers["x-goog-resource-state"] !== "sync") call();
+    },
+  );
+  server.maxConnections = 64;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (cause: NodeJS.ErrnoException) =>
+      reject(new ResourceError("unavailable", `nothing can listen on port ${port} (${cause.code})`, { cause })),
+    );
+    server.listen(port, host, resolve);
+  });
+  tools.log("info", "Drive's calls arrive here", { host, port: (server.address() as AddressInfo).port });
+  return server.unref();
+}

@@ -1,0 +1,222 @@
+/** What a file of Drive reads as: exported where it is a document of Drive's own, and as it is where it is not. */
+import { createHash } from "node:crypto";
+import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
+import { sheetsType } from "../../lib/documents/document-text.ts";
+import { isTextType } from "../../lib/mime.ts";
+import type { FoundEncoding } from "../../lib/text-encoding.ts";
+import type { Address, Part } from "../../source.ts";
+import { bytesPart, judge, toPart } from "../file/content.ts";
+import { type Extract, isDocumentType } from "../file/extract.ts";
+import { parseAsk, type Range, type ReadAsk, readRange, spellRange, type Stretch } from "../file/range.ts";
+import type { DriveApi } from "./drive-api.ts";
+import type { Shown } from "./entries.ts";
+import { type Format, formatOf, isNative, withoutPictures } from "./formats.ts";
+import type { Row } from "./rows.ts";
+import { isTooLargeToExport } from "./refusal.ts";
+
+export interface ReadingOptions {
+  readonly api: DriveApi;
+  readonly extract: Extract;
+  readonly maxBytes: number;
+}
+
+export type Readable = Shown & Pick<Row, "resourceKey">;
+
+/** What an address asks of a file. */
+export interface FileAsk extends ReadAsk {
+  readonly format: string | undefined;
+  /** The name of one sheet of a spreadsheet. */
+  readonly sheet: string | undefined;
+}
+
+interface Sheet {
+  readonly name: string;
+  readonly csv: string;
+}
+
+export const fileTemplate = "file/{id}{?format,sheet,lines,bytes,as}";
+
+/** What is exported or taken apart is had whole, and is never more than this. */
+const maxWholeBytes = 64 * 1024 * 1024;
+const headBytes = 64 * 1024;
+const utf8: FoundEncoding = { encoding: "utf-8", markBytes: 0 };
+
+/** Undefined for a query that means nothing here. */
+export function askOf({ query = {} }: Address): FileAsk | undefined {
+  const { format, sheet, ...rest } = query;
+  const ask = parseAsk(rest);
+  return ask && { ...ask, format, sheet };
+}
+
+export function createReading({ api, extract, maxBytes }: ReadingOptions) {
+  async function exported(file: Readable, mimeType: string, path: string, signal: AbortSignal): Promise<Buffer> {
+    let bytes: Buffer | undefined;
+    try {
+      bytes = await api.exported(file, mimeType, maxWholeBytes, signal);
+    } catch (cause) {
+      if (!isTooLargeToExport(cause)) throw cause;
+      bytes = await api.downloaded(file, mimeType, maxWholeBytes, signal);
+    }
+    if (!bytes) throw tooLarge(path, maxWholeBytes + 1, maxWholeBytes, undefined);
+    return bytes;
+  }
+
+  /** A text that is at hand, or a stretch of it. */
+  async function cut(text: string, mimeType: string, at: Cut): Promise<Part> {
+    const { path, range, prefix, signal } = at;
+    const bytes = Buffer.from(text);
+    if (range)
+      return readRange(stretchOf(bytes), range, { path, kind: { mimeType, text: utf8 }, maxBytes, signal, prefix });
+    if (bytes.length > maxBytes) throw tooLarge(path, bytes.length, maxBytes, prefix, "lines");
+    return { body: { text }, mimeType };
+  }
+
+  async function readSheets(bytes: Buffer, ask: FileAsk, at: Cut): Promise<readonly Part[]> {
+    const version = `${hashOf(bytes)} sheets`;
+    const { text } = await extract.text({ mimeType: sheetsType, version, bytes, path: at.path }, at.signal);
+    const all = JSON.parse(text.toString("utf8")) as readonly Sheet[];
+    const sheets = ask.sheet === undefined ? all : all.filter(({ name }) => name === ask.sheet);
+    if (sheets.length === 0 && ask.sheet !== undefined)
+      throw invalid(`there is no sheet ${quote(ask.sheet)}; there are ${sheetNames(all)}`);
+    const joined = sheets.map(({ csv }) => csv).join("\n");
+    // All sheets are one text to whoever asks for lines of it.
+    if (at.range || sheets.length < 2) return [await cut(joined, "text/csv", at)];
+    if (Buffer.byteLength(joined) > maxBytes) await cut(joined, "text/csv", at);
+    return sheets.map(({ name, csv }) => ({
+      body: { text: csv },
+      mimeType: "text/csv",
+      at: { path: at.path, query: { sheet: name } },
+      meta: { "pressmark/sheet": name },
+    }));
+  }
+
+  async function readNative(file: Readable, format: Format, ask: FileAsk, at: Cut): Promise<readonly Part[]> {
+    const bytes = await exported(file, format.exports, at.path, at.signal);
+    switch (format.how) {
+      case "sheets":
+        return readSheets(bytes, ask, at);
+      case "extract": {
+        const found = await extract.text(
+          { mimeType: format.exports, version: hashOf(bytes), bytes, path: at.path },
+          at.signal,
+        );
+        return [await cut(found.text.toString("utf8"), format.mimeType, at)];
+      }
+      case "text": {
+        const text = bytes.toString("utf8").replace(/^\ufeff/, "");
+        const isMarkdown = format.mimeType === "text/markdown";
+        return [await cut(isMarkdown ? withoutPictures(text) : text, format.mimeType, at)];
+      }
+      case "bytes":
+        return [await cutBytes(bytes, format.mimeType, at)];
+    }
+  }
+
+  async function cutBytes(bytes: Buffer, mimeType: string, at: Cut): Promise<Part> {
+    const { path, range, prefix, signal } = at;
+    if (range) return readRange(stretchOf(bytes), range, { path, kind: { mimeType }, maxBytes, signal, prefix });
+    if (bytes.length > maxBytes) throw tooLarge(path, bytes.length, maxBytes, prefix);
+    return bytesPart(bytes, mimeType);
+  }
+
+  async function readStored(file: Readable, at: Cut): Promise<Part> {
+    const { path, range, signal } = at;
+    const { size = 0, name, mimeType } = file;
+    if (!range) {
+      const bytes = size > maxBytes ? undefined : await api.media(file, maxBytes, signal);
+      if (!bytes) throw tooLarge(path, Math.max(size, maxBytes + 1), maxBytes, undefined);
+      return withType(toPart(name, bytes), mimeType);
+    }
+    const stretch: Stretch = {
+      size,
+      async read(from, length) {
+        const end = Math.min(from + length, size) - 1;
+        return end < from ? Buffer.alloc(0) : api.slice(file, from, end, signal);
+      },
+    };
+    const beginning = await stretch.read(0, headBytes);
+    const kind = judge(name, beginning, size > beginning.length);
+    const part = await readRange(stretch, range, { path, kind, maxBytes, signal });
+    return withType(part, mimeType);
+  }
+
+  async function readText(file: Readable, at: Cut): Promise<Part> {
+    const { path, signal } = at;
+    const { mimeType } = file;
+    if (!isDocumentType(mimeType)) throw invalid(`${quote(path)} is no document that a text could be taken out of`);
+    const version = `${file.md5 ?? `${file.id} ${file.version}`} text`;
+    const bytes = extract.knows(version) ? undefined : await api.media(file, maxWholeBytes, signal);
+    if (!bytes && !extract.knows(version)) throw tooLarge(path, maxWholeBytes + 1, maxWholeBytes, undefined);
+    const found = await extract.text({ mimeType, version, path, ...(bytes && { bytes }) }, signal);
+    return cut(found.text.toString("utf8"), found.mimeType, { ...at, prefix: "as=text&" });
+  }
+
+  return {
+    async read(file: Readable, path: string, ask: FileAsk, signal: AbortSignal): Promise<readonly Part[]> {
+      const { format, sheet, range, asText } = ask;
+      const prefix = [format && `format=${format}&`, sheet && `sheet=${encodeURIComponent(sheet)}&`].join("");
+      const at: Cut = { path, range, prefix, signal };
+      if (isNative(file.mimeType)) {
+        const how = formatOf(file.mimeType, format);
+        if (sheet !== undefined && how.how !== "sheets") throw notFound(path);
+        if (asText && how.how === "bytes") throw invalid('"as" and this "format" do not go together; leave one out');
+        return readNative(file, how, ask, at);
+      }
+      if (sheet !== undefined) throw notFound(path);
+      if (format !== undefined) formatOf(file.mimeType, format);
+      return [asText ? await readText(file, at) : await readStored(file, at)];
+    },
+  };
+}
+
+/** Of what was exported just now: of a document of Drive's own, no other version is sure. */
+function hashOf(bytes: Buffer): string {
+  return createHash("sha256").update(bytes).digest("base64url");
+}
+
+interface Cut {
+  readonly path: string;
+  readonly range: Range | undefined;
+  readonly prefix: string;
+  readonly signal: AbortSignal;
+}
+
+function stretchOf(bytes: Buffer): Stretch {
+  return { size: bytes.length, read: (from, length) => bytes.subarray(from, from + length) };
+}
+
+const generic = new Set(["application/octet-stream", "text/plain"]);
+
+/** What its owner says of it counts, unless that says nothing, or says text of what is none. */
+function withType(part: Part, said: string): Part {
+  const fits = !generic.has(said) && ("text" in part.body || !isTextType(said));
+  return fits ? { ...part, mimeType: said } : part;
+}
+
+function sheetNames(sheets: readonly Sheet[]): string {
+  const shown = sheets.slice(0, 20).map(({ name }) => quote(name, 40));
+  return shown.join(", ") + (sheets.length > shown.length ? " and more" : "");
+}
+
+function tooLarge(
+  path: string,
+  size: number,
+  maxBytes: number,
+  prefix: string | undefined,
+  unit: Range["unit"] = "bytes",
+): ResourceError {
+  const first = unit === "lines" ? { unit, first: 1, last: 500 } : { unit, first: 0, last: maxBytes - 1 };
+  const canCut = size <= maxWholeBytes || prefix === undefined;
+  return new ResourceError(
+    "too-large",
+    `${quote(path)} has ${size} bytes, and at most ${maxBytes} are read at once${canCut ? "; ask for a range" : ""}`,
+    {
+      details: {
+        reason: "too-large",
+        size,
+        template: fileTemplate,
+        ...(canCut && { ranges: [`${prefix ?? ""}${spellRange(first)}`] }),
+      },
+    },
+  );
+}

@@ -1,0 +1,73 @@
+/** What stands in the ledger, in our words. */
+import type { DriveFile, DrivePermission } from "./described.ts";
+
+export interface Log {
+  /** "" for the account's own, else the id of a shared drive. */
+  readonly name: string;
+  /** Where its changes go on. While it is being listed: what to begin from afterwards. */
+  readonly token: string;
+  /** Whether all of its files are in; until then, the number of the look that is under way. */
+  readonly isListed: boolean;
+  readonly look: number;
+}
+
+/** A file as it is known here. */
+export interface Row extends Omit<DriveFile, "isTrashed" | "driveId"> {
+  readonly kind: "file" | "folder" | "shortcut";
+  /** Whether it is in lists: there, readable, and below what is served. */
+  readonly isShown: boolean;
+}
+
+export interface LedgerChange {
+  readonly id: string;
+  readonly kind: "appeared" | "changed" | "gone";
+  readonly of: Row["kind"];
+  /** The folders in which something is another now. */
+  readonly parents: readonly string[];
+}
+
+export type Raw = Readonly<Record<string, unknown>>;
+
+export function toLog(row: Raw): Log {
+  return {
+    name: String(row["name"]),
+    token: String(row["token"]),
+    isListed: row["listed"] === 1,
+    look: Number(row["look"]),
+  };
+}
+
+export function toRow(row: Raw): Row {
+  const optional = {
+    description: row["description"],
+    parent: row["parent"],
+    modifiedTime: row["modified"],
+    size: row["size"],
+    md5: row["md5"],
+    resourceKey: row["resource_key"],
+    target:
+      row["target"] === null
+        ? null
+        : { id: row["target"], ...(row["target_key"] !== null && { resourceKey: row["target_key"] }) },
+    permissions: row["permissions"] === null ? null : (JSON.parse(String(row["permissions"])) as DrivePermission[]),
+  };
+  return {
+    id: String(row["id"]),
+    kind: row["kind"] as Row["kind"],
+    name: String(row["name"]),
+    mimeType: String(row["mime"]),
+    version: Number(row["version"]),
+    canDownload: row["downloads"] === 1,
+    isShown: row["shown"] === 1,
+    ...(Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== null)) as Partial<Row>),
+  };
+}
+
+/** Undefined for what no one has seen and no one sees. */
+export function changeOf(row: Raw, seq: number): LedgerChange | undefined {
+  const [born, died, isShown] = [Number(row["born"]), Number(row["died"]), row["shown"] === 1];
+  if (!isShown && died <= seq) return undefined;
+  const kind = isShown ? (born > seq ? "appeared" : "changed") : "gone";
+  const parents = [row["parent"], row["was_parent"]].filter((each) => typeof each === "string");
+  return { id: String(row["id"]), kind, of: row["kind"] as Row["kind"], parents };
+}
