@@ -1,0 +1,357 @@
+/** Metrics of a Prometheus, or of anything that speaks its HTTP API, as time series. */
+import { invalid, notFound, quote, ResourceError } from "../errors.ts";
+import { compareAddresses } from "../lib/address-order.ts";
+import { createGlob, GlobError } from "../lib/glob.ts";
+import { directoryType } from "../resources.ts";
+import type { Page } from "../resources.ts";
+import { defineSource, segmentsOf } from "../source.ts";
+import type { Address, Entry, ListAsk, Part, Source, SourceProblem, SourceTemplate, Tools } from "../source.ts";
+import { type Api, createApi } from "./metrics/api.ts";
+import {
+  type Ask,
+  askQuery,
+  askSeries,
+  type Format,
+  isBucketName,
+  queryTemplate,
+  refuseUnknown,
+  seriesTemplate,
+  spellQuery,
+} from "./metrics/ask.ts";
+import { createCatalogue, type Metric } from "./metrics/catalogue.ts";
+import { complete } from "./metrics/complete.ts";
+import { entryOf, findMetrics } from "./metrics/find-metrics.ts";
+import { createDiscretion, personalLabels } from "./metrics/labels.ts";
+import { askMatrix, type Matrix } from "./metrics/matrix.ts";
+import { toSvg } from "./metrics/plot.ts";
+import { toCsv, toJson } from "./metrics/render.ts";
+import { toAlerts, toTargets } from "./metrics/state.ts";
+import { createWatcher } from "./metrics/watch.ts";
+
+export interface MetricsOptions {
+  readonly url: string;
+  readonly token?: string | undefined;
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly labels: readonly string[];
+  readonly redactLabels: readonly string[];
+  readonly queries: boolean;
+  readonly range: string;
+  readonly maxSeries: number;
+  readonly maxPoints: number;
+  readonly intervalMs: number;
+  readonly timeoutMs: number;
+  readonly pollMs?: number | undefined;
+}
+
+export default defineSource<MetricsOptions>({
+  name: "metrics",
+  summary: "Time series, alerts and targets of a Prometheus, or of what speaks its API",
+  scheme: "metrics",
+  // Numbers are for questions, not for an index; the names and what is said of them are searched by the source.
+  searchable: false,
+  options: (z) =>
+    z.object({
+      url: z
+        .url({ protocol: /^https?$/ })
+        .describe("where the server is, with what stands before /api/v1: http://127.0.0.1:9090"),
+      token: z.string().min(1).optional().describe("sent as Authorization: Bearer; best as a reference, ${env:NAME}"),
+      username: z.string().min(1).optional().describe("with password, where the server asks for both"),
+      password: z.string().optional().describe("best as a reference, ${env:NAME}"),
+      headers: z
+        .record(z.string(), z.string())
+        .optional()
+        .describe("headers to send along, such as the X-Scope-OrgID of a tenant"),
+      labels: z.array(z.string().min(1)).default([]).describe("patterns of the labels that are shown; all unless said"),
+      redactLabels: z
+        .array(z.string().min(1))
+        .default([...personalLabels])
+        .describe("patterns of labels that tell of people: instead of their values there are marks"),
+      queries: z.boolean().default(true).describe("whether callers may ask in PromQL"),
+      range: z
+        .string()
+        .regex(/^(?:\d{1,10}(?:ms|[smhdwy]))+$/, "must be a length of time, such as 1h")
+        .default("1h")
+        .describe("how far back a question goes that does not say so"),
+      maxSeries: z.int().min(1).max(10_000).default(100).describe("how many series are given at once"),
+      maxPoints: z
+        .int()
+        .min(10)
+        .max(2_000_000)
+        .default(5000)
+        .describe("how many points are given at once: the step is chosen by it"),
+      intervalMs: z
+        .int()
+        .min(1000)
+        .max(86_400_000)
+        .default(15_000)
+        .describe("how often samples are taken: no step is chosen that is finer"),
+      timeoutMs: z.int().min(1).max(300_000).default(20_000).describe("how long one question may take"),
+      pollMs: z
+        .int()
+        .min(1000)
+        .max(86_400_000)
+        .optional()
+        .describe("how often to look for new samples and states while someone listens; intervalMs unless said"),
+    }),
+  base: () => "metrics://",
+  open: async (options, tools) => createMetrics(options, tools),
+});
+
+const json = "application/json";
+const types: Readonly<Record<Format, string>> = { json, csv: "text/csv", svg: "image/svg+xml" };
+const entries = {
+  alerts: {
+    path: "alerts",
+    title: "Alerts",
+    description: "Alerts that are pending or firing, with their labels and since when",
+    mimeType: json,
+  },
+  series: {
+    path: "series",
+    title: "Catalogue of metrics",
+    description: "The name, type, unit and meaning of every metric; each is read at series/{name}",
+    mimeType: json,
+  },
+  targets: {
+    path: "targets",
+    title: "Targets",
+    description: "What is measured, whether it can be reached, and what went wrong last",
+    mimeType: json,
+  },
+} satisfies Readonly<Record<string, Entry>>;
+
+const catalogueTemplate = "series{?match,after}";
+const templates: readonly SourceTemplate[] = [
+  {
+    template: seriesTemplate,
+    name: "Series",
+    description:
+      "One metric over time: range=1h or from/to, step=1m, agg=sum, rate, p95 or sum.rate, by=label, where=label=value, format=json, csv or svg",
+  },
+  {
+    template: queryTemplate,
+    name: "PromQL",
+    description: "A question in PromQL over a range: promql=…, range=1h, step=1m, format=json, csv or svg",
+  },
+  {
+    template: catalogueTemplate,
+    name: "Catalogue of metrics",
+    description: "The metrics whose name fits a pattern, such as match=node_*",
+    mimeType: json,
+  },
+];
+/** So many metrics of the catalogue are given at once. */
+const cataloguePage = 2000;
+/** Whether a server has alerts and targets is asked again after this time, if it had none. */
+const absentMs = 5 * 60 * 1000;
+/** What lies further back than this does not change. */
+const settledMs = 10 * 60 * 1000;
+
+export function createMetrics(options: MetricsOptions, tools: Tools, given?: Api): Source {
+  const { intervalMs, range } = options;
+  const closing = new AbortController();
+  const discretion = createDiscretion({ labels: options.labels, redact: options.redactLabels });
+  const api = given ?? createApi({ ...options, clean: discretion.cleanSaid });
+  const catalogue = createCatalogue(api, tools.now, closing.signal);
+  const watcher = createWatcher({ api, catalogue, pollMs: options.pollMs ?? intervalMs, tools });
+  const presence = new Map<string, { readonly isThere: boolean; readonly untilMs: number }>();
+
+  async function has(endpoint: string, signal: AbortSignal): Promise<boolean> {
+    const known = presence.get(endpoint);
+    if (known && tools.now() < known.untilMs) return known.isThere;
+    const isThere = await api.has(endpoint, signal);
+    presence.set(endpoint, { isThere, untilMs: isThere ? Infinity : tools.now() + absentMs });
+    return isThere;
+  }
+
+  const asking = () => ({ nowMs: tools.now(), range, intervalMs, discretion });
+
+  async function page({ cursor, limit }: ListAsk, signal: AbortSignal): Promise<Page<Entry>> {
+    const [hasAlerts, hasTargets] = await Promise.all([has("alerts", signal), has("targets", signal)]);
+    const all = [...(hasAlerts ? [entries.alerts] : []), entries.series, ...(hasTargets ? [entries.targets] : [])];
+    const rest = all.filter(({ path }) => cursor === undefined || path > cursor);
+    const items = rest.slice(0, limit);
+    return { items, ...(items.length < rest.length && { next: items.at(-1)!.path }) };
+  }
+
+  /** What is asked at this address, once it is sure that there is something. */
+  async function understand(
+    at: Address,
+    signal: AbortSignal,
+  ): Promise<{ readonly ask: Ask; readonly metric?: Metric }> {
+    const [room, name, ...deeper] = segmentsOf(at.path);
+    if (room === "query" && name === undefined && options.queries) return { ask: askQuery(at, asking()) };
+    if (room !== "series" || name === undefined || deeper.length > 0) throw notFound(at.path);
+    const metric = await catalogue.find(name, signal);
+    if (!metric) throw notFound(at.path);
+    const isHistogram = metric.type === "histogram" && !/_(?:sum|count|created)$/.test(name);
+    return { ask: askSeries(name, at, isHistogram || isBucketName(name), asking()), metric };
+  }
+
+  async function readSeries(at: Address, signal: AbortSignal): Promise<Part> {
+    const { ask, metric } = await understand(at, signal);
+    const matrix = await askMatrix(api, ask, options, discretion, signal);
+    const { span, stepMs, points, expression, series } = matrix;
+    const isSettled = !span.isMoving && tools.now() - span.endMs > settledMs;
+    return {
+      mimeType: types[ask.format],
+      body: { text: render(matrix, ask, metric) },
+      meta: {
+        "pressmark/metrics": {
+          promql: expression,
+          start: new Date(span.startMs).toISOString(),
+          end: new Date(span.endMs).toISOString(),
+          step: stepMs / 1000,
+          series: series.length,
+          points,
+          ...(points === 0 && { note: nothingIn(matrix) }),
+        },
+      },
+      freshness: { ttlMs: isSettled ? settledMs : intervalMs },
+    };
+  }
+
+  async function readCatalogue({ query = {} }: Address, signal: AbortSignal): Promise<Part> {
+    const { match, after } = query;
+    const fits = match === undefined ? () => true : patternOf(match);
+    const all = (await catalogue.all(signal)).filter(({ name }) => fits(name));
+    const rest = after === undefined ? all : all.filter(({ name }) => compareAddresses(name, after) > 0);
+    const metrics = rest.slice(0, cataloguePage);
+    const isCut = metrics.length < rest.length;
+    const next = spellQuery({ ...(match !== undefined && { match }), after: metrics.at(-1)?.name ?? "" });
+    const told = {
+      total: all.length,
+      ...(!catalogue.isTold && { note: `${quote(api.host)} does not say what its metrics mean` }),
+      metrics,
+    };
+    return {
+      mimeType: json,
+      body: { text: JSON.stringify(told) },
+      ...(isCut && { meta: { "pressmark/range": { next } } }),
+      freshness: { ttlMs: intervalMs },
+    };
+  }
+
+  async function readState(endpoint: "alerts" | "targets", signal: AbortSignal): Promise<Part> {
+    const { data } = await api.ask(endpoint, endpoint === "targets" ? { state: "active" } : {}, signal);
+    const shown = endpoint === "alerts" ? toAlerts(data, discretion) : toTargets(data, discretion);
+    return {
+      mimeType: json,
+      body: { text: JSON.stringify({ status: "success", data: shown }) },
+      freshness: { ttlMs: 0 },
+    };
+  }
+
+  return {
+    list: (ask, { signal }) => page(ask, signal),
+
+    async read(at, { signal }) {
+      const { path, query = {} } = at;
+      switch (path) {
+        case "":
+          refuseUnknown(query, [], path);
+          throw new ResourceError("directory", "a directory; list its children instead");
+        case "alerts":
+        case "targets":
+          refuseUnknown(query, [], path);
+          return [await readState(path, signal)];
+        case "series":
+          refuseUnknown(query, ["match", "after"], path);
+          return [await readCatalogue(at, signal)];
+        default:
+          return [await readSeries(at, signal)];
+      }
+    },
+
+    async stat(at, { signal }) {
+      const { path, query = {} } = at;
+      if (path === "" || path === "alerts" || path === "targets") {
+        refuseUnknown(query, [], path);
+        return path === "" ? { path, mimeType: directoryType } : entries[path];
+      }
+      if (path === "series") {
+        refuseUnknown(query, ["match", "after"], path);
+        return { ...entries.series, ...(at.query && { query }) };
+      }
+      const { ask, metric } = await understand(at, signal);
+      return { ...(metric ? entryOf(metric) : { path }), ...(at.query && { query }), mimeType: types[ask.format] };
+    },
+
+    async children({ path, query = {} }, ask, { signal }) {
+      refuseUnknown(query, [], path);
+      if (path !== "") throw notFound(path);
+      return page(ask, signal);
+    },
+
+    templates: options.queries ? templates : templates.filter(({ template }) => template !== queryTemplate),
+
+    complete: (ask, { signal }) => complete(ask, { api, catalogue, discretion, now: tools.now }, signal),
+
+    async search({ text, limit, within }, { signal }) {
+      if (within !== undefined && within !== "" && within !== "series") return [];
+      return findMetrics(await catalogue.all(signal), text).slice(0, limit);
+    },
+
+    async problems({ signal }) {
+      const asked = ["alerts", "targets", "metadata"].map(async (endpoint) =>
+        (await has(endpoint, signal)) ? [] : [endpoint],
+      );
+      return problemsOf(options, (await Promise.all(asked)).flat());
+    },
+
+    watch: async ({ signal }) => watcher.watch(AbortSignal.any([signal, closing.signal])),
+
+    follow: (at, call) => watcher.follow(at, call),
+
+    async close() {
+      closing.abort();
+    },
+  };
+}
+
+function render(matrix: Matrix, { format, title, heading, unit }: Ask, metric: Metric | undefined): string {
+  const isBare =
+    format !== "json" && matrix.series.length > 0 && matrix.series.every(({ values }) => values.length === 0);
+  if (isBare && matrix.points > 0)
+    throw new ResourceError(
+      "unsupported",
+      `the values of ${quote(title)} are histograms, which only format=json shows; ask with agg=p95, or with histogram_quantile`,
+    );
+  if (format === "csv") return toCsv(matrix);
+  if (format === "svg") {
+    const measured = unit === "none" ? undefined : metric?.unit;
+    return toSvg(matrix, heading, measured && unit === "per second" ? `${measured} per second` : measured);
+  }
+  return toJson(matrix, matrix.points === 0 ? [nothingIn(matrix)] : []);
+}
+
+function nothingIn({ span }: Matrix): string {
+  return `no data between ${new Date(span.startMs).toISOString()} and ${new Date(span.endMs).toISOString()}`;
+}
+
+function patternOf(pattern: string): (name: string) => boolean {
+  try {
+    const glob = createGlob(pattern);
+    return (name) => glob.matches(name);
+  } catch (cause) {
+    if (cause instanceof GlobError) throw invalid(`match=${quote(pattern, 60)}: ${cause.message}`);
+    throw cause;
+  }
+}
+
+function problemsOf({ url, token, username }: MetricsOptions, missing: readonly string[]): SourceProblem[] {
+  const { protocol, hostname } = new URL(url);
+  const isLocal = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
+  const isOpen = protocol === "http:" && !isLocal && (token !== undefined || username !== undefined);
+  return [
+    ...(isOpen
+      ? [{ path: "", says: "sends its credentials over plain http", advice: "write https:// into its url" }]
+      : []),
+    ...missing.map((endpoint) => ({
+      path: "",
+      says: `cannot show ${endpoint === "metadata" ? "types and texts of metrics" : endpoint}: its server has no /api/v1/${endpoint}`,
+    })),
+  ];
+}

@@ -1,0 +1,265 @@
+/** The HTTP API that Prometheus made a custom: asked in time, and every answer that is none said in words. */
+import { invalid, quote, ResourceError } from "../../errors.ts";
+
+export interface ApiOptions {
+  /** Where the server is, with whatever stands before `/api/v1`. */
+  readonly url: string;
+  readonly token?: string | undefined;
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly timeoutMs: number;
+  /** What the server says in its own words, as it may be shown; as it is unless said. */
+  readonly clean?: (said: string) => string;
+}
+
+export type Params = Readonly<Record<string, string | readonly string[]>>;
+
+export interface Answer {
+  readonly data: unknown;
+  /** What the server said beside it. */
+  readonly warnings: readonly string[];
+  readonly infos: readonly string[];
+}
+
+export interface Api {
+  /** As it may stand in an error: never with a user or a password. */
+  readonly host: string;
+  /** Throws "invalid" where the server does not understand the question, and "unsupported" where it does not have this one. */
+  ask(endpoint: string, params: Params, signal: AbortSignal): Promise<Answer>;
+  /** Whether the server has this question at all. */
+  has(endpoint: string, signal: AbortSignal): Promise<boolean>;
+}
+
+const maxBytes = 64 * 1024 * 1024;
+const maxErrorBytes = 16 * 1024;
+/** What is longer than this is posted: servers and proxies have limits of their own. */
+const maxUrlLength = 2000;
+const maxSaid = 300;
+const maxNotes = 10;
+/** Without these nothing can be served. */
+const needed = new Set(["query", "query_range", "labels", "label/__name__/values"]);
+
+export function createApi(options: ApiOptions): Api {
+  const { timeoutMs, clean = (said) => said } = options;
+  const base = baseOf(options.url);
+  const headers = headersOf(options);
+  const { host } = base;
+  const at = quote(host);
+
+  async function send(endpoint: string, params: Params, signal: AbortSignal): Promise<Response> {
+    const form = new URLSearchParams();
+    for (const [name, value] of Object.entries(params))
+      for (const each of typeof value === "string" ? [value] : value) form.append(name, each);
+    const search = form.toString();
+    const place = `${base.href}api/v1/${endpoint}`;
+    const isLong = place.length + search.length > maxUrlLength;
+    const late = AbortSignal.timeout(timeoutMs);
+    try {
+      // No redirect is followed: it could lead anywhere, and the credentials with it.
+      return await fetch(isLong || search === "" ? place : `${place}?${search}`, {
+        ...(isLong && { method: "POST", body: form }),
+        headers,
+        redirect: "manual",
+        signal: AbortSignal.any([signal, late]),
+      });
+    } catch (cause) {
+      throw broken(cause, signal, late.aborted);
+    }
+  }
+
+  function broken(cause: unknown, signal: AbortSignal, isLate: boolean): ResourceError {
+    if (signal.aborted) return new ResourceError("cancelled", "the question was withdrawn", { cause });
+    const isTimeout = isLate || (cause instanceof Error && cause.name === "TimeoutError");
+    const why = isTimeout ? `did not answer within ${timeoutMs} ms` : `cannot be reached (${codeOf(cause)})`;
+    return new ResourceError("unavailable", `${at} ${why}`, { cause });
+  }
+
+  async function textOf(response: Response, most: number, signal: AbortSignal): Promise<string | undefined> {
+    const pieces: Uint8Array[] = [];
+    let size = 0;
+    try {
+      for await (const piece of response.body ?? []) {
+        size += piece.length;
+        if (size > most) return undefined;
+        pieces.push(piece);
+      }
+    } catch (cause) {
+      throw broken(cause, signal, false);
+    }
+    return Buffer.concat(pieces).toString("utf8");
+  }
+
+  function refusal(endpoint: string, status: number, body: string): ResourceError {
+    const said = errorIn(body);
+    const saying = said === undefined ? "" : `: ${toLine(clean(said.error))}`;
+    if (isMissing(status, body, said)) {
+      if (needed.has(endpoint))
+        return new ResourceError(
+          "unavailable",
+          `${at} does not speak the Prometheus API (${status}); check the path of the url`,
+          { passing: false },
+        );
+      return new ResourceError("unsupported", `${at} does not tell its ${endpoint}: it has no /api/v1/${endpoint}`);
+    }
+    switch (status) {
+      case 400:
+      case 422:
+        if (/too many samples|too many points|maximum resolution|limit/i.test(said?.error ?? ""))
+          return new ResourceError(
+            "too-large",
+            `this is too much for ${at}${saying}; ask for a shorter range, or for fewer series`,
+          );
+        return invalid(`${at} does not understand the question${saying}`);
+      case 401:
+      case 403:
+        return new ResourceError(
+          "denied",
+          `${at} does not accept the credentials (${status}); check token, or username and password`,
+        );
+      case 429:
+        return new ResourceError("busy", `${at} asks us to come back later`, { passing: true });
+    }
+    if (status >= 300 && status < 400)
+      return new ResourceError("unavailable", `${at} leads elsewhere (${status}); write where to into the url`, {
+        passing: false,
+      });
+    return new ResourceError("unavailable", `${at} answered ${status}${saying}`, { passing: status >= 500 });
+  }
+
+  const notesIn = (said: unknown) =>
+    textsIn(said)
+      .slice(0, maxNotes)
+      .map((each) => toLine(clean(each)));
+
+  return {
+    host,
+
+    async ask(endpoint, params, signal) {
+      const response = await send(endpoint, params, signal);
+      if (!response.ok) {
+        const body = (await textOf(response, maxErrorBytes, signal)) ?? "";
+        throw refusal(endpoint, response.status, body);
+      }
+      const body = await textOf(response, maxBytes, signal);
+      if (body === undefined)
+        throw new ResourceError(
+          "too-large",
+          `${at} gave more than ${maxBytes} bytes; ask for a shorter range, or for fewer series`,
+        );
+      const parsed = parse(body);
+      if (parsed?.["status"] !== "success" || parsed["data"] === undefined)
+        throw new ResourceError(
+          "unavailable",
+          `${at} answered what is no answer of the Prometheus API; check the url`,
+          {
+            passing: false,
+          },
+        );
+      return { data: parsed["data"], warnings: notesIn(parsed["warnings"]), infos: notesIn(parsed["infos"]) };
+    },
+
+    async has(endpoint, signal) {
+      const response = await send(endpoint, {}, signal);
+      if (response.ok) {
+        // What it is is not of interest, only that it is.
+        await response.body?.cancel().catch(() => undefined);
+        return true;
+      }
+      const error = refusal(endpoint, response.status, (await textOf(response, maxErrorBytes, signal)) ?? "");
+      if (error.kind === "unsupported") return false;
+      throw error;
+    },
+  };
+}
+
+function baseOf(given: string): URL {
+  const url = URL.parse(given);
+  if (!url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "")
+    throw invalid("the url of a metrics server is spelled https://host/path, without user and password");
+  url.search = "";
+  url.hash = "";
+  // Written as it is in a browser, or as other tools want it.
+  url.pathname = `${url.pathname.replace(/\/+$/, "").replace(/\/api\/v1$/, "")}/`;
+  return url;
+}
+
+function headersOf({ token, username, password, headers = {} }: ApiOptions): Record<string, string> {
+  const made: Record<string, string> = { Accept: "application/json" };
+  for (const [name, value] of Object.entries(headers)) {
+    if (
+      !/^[!#$%&'*+.^_`|~\w-]+$/.test(name) ||
+      /^(?:host|authorization|content-.*|connection|transfer-.*)$/i.test(name)
+    )
+      throw invalid(
+        `the header ${quote(name, 60)} cannot be sent; credentials are given as token, or as username and password`,
+      );
+    made[name] = sendable(value, `the header ${quote(name, 60)}`);
+  }
+  if (token !== undefined && username !== undefined)
+    throw invalid("a metrics server is asked with a token or with username and password; give one of them");
+  if ((username === undefined) !== (password === undefined))
+    throw invalid("username and password belong together; give both, or neither");
+  if (token !== undefined) made["Authorization"] = `Bearer ${sendable(token, "the token")}`;
+  else if (username !== undefined && password !== undefined) {
+    if (username.includes(":")) throw invalid('a username may hold no ":"');
+    made["Authorization"] = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+  }
+  return made;
+}
+
+/** A file's last line break is no part of a token. What no header can carry would come out again in an error. */
+function sendable(value: string, what: string): string {
+  const trimmed = value.trim();
+  if (!/^[\x20-\x7e]+$/.test(trimmed)) throw invalid(`${what} is empty, or has characters that no header can carry`);
+  return trimmed;
+}
+
+interface Said {
+  readonly type: string;
+  readonly error: string;
+}
+
+function errorIn(body: string): Said | undefined {
+  const parsed = parse(body);
+  const { errorType, error } = parsed ?? {};
+  if (typeof error !== "string") return undefined;
+  return { type: typeof errorType === "string" ? errorType : "", error };
+}
+
+function isMissing(status: number, body: string, said: Said | undefined): boolean {
+  if (status === 404) return said === undefined || said.type !== "bad_data";
+  return status === 405 || status === 501 || (status === 400 && /unsupported path/i.test(body));
+}
+
+/** What the server says in its own words, as it may stand in a sentence. */
+function toLine(text: string): string {
+  const line = text
+    // oxlint-disable-next-line no-control-regex -- control characters are what this is about
+    .replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ")
+    .replace(/^invalid parameter "query": /, "")
+    .toWellFormed();
+  return line.length > maxSaid ? `${line.slice(0, maxSaid)}…` : line;
+}
+
+function parse(body: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const parsed: unknown = JSON.parse(body);
+    return isRecord(parsed) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function textsIn(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+}
+
+function codeOf(cause: unknown): string {
+  const { code } = ((cause as Error).cause ?? {}) as NodeJS.ErrnoException;
+  return typeof code === "string" ? code : "the connection failed";
+}

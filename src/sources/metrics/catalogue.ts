@@ -1,0 +1,133 @@
+/** Which metrics there are, and what their makers say of them. */
+import { compareAddresses } from "../../lib/address-order.ts";
+import { ResourceError } from "../../errors.ts";
+import { type Api, isRecord, textsIn } from "./api.ts";
+
+export interface Metric {
+  readonly name: string;
+  /** counter, gauge, histogram, summary, or what else the server calls it. */
+  readonly type?: string;
+  readonly help?: string;
+  readonly unit?: string;
+}
+
+export interface Catalogue {
+  /** In address order, by name. */
+  all(signal: AbortSignal): Promise<readonly Metric[]>;
+  /** Undefined for what is not there. */
+  find(name: string, signal: AbortSignal): Promise<Metric | undefined>;
+  /** False where the server gave no types and texts when it was asked last. */
+  readonly isTold: boolean;
+}
+
+const freshMs = 10_000;
+/** Who asks for what is not there makes the server look again no more often than this. */
+const againMs = 1000;
+const maxNames = 500_000;
+const maxHelp = 1000;
+/** What a name ends in behind its unit. */
+const suffixes = /_(?:total|bucket|sum|count|created|info|max|min)$/;
+const units = new Set(
+  "seconds milliseconds microseconds nanoseconds minutes hours days bytes bits ratio percent celsius kelvin volts amperes joules watts grams meters hertz rpm usd eur jpy tokens".split(
+    " ",
+  ),
+);
+
+interface Known {
+  readonly atMs: number;
+  readonly metrics: ReadonlyMap<string, Metric>;
+  readonly isTold: boolean;
+}
+
+export function createCatalogue(api: Api, now: () => number, closing: AbortSignal): Catalogue {
+  let known: Known | undefined;
+  let loading: Promise<Known> | undefined;
+
+  function load(): Promise<Known> {
+    return (loading ??= look().finally(() => {
+      loading = undefined;
+    }));
+  }
+
+  /** Not by the caller's signal: the answer is for everyone who asks meanwhile. */
+  async function look(): Promise<Known> {
+    const [values, told] = await Promise.all([
+      api.ask("label/__name__/values", {}, closing),
+      // Names alone are better than nothing.
+      api.ask("metadata", {}, closing).catch(() => undefined),
+    ]);
+    const names = textsIn(values.data)
+      .filter((name) => name !== "" && name.isWellFormed() && !name.includes("\0"))
+      .slice(0, maxNames)
+      .sort(compareAddresses);
+    const said = isRecord(told?.data) ? told.data : {};
+    known = {
+      atMs: now(),
+      metrics: new Map(names.map((name) => [name, describe(name, said)])),
+      isTold: told !== undefined,
+    };
+    return known;
+  }
+
+  async function metrics(olderMs: number, signal: AbortSignal): Promise<Known["metrics"]> {
+    if (known && now() - known.atMs < olderMs) return known.metrics;
+    const loaded = await unlessAborted(load(), signal);
+    return loaded.metrics;
+  }
+
+  return {
+    get isTold() {
+      return known?.isTold ?? true;
+    },
+    async all(signal) {
+      return [...(await metrics(freshMs, signal)).values()];
+    },
+    async find(name, signal) {
+      const found = (await metrics(freshMs, signal)).get(name);
+      return found ?? (await metrics(againMs, signal)).get(name);
+    },
+  };
+}
+
+function describe(name: string, said: Readonly<Record<string, unknown>>): Metric {
+  const stem = name.replace(/_(?:total|bucket|sum|count|created)$/, "");
+  const own = entryIn(said, name) ?? (stem === name ? undefined : entryIn(said, stem));
+  const type = own?.["type"];
+  const help = own?.["help"];
+  const unit = textOr(own?.["unit"]) ?? unitIn(name);
+  return {
+    name,
+    ...(typeof type === "string" && type !== "" && type !== "unknown" && { type: type.slice(0, 40) }),
+    ...(typeof help === "string" && help !== "" && { help: help.slice(0, maxHelp).toWellFormed() }),
+    ...(unit !== undefined && { unit }),
+  };
+}
+
+function entryIn(said: Readonly<Record<string, unknown>>, name: string): Readonly<Record<string, unknown>> | undefined {
+  const entries = Object.hasOwn(said, name) ? said[name] : undefined;
+  const first: unknown = Array.isArray(entries) ? entries[0] : undefined;
+  return isRecord(first) ? first : undefined;
+}
+
+function textOr(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value.slice(0, 40) : undefined;
+}
+
+/** By custom a name ends in its unit; how many were counted has none. */
+function unitIn(name: string): string | undefined {
+  if (name.endsWith("_count")) return undefined;
+  let rest = name;
+  for (let cut = rest.replace(suffixes, ""); cut !== rest; cut = rest.replace(suffixes, "")) rest = cut;
+  const last = rest.slice(rest.lastIndexOf("_") + 1);
+  return units.has(last) ? last : undefined;
+}
+
+/** The work goes on for the others. */
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => reject(new ResourceError("cancelled", "the question was withdrawn"));
+    if (signal.aborted) leave();
+    signal.addEventListener("abort", leave, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
+  });
+}

@@ -1,0 +1,165 @@
+/** What may stand for the variables of the templates: names of metrics, names of labels, and their values. */
+import { pathOf } from "../../source.ts";
+import type { CompleteAsk, Suggestion } from "../../source.ts";
+import { type Api, textsIn } from "./api.ts";
+import {
+  aggregations,
+  formats,
+  overTime,
+  parseCondition,
+  queryTemplate,
+  seriesTemplate,
+  spellCondition,
+  splitConditions,
+} from "./ask.ts";
+import type { Catalogue } from "./catalogue.ts";
+import type { Discretion } from "./labels.ts";
+import { quoted, typedAt } from "./promql.ts";
+
+export interface Completing {
+  readonly api: Api;
+  readonly catalogue: Catalogue;
+  readonly discretion: Discretion;
+  readonly now: () => number;
+}
+
+const most = 100;
+/** Labels and values are those of this time. */
+const lookBackMs = 60 * 60 * 1000;
+const lengths = ["15m", "1h", "6h", "1d", "7d", "30d"];
+const steps = ["15s", "1m", "5m", "15m", "1h", "1d"];
+
+export async function complete(
+  ask: CompleteAsk,
+  completing: Completing,
+  signal: AbortSignal,
+): Promise<readonly Suggestion[]> {
+  const { template, variable, value, given } = ask;
+  const isSeries = template.template === seriesTemplate;
+  if (!isSeries && template.template !== queryTemplate) return [];
+  switch (variable) {
+    case "range":
+      return beginning(lengths, value);
+    case "step":
+      return beginning(steps, value);
+    case "format":
+      return beginning(formats, value);
+  }
+  if (!isSeries) return variable === "promql" ? completeQuestion(value, completing, signal) : [];
+  const name = given["name"] ?? "";
+  switch (variable) {
+    case "name":
+      return (await metricNames(value, completing, signal)).map((each) => ({ value: each, reveals: revealed(each) }));
+    case "agg":
+      return beginning([...aggregations, ...overTime, "p50", "p90", "p95", "p99", "sum.rate", "avg.rate"], value);
+    case "by":
+      return completeBy(value, name, completing, signal);
+    case "where":
+      return completeWhere(value, name, completing, signal);
+    default:
+      return [];
+  }
+}
+
+function beginning(values: readonly string[], typed: string): Suggestion[] {
+  return values.filter((each) => each.startsWith(typed)).map((value) => ({ value }));
+}
+
+function revealed(name: string) {
+  return { path: pathOf(["series", name]) };
+}
+
+/** Those that begin so, then those that hold it. */
+async function metricNames(typed: string, { catalogue }: Completing, signal: AbortSignal): Promise<string[]> {
+  const names = (await catalogue.all(signal)).map(({ name }) => name);
+  const wanted = typed.toLowerCase();
+  const first = names.filter((name) => name.toLowerCase().startsWith(wanted));
+  const later = names.filter((name) => name.toLowerCase().indexOf(wanted) > 0);
+  return [...first, ...later].slice(0, most);
+}
+
+async function completeBy(value: string, name: string, completing: Completing, signal: AbortSignal) {
+  const comma = value.lastIndexOf(",") + 1;
+  const settled = value.slice(0, comma);
+  const taken = new Set(settled.split(","));
+  const labels = await labelNames(name, value.slice(comma), completing, signal);
+  return labels
+    .filter((label) => !taken.has(label))
+    .map((label) => ({ value: settled + label, ...(name !== "" && { reveals: revealed(name) }) }));
+}
+
+async function completeWhere(value: string, name: string, completing: Completing, signal: AbortSignal) {
+  const conditions = splitConditions(value);
+  const last = conditions.pop() ?? "";
+  const settled = conditions.flatMap((each) => parseCondition(each) ?? []).map((each) => `${spellCondition(each)},`);
+  const condition = parseCondition(last);
+  const found = condition
+    ? (await labelValues(name, condition.label, condition.value, completing, signal)).map((each) =>
+        spellCondition({ ...condition, value: each }),
+      )
+    : (await labelNames(name, last, completing, signal)).map((label) => `${label}=`);
+  return found.map((each) => ({
+    value: settled.join("") + each,
+    ...(name !== "" && { reveals: revealed(name) }),
+  }));
+}
+
+async function completeQuestion(value: string, completing: Completing, signal: AbortSignal): Promise<Suggestion[]> {
+  const typed = typedAt(value);
+  if (!typed) return [];
+  const settled = value.slice(0, typed.start);
+  if (typed.wants === "metric") {
+    // All there are would be no suggestion.
+    if (typed.typed === "") return [];
+    const names = await metricNames(typed.typed, completing, signal);
+    return names.map((name) => ({
+      value: settled + (/^[A-Za-z_:][\w:]*$/.test(name) ? name : `{__name__=${quoted(name)}}`),
+      reveals: revealed(name),
+    }));
+  }
+  const { metric } = typed;
+  const reveals = metric === "" ? {} : { reveals: revealed(metric) };
+  const found =
+    typed.wants === "label"
+      ? (await labelNames(metric, typed.typed, completing, signal)).filter((each) => /^[A-Za-z_]\w*$/.test(each))
+      : (await labelValues(metric, typed.label, typed.typed, completing, signal)).map((each) => `${inside(each)}"`);
+  return found.map((each) => ({ value: settled + each, ...reveals }));
+}
+
+function inside(value: string): string {
+  return quoted(value).slice(1, -1);
+}
+
+function lately(name: string, { now }: Completing) {
+  const end = now();
+  return {
+    start: String(Math.floor((end - lookBackMs) / 1000)),
+    end: String(Math.ceil(end / 1000)),
+    ...(name !== "" && { "match[]": `{__name__=${quoted(name)}}` }),
+  };
+}
+
+async function labelNames(name: string, typed: string, completing: Completing, signal: AbortSignal): Promise<string[]> {
+  const { api, discretion } = completing;
+  const { data } = await api.ask("labels", lately(name, completing), signal);
+  return textsIn(data)
+    .filter((label) => label !== "__name__" && label.startsWith(typed) && discretion.maySee(label))
+    .slice(0, most);
+}
+
+/** Values that tell of a person are not suggested. */
+async function labelValues(
+  name: string,
+  label: string,
+  typed: string,
+  completing: Completing,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const { api, discretion } = completing;
+  // Names that need more than that cannot stand in a path of every server.
+  if (!/^[A-Za-z_]\w*$/.test(label) || !discretion.maySee(label)) return [];
+  const { data } = await api.ask(`label/${label}/values`, lately(name, completing), signal);
+  return textsIn(data)
+    .filter((value) => value.startsWith(typed) && discretion.cleanValue(label, value) === value)
+    .slice(0, most);
+}

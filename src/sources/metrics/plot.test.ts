@@ -1,0 +1,127 @@
+import { describe, expect, it } from "vitest";
+import type { Matrix, Series } from "./matrix.ts";
+import { toSvg } from "./plot.ts";
+import { toCsv, toJson } from "./render.ts";
+
+const end = 1_700_000_000;
+const step = 60;
+
+/** Values from the oldest to the newest, one a minute; undefined where there is none. */
+function series(metric: Series["metric"], values: readonly (string | undefined)[]): Series {
+  const points = values.flatMap((value, index) =>
+    value === undefined ? [] : [[end - (values.length - 1 - index) * step, value] as const],
+  );
+  return { metric, values: points };
+}
+
+function matrix(...all: Series[]): Matrix {
+  const span = { startMs: (end - 600) * 1000, endMs: end * 1000, isMoving: true };
+  return { series: all, span, stepMs: step * 1000, points: 0, expression: "", warnings: [], infos: [] };
+}
+
+describe("a table", () => {
+  it("has a row for each time, a column for each series, and nothing where there is nothing", () => {
+    const csv = toCsv(
+      matrix(
+        series({ __name__: "up", job: "a" }, ["1", undefined, "NaN"]),
+        series({ __name__: "up", job: "b" }, ["+Inf"]),
+      ),
+    );
+    expect(csv).toBe(
+      [
+        'time,"up{job=""a""}","up{job=""b""}"',
+        "2023-11-14T22:11:20.000Z,1,",
+        "2023-11-14T22:13:20.000Z,NaN,+Inf",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("tells series apart whose labels are the same, and holds nothing that is no number", () => {
+    const odd = series({ __name__: "=cmd()" }, ["1\n2", '=HYPERLINK("x")', "2,3"]);
+    const csv = toCsv(matrix(odd, series({ __name__: "=cmd()" }, ["4"])));
+    expect(csv).toBe("time,'=cmd(),'=cmd() #2\n2023-11-14T22:13:20.000Z,,4\n");
+  });
+
+  it("without series is its heading", () => {
+    expect(toCsv(matrix())).toBe("time\n");
+  });
+});
+
+it("JSON is the answer of the API, with what is to be said beside it", () => {
+  const told = { ...matrix(series({ a: "b" }, ["1"])), warnings: ["partial"] };
+  expect(JSON.parse(toJson(told, ["note"]))).toEqual({
+    status: "success",
+    data: { resultType: "matrix", result: [{ metric: { a: "b" }, values: [[end, "1"]] }] },
+    warnings: ["partial"],
+    infos: ["note"],
+  });
+});
+
+const pathsIn = (svg: string) => [...svg.matchAll(/<path class="line c\d"[^>]* d="([^"]*)"/g)].map(([, path]) => path!);
+
+describe("a plot", () => {
+  it("is one picture that loads and runs nothing, whatever names say", () => {
+    const hostile = `</text><script>alert(1)</script><image href="http://evil.example/x"/>&"'\u0000\ud800`;
+    const svg = toSvg(matrix(series({ __name__: hostile, [hostile]: hostile }, ["1", "2"])), hostile, hostile);
+    expect(svg).not.toMatch(/<(?:script|image|foreignObject|a|use|iframe)\b|\son\w+=|javascript:/i);
+    const drawn = svg.replaceAll(/<(title|desc|text)[^>]*>.*?<\/\1>/gs, "");
+    expect(drawn).not.toMatch(/href|url\(|@import|<!/);
+    expect([...svg.matchAll(/<([a-z]+)/gi)].map(([, tag]) => tag)).toSatisfy((tags: string[]) =>
+      tags.every((tag) => ["svg", "title", "desc", "style", "rect", "text", "path"].includes(tag)),
+    );
+    // oxlint-disable-next-line no-control-regex -- control characters are what this is about
+    expect(svg).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
+    expect(svg.isWellFormed()).toBe(true);
+  });
+
+  it("is read in the light and in the dark", () => {
+    const svg = toSvg(matrix(series({}, ["1"])), "up", undefined);
+    expect(svg).toContain("@media (prefers-color-scheme:dark)");
+    expect(svg).toContain('<rect class="back"');
+  });
+
+  it("lifts the pen where something is missing, and draws a dot for what stands alone", () => {
+    const [path, alone] = pathsIn(
+      toSvg(matrix(series({}, ["1", "2", undefined, "3", "NaN", "4"]), series({}, ["7"])), "x", undefined),
+    );
+    expect(path!.split("M").slice(1)).toHaveLength(3);
+    expect(alone).toMatch(/^M\d+ [\d.]+h0$/);
+  });
+
+  it("stays in its frame whatever the values are", () => {
+    for (const values of [
+      ["1e308", "-1e308"],
+      ["5e-324", "0"],
+      ["0", "0"],
+      ["-5", "-5"],
+      ["Infinity", "+Inf"],
+      ["1e299", "1"],
+    ]) {
+      const svg = toSvg(matrix(series({}, values)), "x", undefined);
+      expect(svg, values.join()).not.toMatch(/NaN|Infinity/);
+      for (const [, y] of svg.matchAll(/[ML]\d+ (-?[\d.e+]+)/g)) {
+        expect(Number(y)).toBeGreaterThanOrEqual(30);
+        expect(Number(y)).toBeLessThanOrEqual(500);
+      }
+    }
+  });
+
+  it("says that there is nothing where there is nothing", () => {
+    expect(toSvg(matrix(), "up", undefined)).toContain("no data in this range");
+    expect(toSvg(matrix(series({}, ["NaN"])), "up", undefined)).toContain("no data in this range");
+  });
+
+  it("names some of many series, and draws all of them, no finer than can be seen", () => {
+    const many = Array.from({ length: 40 }, (_, index) => series({ i: String(index) }, ["1", "2", "3"]));
+    const svg = toSvg(matrix(...many), "x", undefined);
+    expect(svg).toContain("and 28 more");
+    expect(pathsIn(svg)).toHaveLength(40 + 12);
+    const dense: Series = {
+      metric: {},
+      values: Array.from({ length: 100_000 }, (_, index) => [end - 600 + index * 0.006, String(index % 7)] as const),
+    };
+    const fine = toSvg({ ...matrix(dense), stepMs: 6 }, "x", undefined);
+    expect(fine.length).toBeLessThan(50_000);
+  });
+});

@@ -1,0 +1,70 @@
+/** Alerts and targets, as they may be shown. */
+import { isRecord } from "./api.ts";
+import type { Discretion } from "./labels.ts";
+import { labelsIn } from "./matrix.ts";
+
+const maxText = 2000;
+
+export function toAlerts(data: unknown, discretion: Discretion): object {
+  return {
+    alerts: listIn(data, "alerts").map((alert) => {
+      const labels = labelsIn(alert["labels"]);
+      const annotations = Object.entries(labelsIn(alert["annotations"])).map(([name, text]) => [
+        name,
+        // Annotations are made from labels, and say them again.
+        discretion.cleanText(text, labels).slice(0, maxText),
+      ]);
+      return {
+        labels: discretion.clean(labels),
+        annotations: Object.fromEntries(annotations) as object,
+        ...taken(alert, ["state", "activeAt", "value"]),
+      };
+    }),
+  };
+}
+
+/** What was found before it was made into labels is left out: it tells more than what is measured. */
+export function toTargets(data: unknown, discretion: Discretion): object {
+  return {
+    activeTargets: listIn(data, "activeTargets").map((target) => {
+      const labels = labelsIn(target["labels"]);
+      const error = target["lastError"];
+      return {
+        labels: discretion.clean(labels),
+        ...taken(target, [
+          "scrapePool",
+          "health",
+          "lastScrape",
+          "lastScrapeDuration",
+          "scrapeInterval",
+          "scrapeTimeout",
+        ]),
+        ...(typeof target["scrapeUrl"] === "string" && { scrapeUrl: withoutSecrets(target["scrapeUrl"]) }),
+        ...(typeof error === "string" && { lastError: withoutSecrets(discretion.cleanText(error, labels)) }),
+      };
+    }),
+  };
+}
+
+function listIn(data: unknown, name: string): Readonly<Record<string, unknown>>[] {
+  const list = isRecord(data) ? data[name] : undefined;
+  return Array.isArray(list) ? list.filter(isRecord) : [];
+}
+
+function taken(from: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, string | number> {
+  const found: Record<string, string | number> = {};
+  for (const name of names) {
+    const value = from[name];
+    if (typeof value === "number") found[name] = value;
+    if (typeof value === "string") found[name] = value.slice(0, maxText);
+  }
+  return found;
+}
+
+/** Addresses without users, passwords and queries, in which tokens stand. */
+export function withoutSecrets(text: string): string {
+  return text
+    .slice(0, maxText)
+    .replaceAll(/(https?:\/\/)[^\s/@"]*@/g, "$1")
+    .replaceAll(/(https?:\/\/[^\s?#"]*)[?#][^\s"]*/g, "$1");
+}

@@ -1,0 +1,182 @@
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import type { SourceChange } from "../../source.ts";
+import { createClock } from "../../testing/clock.ts";
+import { listen } from "../../testing/listen.ts";
+import metrics, { createMetrics } from "../metrics.ts";
+import { failing, startTestServer } from "./test-server.ts";
+
+const caller = { id: "test" };
+const server = await startTestServer();
+afterAll(() => server.close());
+
+const newest = (...seconds: string[]) => ({
+  resultType: "vector",
+  result: seconds.map((value, index) => ({ metric: { at: String(index) }, value: [0, value] })),
+});
+const answer = (value: string, seconds: number) => ({
+  resultType: "vector",
+  result: [{ metric: {}, value: [seconds, value] }],
+});
+const firing = (state: string) => ({ labels: { alertname: "Down" }, state, value: "1" });
+
+/** A source that looks only when it is told to. */
+function open() {
+  let look = Promise.withResolvers<void>();
+  const waits: number[] = [];
+  const { tools, advance } = createClock();
+  const options = { ...metrics.options(z).parse({ url: server.url }), pollMs: 1000, timeoutMs: 5000 };
+  const source = createMetrics(options, {
+    ...tools,
+    wait(ms, signal) {
+      if (ms === 10_000) return tools.wait(ms, signal);
+      waits.push(ms);
+      look = Promise.withResolvers();
+      signal.addEventListener("abort", () => look.reject(signal.reason), { once: true });
+      return look.promise;
+    },
+  });
+  const stop = new AbortController();
+  const call = { caller, signal: stop.signal };
+  return {
+    source,
+    call,
+    stop: () => stop.abort(),
+    advance,
+    waits,
+    async watch() {
+      const heard = listen<SourceChange>(await source.watch!(call));
+      return {
+        ...heard,
+        /** Resolves when it has looked, and waits again. */
+        async look(): Promise<SourceChange[]> {
+          const [told, waited] = [heard.heard.length, waits.length];
+          look.resolve();
+          while (waits.length === waited) await new Promise(setImmediate);
+          return heard.heard.slice(told);
+        },
+      };
+    },
+  };
+}
+
+beforeEach(() => server.reset());
+
+describe("a watch", () => {
+  it("tells new samples of what someone listens to, once for each look, and nothing of the rest", async () => {
+    server.now = newest("100");
+    const { source, call, stop, watch } = open();
+    await source.follow!({ path: "series/up", query: { range: "1h" } }, call);
+    await source.follow!({ path: "series/up", query: { range: "1d", format: "svg" } }, call);
+    const { look, ended } = await watch();
+    expect(await look()).toEqual([]);
+    server.now = newest("115");
+    expect(await look()).toEqual([{ kind: "changed", path: "series/up" }]);
+    expect(await look()).toEqual([]);
+    expect(server.asked.at(-1)!.params.get("query")).toBe(
+      'label_replace(max(timestamp({__name__="up"})), "at", "0", "", "")',
+    );
+    stop();
+    await ended;
+  });
+
+  it("asks for the samples of many series at once", async () => {
+    server.answers.set("label/__name__/values", () => Array.from({ length: 45 }, (_, index) => `m${index}`));
+    const { source, call, stop, watch } = open();
+    for (let index = 0; index < 45; index += 1) await source.follow!({ path: `series/m${index}` }, call);
+    const { look } = await watch();
+    server.asked.length = 0;
+    await look();
+    expect(server.asked).toHaveLength(3);
+    stop();
+  });
+
+  it("tells when alerts change their state, and not that their values do", async () => {
+    server.alerts = [firing("pending")];
+    server.targets = [{ labels: { job: "a" }, health: "up", lastScrape: "1" }];
+    const { source, call, stop, watch } = open();
+    for (const path of ["alerts", "targets"]) await source.follow!({ path }, call);
+    const { look } = await watch();
+    server.alerts = [{ ...firing("pending"), value: "2" }];
+    server.targets = [{ labels: { job: "a" }, health: "up", lastScrape: "2" }];
+    expect(await look()).toEqual([]);
+    server.alerts = [firing("firing")];
+    expect(await look()).toEqual([{ kind: "changed", path: "alerts" }]);
+    server.alerts = [];
+    server.targets = [{ labels: { job: "a" }, health: "down" }];
+    expect(await look()).toEqual([
+      { kind: "changed", path: "alerts" },
+      { kind: "changed", path: "targets" },
+    ]);
+    stop();
+  });
+
+  it("tells when a question has another answer, and when there are other metrics", async () => {
+    server.now = answer("1", 100);
+    const { source, call, stop, watch, advance } = open();
+    await source.follow!({ path: "query", query: { promql: "sum(up)" } }, call);
+    const { look } = await watch();
+    server.now = answer("1", 200);
+    expect(await look()).toEqual([]);
+    server.now = answer("2", 300);
+    expect(await look()).toEqual([{ kind: "changed", path: "query" }]);
+    await source.follow!({ path: "series" }, call);
+    server.answers.set("label/__name__/values", () => ["up", "new"]);
+    await advance(10_000);
+    expect(await look()).toEqual([{ kind: "changed", path: "series" }]);
+    stop();
+  });
+
+  it("goes on after a server was away, looks less often meanwhile, and tells what became new", async () => {
+    server.now = newest("100");
+    const { source, call, stop, waits, watch } = open();
+    await source.follow!({ path: "series/up" }, call);
+    const { look } = await watch();
+    server.answers.set("query", failing(503, "unavailable", "starting"));
+    for (let count = 0; count < 8; count += 1) expect(await look()).toEqual([]);
+    expect(waits).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000]);
+    server.answers.set("query", () => newest("100"));
+    expect(await look()).toEqual([]);
+    expect(waits.at(-1)).toBe(1000);
+    server.answers.set("query", () => newest("130"));
+    expect(await look()).toEqual([{ kind: "changed", path: "series/up" }]);
+    stop();
+  });
+
+  it("that began while the server was away tells of everything when it is there", async () => {
+    server.answers.set("query", failing(503, "unavailable", "starting"));
+    const { source, call, stop, watch } = open();
+    await source.follow!({ path: "series/up" }, call);
+    const { look } = await watch();
+    expect(await look()).toEqual([]);
+    server.answers.set("query", () => newest("100"));
+    expect(await look()).toEqual([{ kind: "changed", path: "series/up" }]);
+    stop();
+  });
+
+  it("looks at nothing that no one listens to any longer", async () => {
+    const { source, stop, watch } = open();
+    const leaving = new AbortController();
+    await source.follow!({ path: "alerts" }, { caller, signal: leaving.signal });
+    const { look } = await watch();
+    leaving.abort();
+    server.asked.length = 0;
+    await look();
+    expect(server.asked).toEqual([]);
+    stop();
+  });
+
+  it("does not wait longer than ten seconds for a server that hangs", async () => {
+    const { tools, advance } = createClock();
+    const asked = Promise.withResolvers<void>();
+    server.answers.set("alerts", () => void asked.resolve());
+    const options = { ...metrics.options(z).parse({ url: server.url }), timeoutMs: 300_000 };
+    const source = createMetrics(options, tools);
+    const stop = new AbortController();
+    const following = source.follow!({ path: "alerts" }, { caller, signal: stop.signal });
+    await asked.promise;
+    await advance(10_000);
+    await following;
+    stop.abort();
+  });
+});

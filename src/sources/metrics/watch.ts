@@ -1,0 +1,213 @@
+/** What is new since the last look: samples of a series, answers to a question, the states of alerts and targets. */
+import { createHash } from "node:crypto";
+import { ResourceError } from "../../errors.ts";
+import { doneWithin } from "../../lib/done-within.ts";
+import type { Address, SourceChange, Tools } from "../../source.ts";
+import type { Call } from "../../resources.ts";
+import { segmentsOf } from "../../source.ts";
+import { type Api, isRecord } from "./api.ts";
+import type { Catalogue } from "./catalogue.ts";
+import { labelsIn } from "./matrix.ts";
+import { quoted } from "./promql.ts";
+
+export interface Watched {
+  readonly api: Api;
+  readonly catalogue: Catalogue;
+  readonly pollMs: number;
+  readonly tools: Tools;
+}
+
+export interface Watcher {
+  watch(signal: AbortSignal): AsyncIterable<SourceChange>;
+  /** Resolves when it is known what there is now, or that it cannot be known now: then all that comes is new. */
+  follow(at: Address, call: Call): Promise<void>;
+}
+
+/** An address that is looked at, by what is looked at for it. */
+interface Spot {
+  readonly key: string;
+  readonly at: Address;
+}
+
+interface Heard extends Spot {
+  /** What it was like when the first who listens came. */
+  mark: string | undefined;
+  /** Resolves when that is known, or is known not to be. */
+  known: Promise<unknown>;
+  readonly ears: Set<AbortSignal>;
+}
+
+const maxHeard = 1000;
+/** Each of these is a question of its own. */
+const maxQuestions = 50;
+/** So many names are asked for at once. */
+const namesAtOnce = 20;
+const armMs = 10_000;
+/** However long a server is away, it is looked for this often. */
+const longestMs = 60_000;
+
+export function createWatcher({ api, catalogue, pollMs, tools }: Watched): Watcher {
+  const heard = new Map<string, Heard>();
+  let isSaid = false;
+
+  /** Marks by key, of what could be looked at. */
+  async function look(
+    spots: readonly Spot[],
+    signal: AbortSignal,
+  ): Promise<{ readonly marks: ReadonlyMap<string, string>; readonly isWhole: boolean }> {
+    const marks = new Map<string, string>();
+    let isWhole = true;
+    async function mark(some: readonly Spot[], work: () => Promise<readonly string[]>): Promise<void> {
+      try {
+        for (const [index, found] of (await work()).entries()) marks.set(some[index]!.key, found);
+      } catch (cause) {
+        // What is away for a while has not changed; what the server will never answer stays as it is, too.
+        isWhole &&= cause instanceof ResourceError && !cause.passing;
+      }
+    }
+    const named = spots.filter(({ at }) => at.path.startsWith("series/"));
+    for (let from = 0; from < named.length; from += namesAtOnce) {
+      const some = named.slice(from, from + namesAtOnce);
+      await mark(some, () => newest(some.map(({ at }) => segmentsOf(at.path)[1] ?? ""), signal)); // prettier-ignore
+    }
+    for (const spot of spots) {
+      const ask = questionFor(spot.at);
+      if (ask) await mark([spot], async () => [await ask(signal)]);
+    }
+    return { marks, isWhole };
+  }
+
+  function questionFor({ path, query }: Address): ((signal: AbortSignal) => Promise<string>) | undefined {
+    switch (path) {
+      case "alerts":
+        return (signal) => stateOf("alerts", "alerts", "state", signal);
+      case "targets":
+        return (signal) => stateOf("targets", "activeTargets", "health", signal);
+      case "series":
+        return async (signal) => digest(await catalogue.all(signal));
+      case "query":
+        return (signal) => answerTo(query?.["promql"] ?? "", signal);
+      default:
+        return undefined;
+    }
+  }
+
+  /** When the newest sample of each was taken. */
+  async function newest(names: readonly string[], signal: AbortSignal): Promise<string[]> {
+    const query = names
+      .map((name, index) => `label_replace(max(timestamp({__name__=${quoted(name)}})), "at", "${index}", "", "")`)
+      .join(" or ");
+    const { data } = await api.ask("query", { query, time: String(tools.now() / 1000) }, signal);
+    const found = new Map(samplesIn(data).map(({ metric, value }) => [metric["at"], value]));
+    return names.map((_, index) => found.get(String(index)) ?? "none");
+  }
+
+  async function answerTo(query: string, signal: AbortSignal): Promise<string> {
+    const { data } = await api.ask("query", { query, time: String(tools.now() / 1000) }, signal);
+    return digest(samplesIn(data));
+  }
+
+  /** Who is in which state; when it was measured last, and what, is no state. */
+  async function stateOf(endpoint: string, list: string, state: string, signal: AbortSignal): Promise<string> {
+    const { data } = await api.ask(endpoint, endpoint === "targets" ? { state: "active" } : {}, signal);
+    const all: unknown = isRecord(data) ? data[list] : undefined;
+    const states = (Array.isArray(all) ? all : []).map((each: unknown) =>
+      isRecord(each) ? JSON.stringify([Object.entries(labelsIn(each["labels"])).sort(), each[state]]) : "",
+    );
+    return digest(states.sort());
+  }
+
+  async function* watch(signal: AbortSignal): AsyncGenerator<SourceChange> {
+    const seen = new Map<string, string | undefined>();
+    let waitMs = pollMs;
+    for (;;) {
+      try {
+        await tools.wait(waitMs, signal);
+      } catch {
+        return;
+      }
+      for (const key of seen.keys()) if (!heard.has(key)) seen.delete(key);
+      const spots = [...heard.values()];
+      const { marks, isWhole } = await look(spots, signal);
+      if (signal.aborted) return;
+      waitMs = isWhole ? pollMs : Math.min(2 * waitMs, Math.max(pollMs, longestMs));
+      const changed = new Set<string>();
+      for (const { key, at, mark: first } of spots) {
+        const mark = marks.get(key);
+        if (mark === undefined) continue;
+        const before = seen.has(key) ? seen.get(key) : first;
+        if (mark !== before) changed.add(at.path);
+        seen.set(key, mark);
+      }
+      for (const path of changed) yield { kind: "changed", path };
+    }
+  }
+
+  return {
+    watch,
+
+    async follow(at, { signal }) {
+      const key = keyOf(at);
+      if (signal.aborted || key === undefined) return;
+      if (!heard.has(key) && isFull(at)) return;
+      const each = heard.get(key) ?? {
+        key,
+        at,
+        mark: undefined,
+        known: Promise.resolve(),
+        ears: new Set<AbortSignal>(),
+      };
+      each.ears.add(signal);
+      const leave = () => {
+        if (each.ears.delete(signal) && each.ears.size === 0 && heard.get(key) === each) heard.delete(key);
+      };
+      signal.addEventListener("abort", leave, { once: true });
+      if (!heard.has(key)) {
+        heard.set(key, each);
+        each.known = look([each], signal).then(({ marks }) => {
+          each.mark = marks.get(key);
+        });
+      }
+      await doneWithin(each.known, armMs, tools.wait, signal);
+    },
+  };
+
+  function isFull({ path }: Address): boolean {
+    const questions = path === "query" ? [...heard.values()].filter(({ at }) => at.path === "query").length : 0;
+    if (heard.size < maxHeard && questions < maxQuestions) return false;
+    if (!isSaid)
+      tools.log(
+        "warn",
+        `more than ${maxHeard} series or ${maxQuestions} questions are listened to; further ones are not looked at`,
+      );
+    isSaid = true;
+    return true;
+  }
+}
+
+/** What is looked at for this address: how its series are shown makes no difference. */
+function keyOf({ path, query }: Address): string | undefined {
+  if (path === "query") return `query ${query?.["promql"] ?? ""}`;
+  return path === "" ? undefined : path;
+}
+
+interface Sample {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly value: string;
+}
+
+/** Without the time, which is that of the question. */
+function samplesIn(data: unknown): Sample[] {
+  const { resultType, result } = isRecord(data) ? data : {};
+  const all: readonly unknown[] = Array.isArray(result) ? result : [];
+  if (resultType === "scalar" || resultType === "string") return [{ metric: {}, value: String(all[1]) }];
+  return all.flatMap((each) => {
+    if (!isRecord(each)) return [];
+    const value: unknown = each["value"] ?? each["histogram"] ?? each["values"];
+    return [{ metric: labelsIn(each["metric"]), value: JSON.stringify(Array.isArray(value) ? value.slice(1) : value) }];
+  });
+}
+
+function digest(what: unknown): string {
+  return createHash("sha256").update(JSON.stringify(what)).digest("base64url");
+}
