@@ -118,7 +118,15 @@ describe("secrets", () => {
   });
 
   it("take no longer to look for in what is made to be slow", () => {
-    for (const piece of ["password=", "eyJ", "a://b:", "-----BEGIN PRIVATE KEY-----\n", "sk-", "Bearer "]) {
+    for (const piece of [
+      ..."password=|eyJ|a://b:|sk-|Bearer |:AA|.atlasv1.|AccountKey=|a:///:@|-us".split("|"),
+      "-----BEGIN PRIVATE KEY-----\n",
+      "-----END PRIVATE KEY-----\n",
+      "-----BEGIN PRIVATE KEY-----\nabcdefgh\n",
+      "abcdefgh\n-----END PRIVATE KEY-----\n",
+      "-----BEGIN PRIVATE KEY-----",
+      "\n",
+    ]) {
       const text = piece.repeat(20_000);
       expect(maskSecrets(text).text.length).toBeGreaterThan(0);
     }

@@ -1,0 +1,242 @@
+/** A mount that masks secrets: whatever is asked of it, in whatever pieces, no part of one comes out. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { plantedSecrets } from "../lib/secrets.corpus.ts";
+import { encodeText } from "../lib/text-encoding.ts";
+import type { Call } from "../resources.ts";
+import type { Part, Source } from "../source.ts";
+import file from "../sources/file.ts";
+import { cutPart } from "../sources/file/cut-part.ts";
+import { createMemory } from "../sources/memory.ts";
+import { createClock } from "../testing/clock.ts";
+import { sourceContract } from "../testing/index.ts";
+import { asking } from "../testing/pages.ts";
+import { refusal } from "../testing/refusal.ts";
+import { redact } from "./redact.ts";
+
+let folder: string;
+let stop: AbortController;
+const opened: Source[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "pressmark-redact-"));
+  stop = new AbortController();
+});
+afterEach(async () => {
+  stop.abort();
+  await Promise.all(opened.splice(0).map((source) => source.close?.()));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const call = (): Call => ({ caller: { id: "test" }, signal: stop.signal });
+const layer = redact({ cut: cutPart });
+const mask = (source: Source) => layer(source, { name: "test" });
+
+sourceContract("a redacted source", {
+  abilities: ["stat", "children", "search", "watch"],
+  open: async (content) => mask(createMemory(content as Record<string, string>).source),
+});
+
+async function open(options: Partial<Parameters<typeof file.open>[0]> = {}): Promise<Source> {
+  const source = mask(await file.open({ root: folder, maxBytes: 4096, ...options }, createClock().tools));
+  opened.push(source);
+  return source;
+}
+
+function put(name: string, content: string | Uint8Array): void {
+  writeFileSync(join(folder, name), content);
+}
+
+function textOf(part: Part | undefined): string {
+  if (!part) throw new Error("there is no part");
+  return "text" in part.body ? part.body.text : Buffer.from(part.body.bytes).toString("latin1");
+}
+
+async function textAt(source: Source, path: string, query?: Readonly<Record<string, string>>): Promise<string> {
+  const [part] = await source.read({ path, ...(query && { query }) }, call());
+  return textOf(part);
+}
+
+/** All ranges of this width, one after the other, as each names the next. */
+async function walked(source: Source, path: string, first: string): Promise<string> {
+  let text = "";
+  for (let next: string | undefined = first; next !== undefined;) {
+    const [part]: readonly Part[] = await source.read(
+      { path, query: Object.fromEntries(new URLSearchParams(next)) },
+      call(),
+    );
+    text += textOf(part);
+    next = (part?.meta?.["pressmark/range"] as { readonly next?: string } | undefined)?.next;
+  }
+  return text;
+}
+
+const planted = plantedSecrets(11, 1);
+const key = planted.find(({ kind }) => kind === "private key")!;
+const token = planted.find(({ kind }) => kind === "GitHub personal")!.secret;
+
+describe("ranges of a text", () => {
+  it("never cut a secret in two, wherever they begin and end", async () => {
+    const text = `before\n${key.text}\nmiddle = "${token}"\n日本語の行\nafter\n`;
+    put("a.txt", text);
+    const source = await open();
+    const whole = await textAt(source, "a.txt");
+    const size = Buffer.byteLength(whole);
+    expect(whole).not.toContain(key.secret);
+    expect(whole.split("\n")).toHaveLength(text.split("\n").length);
+    const leaks = (given: string) =>
+      [key.secret, token].some((secret) =>
+        Array.from({ length: secret.length - 6 }, (_, at) => secret.slice(at, at + 6)).some((piece) =>
+          given.includes(piece),
+        ),
+      );
+    expect(leaks(text)).toBe(true);
+    await fc.assert(
+      fc.asyncProperty(fc.nat(size - 1), fc.nat(80), async (first, width) => {
+        const given = await textAt(source, "a.txt", { bytes: `${first}-${first + width}` });
+        expect(leaks(given)).toBe(false);
+        expect(whole).toContain(given);
+      }),
+      { numRuns: 200 },
+    );
+    for (let line = 1; line < text.split("\n").length; line += 1)
+      expect(await textAt(source, "a.txt", { lines: `${line}-${line}` })).toBe(`${whole.split("\n")[line - 1]}\n`);
+  });
+
+  it("one after the other give the whole, in lines and in bytes", async () => {
+    put("a.txt", planted.map(({ text }) => text).join("\n"));
+    const source = await open({ maxBytes: 1024 * 1024 });
+    const whole = await textAt(source, "a.txt");
+    for (const first of ["bytes=0-99", "lines=1-3"]) expect(await walked(source, "a.txt", first)).toBe(whole);
+  });
+
+  it("of a file too large to be read at once are cut from all of it", async () => {
+    const filler = "nothing to see here\n".repeat(150_000);
+    put("big.log", `${filler}${key.text}\n${filler}`);
+    const source = await open();
+    await refusal(source.read({ path: "big.log" }, call()), ["too-large"], "all of it");
+    const inside = await textAt(source, "big.log", { lines: "150003-150004" });
+    expect(inside).toBe("[masked]\n[masked]\n");
+    const at = filler.length + 100;
+    expect(await textAt(source, "big.log", { bytes: `${at}-${at + 200}` })).not.toMatch(/[A-Za-z0-9+/]{40}/);
+  });
+
+  it("of a file that is more than can be looked through are not given", async () => {
+    put("huge.log", "x\n".repeat(5000));
+    const small = redact({ cut: cutPart, maxBytes: 8192 });
+    const inner = await file.open({ root: folder, maxBytes: 4096 }, createClock().tools);
+    opened.push(inner);
+    const source = small(inner, { name: "test" });
+    await refusal(source.read({ path: "huge.log", query: { lines: "1-2" } }, call()), ["too-large"], "huge");
+  });
+
+  it("of a text in Shift_JIS, and of one that is broken, are masked as well", async () => {
+    const text = `設定ファイル\n${"日本語の文章です。\n".repeat(20)}token = "${token}"\n終わり\n`;
+    put("sjis.txt", encodeText(text, "shift_jis")!);
+    put(
+      "broken.txt",
+      Buffer.concat([Buffer.from(`token = "${token}"\n日本\n`), Buffer.from([0xff, 0xfe, 0x80, 0x0a])]),
+    );
+    const source = await open();
+    expect(await textAt(source, "sjis.txt")).toBe(text.replace(token, "[masked]"));
+    expect(await textAt(source, "sjis.txt", { lines: "22-22" })).toBe('token = "[masked]"\n');
+    expect(await walked(source, "sjis.txt", "bytes=0-6")).toBe(text.replace(token, "[masked]"));
+    const broken = await textAt(source, "broken.txt");
+    expect(broken).not.toContain(token.slice(8, 20));
+    expect(await textAt(source, "broken.txt", { bytes: "12-30" })).not.toContain(token.slice(4, 10));
+  });
+
+  it("of what is no text are as they are, and wrong ones are refused in the source's words", async () => {
+    const png = Buffer.concat([Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"), Buffer.from(token)]);
+    put("a.png", png);
+    put("a.txt", "one\ntwo\n");
+    const source = await open();
+    expect(textOf((await source.read({ path: "a.png", query: { bytes: "0-7" } }, call()))[0])).toBe(
+      png.subarray(0, 8).toString("latin1"),
+    );
+    expect(
+      (await refusal(source.read({ path: "a.txt", query: { lines: "x" } }, call()), ["invalid"], "x")).message,
+    ).toContain("10-40");
+    await refusal(source.read({ path: "a.txt", query: { lines: "9-10" } }, call()), ["invalid"], "beyond");
+    await refusal(source.read({ path: "none.txt", query: { lines: "1-2" } }, call()), ["not-found"], "none");
+    await refusal(source.read({ path: "a.txt", query: { strange: "1" } }, call()), ["not-found"], "strange");
+  });
+
+  it("see what was written since", async () => {
+    put("a.txt", `token = "${token}"\n`);
+    const source = await open();
+    expect(await textAt(source, "a.txt", { lines: "1-1" })).toBe('token = "[masked]"\n');
+    put("a.txt", "another text altogether\n");
+    expect(await textAt(source, "a.txt", { lines: "1-1" })).toBe("another text altogether\n");
+  });
+});
+
+describe("what else is said", () => {
+  it("of entries and parts is masked, but for their paths", async () => {
+    const { source } = createMemory({
+      "a.txt": { text: "x", title: `Use ${token}`, description: `or ${token}`, meta: { deep: [{ er: token }] } },
+    });
+    const masked = mask(source);
+    const said = [
+      await masked.list(asking(10), call()),
+      await masked.stat!({ path: "a.txt" }, call()),
+      await masked.children!({ path: "" }, asking(10), call()),
+      await masked.read({ path: "a.txt" }, call()),
+    ];
+    expect(JSON.stringify(said)).not.toContain(token);
+    expect(JSON.stringify(said)).toContain("Use [masked]");
+  });
+
+  it("of a hit is true of what can be read, and a secret is not found", async () => {
+    const { source } = createMemory({
+      "a.txt": `harmless words around the token = "${token}" and more`,
+      "b.txt": "harmless words alone",
+    });
+    const masked = mask(source);
+    const found = async (text: string) => {
+      const hits = await masked.search!({ text, limit: 10 }, call());
+      expect(JSON.stringify(hits)).not.toContain(token.slice(6, 16));
+      return hits.map(({ entry }) => entry.path).sort();
+    };
+    expect((await source.search!({ text: token, limit: 10 }, call())).length).toBe(1);
+    expect(await found(token)).toEqual([]);
+    expect(await found(token.slice(0, 12))).toEqual([]);
+    // Neither of the two, be it true or made up, is told from the other.
+    expect(await found(`harmless ${token.slice(0, 12)}`)).toEqual(await found("harmless ghp_zzzzzzzz"));
+    expect(await found("harmless")).toEqual(["a.txt", "b.txt"]);
+  });
+
+  it("of a patch holds no line out of the middle of a key, and those of certificates stay", async () => {
+    const lines = key.text.split("\n").slice(2, 5);
+    const patch = ["@@ -3,3 +3,3 @@", ` ${lines[0]}`, `-${lines[1]}`, `+${lines[2]}`].join("\n");
+    const certificate = `-----BEGIN CERTIFICATE-----\n+${lines[0]}\n+-----END CERTIFICATE-----`;
+    const { source } = createMemory({
+      "a.diff": { text: patch, mimeType: "text/x-diff" },
+      "b.diff": { text: certificate, mimeType: "text/x-diff" },
+    });
+    expect(await textAt(mask(source), "a.diff")).toBe("@@ -3,3 +3,3 @@\n [masked]\n-[masked]\n+[masked]");
+    expect(await textAt(mask(source), "b.diff")).toBe(certificate);
+  });
+
+  it("of skills promises no digest of what is not given", async () => {
+    const inner: Source = {
+      ...createMemory().source,
+      skills: async () => ({ items: [await inner.skill!({ path: "" }, call())] }),
+      skill: async () => ({
+        path: "a/SKILL.md",
+        frontMatter: { name: "a", description: `needs ${token}` },
+        files: [{ path: "a/SKILL.md", digest: "sha256:0", size: 1 }],
+      }),
+    };
+    const skill = await mask(inner).skill!({ path: "a/SKILL.md" }, call());
+    expect(skill).toEqual({
+      path: "a/SKILL.md",
+      frontMatter: { name: "a", description: "needs [masked]" },
+      files: "dynamic",
+    });
+    expect((await mask(inner).skills!(asking(1), call())).items).toEqual([skill]);
+  });
+});

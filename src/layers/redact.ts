@@ -1,0 +1,263 @@
+/** What looks like a secret is masked before anything of it leaves the mount: reads, ranges, lists, hits, suggestions, skills. */
+import { ResourceError } from "../errors.ts";
+import { type Asked, type Layer, type Operation, wrapSource } from "../layer.ts";
+import { findSecrets, maskLongText, maskSecrets } from "../lib/secrets.ts";
+import type { Call, Page } from "../resources.ts";
+import type { ActionAnswer, Address, Entry, ListAsk, Part, Source, SourceHit, SourceSkill } from "../source.ts";
+
+export interface RedactOptions {
+  /** The lines or bytes of a part that a query names; undefined where it names none. */
+  cut(
+    part: Part,
+    at: Address,
+    options: { readonly maxBytes: number; readonly signal: AbortSignal },
+  ): Promise<Part | undefined>;
+  /** More than this is not looked through, and so not served. */
+  readonly maxBytes?: number;
+}
+
+/** What was masked lately, for those who read on in it. */
+interface Whole {
+  readonly part: Part;
+  readonly size: number;
+}
+
+/** So much is asked for at once of what can only be had in pieces. */
+const pieceBytes = 1024 * 1024;
+const maxPieces = 10_000;
+const maxCutBytes = 5 * 1024 * 1024;
+const maxWholes = 4;
+const maxKeptBytes = 32 * 1024 * 1024;
+
+/**
+ * A redacted resource is its masked text: that is what is searched and what ranges are cut from, so that no range cuts a secret
+ * in two. Bytes are counted in UTF-8 there. Lines stay where they were.
+ */
+export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Layer {
+  return (inner) => {
+    /** By address and version, the least recently used first. */
+    const wholes = new Map<string, Whole>();
+
+    async function read(at: Address, call: Call): Promise<readonly Part[]> {
+      const { lines, bytes, ...rest } = at.query ?? {};
+      if (lines === undefined && bytes === undefined) return maskParts(await inner.read(at, call));
+      // Whether it is a range that is asked for, and of what, the source knows.
+      const least = { ...rest, ...(lines === undefined ? { bytes: "0-0" } : { lines: "1-1" }) };
+      const [probe, ...more] = await inner.read({ ...at, query: least }, call);
+      if (!probe || more.length > 0 || !hasRange(probe)) return maskParts(await inner.read(at, call));
+      // No one looks for words in a picture.
+      if (!isReadable(probe)) return inner.read(at, call);
+      const { path } = at;
+      const whole = await wholeOf(Object.keys(rest).length === 0 ? { path } : { path, query: rest }, probe, call);
+      const part = await cut(whole, at, { maxBytes: maxCutBytes, signal: call.signal });
+      if (!part) throw new ResourceError("unexpected", "a range was asked for and none was cut");
+      const { "pressmark/range": _range, ...said } = probe.meta ?? {};
+      return [{ ...probe, body: part.body, meta: maskDeep({ ...said, ...part.meta }) }];
+    }
+
+    /** All of it, masked; kept for as long as its version is the same. */
+    async function wholeOf(at: Address, probe: Part, call: Call): Promise<Part> {
+      const { version } = (await inner.stat?.(at, call)) ?? {};
+      const key = JSON.stringify([at.path, Object.entries(at.query ?? {}).sort(), version]);
+      const known = version === undefined ? undefined : wholes.get(key);
+      wholes.delete(key);
+      const part = known?.part ?? (await maskPart(asText(await gather(at, call), probe)));
+      if (version !== undefined) keep(key, { part, size: sizeOf(part) });
+      return part;
+    }
+
+    function keep(key: string, whole: Whole): void {
+      wholes.set(key, whole);
+      let bytes = [...wholes.values()].reduce((sum, { size }) => sum + size, 0);
+      for (const [oldest, { size }] of wholes) {
+        if (wholes.size <= maxWholes && bytes <= maxKeptBytes) return;
+        wholes.delete(oldest);
+        bytes -= size;
+      }
+    }
+
+    async function gather(at: Address, call: Call): Promise<Part> {
+      try {
+        const [part] = await inner.read(at, call);
+        if (part) return part;
+      } catch (cause) {
+        if (!(cause instanceof ResourceError && cause.kind === "too-large")) throw cause;
+      }
+      const pieces: Part[] = [];
+      for (let from = 0, total = 1; from < total;) {
+        const query = { ...at.query, bytes: `${from}-${from + pieceBytes - 1}` };
+        const [piece] = await inner.read({ ...at, query }, call);
+        const range = piece && rangeOf(piece);
+        if (!piece || !range || range.total > maxBytes) throw tooLarge(maxBytes, range?.total);
+        // Whoever gives less than was asked for, again and again, would keep us here.
+        if (range.last < from || pieces.length > maxPieces)
+          throw new ResourceError("unavailable", "the backend does not give all of it; try again");
+        pieces.push(piece);
+        total = range.total;
+        from = range.last + 1;
+      }
+      const bodies = pieces.map(({ body }) => body);
+      const text = bodies.map((body) => ("text" in body ? body.text : Buffer.from(body.bytes).toString("latin1")));
+      return { ...(pieces[0] as Part), body: { text: text.join("") } };
+    }
+
+    async function search(
+      ask: Parameters<NonNullable<Source["search"]>>[0],
+      call: Call,
+    ): Promise<readonly SourceHit[]> {
+      const hits = (await inner.search?.(ask, call)) ?? [];
+      const checked = await Promise.all(hits.map((hit) => checkHit(hit, ask.text, call)));
+      return checked.filter((hit) => hit !== undefined);
+    }
+
+    /**
+     * Whether something is a hit is settled by what can be read of it alone, for every word: or else one could find out by asking what the
+     * masked parts say. A snippet may hold a piece of a secret: it is given only if it stands in the masked text.
+     */
+    async function checkHit(hit: SourceHit, asked: string, call: Call): Promise<SourceHit | undefined> {
+      const { snippet: _snippet, offset: _offset, marks: _marks, lines: _lines, ...found } = hit;
+      const entry = maskEntry(hit.entry);
+      const { path, query } = entry;
+      const parts = await inner.read({ path, ...(query && { query }) }, call).catch(() => []);
+      const texts = parts.flatMap(({ body }) => ("text" in body ? [body.text] : []));
+      const clean = texts.map((text) => maskSecrets(text).text);
+      const said = [path, entry.title, entry.name, entry.description, ...clean].join("\n").toLowerCase();
+      const words = asked.toLowerCase().split(/\s+/);
+      // The backend may know other forms of a word.
+      const isSaid = (word: string) => said.includes(word.slice(0, Math.max(3, Math.ceil(word.length * 0.6))));
+      if (!words.every(isSaid)) return undefined;
+      const isWhole = hit.snippet !== undefined && clean.some((text) => text.includes(hit.snippet as string));
+      return isWhole ? { ...hit, entry } : { ...found, entry };
+    }
+
+    async function list(ask: ListAsk, call: Call): Promise<Page<Entry>> {
+      const page = await inner.list(ask, call);
+      return { ...page, items: page.items.map(maskEntry) };
+    }
+
+    /** Asked only where the inner source has the ability. */
+    const masked: Required<Pick<Source, "stat" | "children" | "complete" | "search" | "skills" | "skill">> = {
+      search,
+      stat: async (at, call) => maskEntry(await inner.stat!(at, call)),
+      async children(at, ask, call) {
+        const page = await inner.children!(at, ask, call);
+        return { ...page, items: page.items.map(maskEntry) };
+      },
+      async complete(ask, call) {
+        return (await inner.complete!(ask, call)).filter(({ value }) => findSecrets(value).length === 0);
+      },
+      async skills(ask, call) {
+        const page = await inner.skills!(ask, call);
+        return { ...page, items: page.items.map(maskSkill) };
+      },
+      skill: async (at, call) => maskSkill(await inner.skill!(at, call)),
+    };
+    const all: Readonly<Partial<Record<Operation, unknown>>> = { ...masked, list, read };
+    return wrapSource(inner, <T extends Asked>(operation: Operation, ask: T): T => {
+      if (operation === "act") return acting(ask) as T;
+      return (all[operation] as T | undefined) ?? ask;
+    });
+  };
+}
+
+function tooLarge(maxBytes: number, size: number | undefined): ResourceError {
+  return new ResourceError(
+    "too-large",
+    `more than ${maxBytes} bytes are not looked through for secrets, so nothing of this is served`,
+    { details: { reason: "too-large", ...(size !== undefined && { size }), maxBytes } },
+  );
+}
+
+function acting(ask: Asked): Asked {
+  return async (...asked) => {
+    const answer = (await ask(...asked)) as ActionAnswer;
+    return { ...answer, value: maskDeep(answer.value) };
+  };
+}
+
+/** A text that is broken at one place is given as bytes when all of it is read, and as text in parts. */
+function asText(whole: Part, probe: Part): Part {
+  if ("text" in whole.body || "bytes" in probe.body) return whole;
+  return { ...whole, body: { text: new TextDecoder().decode(whole.body.bytes) } };
+}
+
+/** What is read is another than what is there, and so its digests would be. */
+function maskSkill(skill: SourceSkill): SourceSkill {
+  return { ...skill, frontMatter: maskDeep(skill.frontMatter), files: "dynamic" };
+}
+
+function hasRange({ meta }: Part): boolean {
+  return meta?.["pressmark/range"] !== undefined;
+}
+
+function rangeOf({ meta }: Part): { readonly last: number; readonly total: number } | undefined {
+  const { bytes, total } = (meta?.["pressmark/range"] ?? {}) as { readonly bytes?: unknown; readonly total?: unknown };
+  const last: unknown = Array.isArray(bytes) ? bytes[1] : undefined;
+  return typeof last === "number" && typeof total === "number" ? { last, total } : undefined;
+}
+
+/** Whether a person could read it: a text, or bytes of which nothing is known. */
+function isReadable({ body, mimeType = "application/octet-stream" }: Part): boolean {
+  return "text" in body || /^(?:text\/|application\/(?:octet-stream|json|xml|yaml|toml)\b)/.test(mimeType);
+}
+
+function sizeOf({ body }: Part): number {
+  return "text" in body ? 2 * body.text.length : body.bytes.byteLength;
+}
+
+function maskParts(parts: readonly Part[]): Promise<readonly Part[]> {
+  return Promise.all(parts.map(maskPart));
+}
+
+async function maskPart(part: Part): Promise<Part> {
+  const { body, mimeType, meta } = part;
+  const said = meta && { meta: maskDeep(meta) };
+  if ("text" in body) {
+    const text = mimeType === "text/x-diff" ? maskPieces(body.text) : body.text;
+    const clean = await maskLongText(text, turn);
+    return clean === body.text ? { ...part, ...said } : { ...part, ...said, body: { text: clean } };
+  }
+  if (!isReadable(part)) return { ...part, ...said };
+  // Text that is broken at one place is text all the same: every byte is a character here, and stays what it is.
+  const text = Buffer.from(body.bytes).toString("latin1");
+  const clean = await maskLongText(text, turn);
+  return clean === text ? { ...part, ...said } : { ...part, ...said, body: { bytes: Buffer.from(clean, "latin1") } };
+}
+
+async function turn(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A patch may show some lines out of the middle of a key: lines that could be such are masked, but for those of certificates. */
+function maskPieces(patch: string): string {
+  let isPublic = false;
+  return patch
+    .split("\n")
+    .map((line) => {
+      if (/-----BEGIN (?:CERTIFICATE|[A-Z ]*PUBLIC KEY)/.test(line)) isPublic = true;
+      else if (/-----(?:BEGIN|END) |^(?:@@|diff )/.test(line)) isPublic = false;
+      return isPublic ? line : line.replace(/^([-+ ][-+> \t]{0,8})[A-Za-z0-9+/]{60,76}={0,2}(?=\s*$)/, "$1[masked]");
+    })
+    .join("\n");
+}
+
+/** Its path stays: it is where it is read. */
+function maskEntry(entry: Entry): Entry {
+  const { title, description, name, meta } = entry;
+  return {
+    ...entry,
+    ...(title !== undefined && { title: maskSecrets(title).text }),
+    ...(description !== undefined && { description: maskSecrets(description).text }),
+    ...(name !== undefined && { name: maskSecrets(name).text }),
+    ...(meta && { meta: maskDeep(meta) }),
+  };
+}
+
+function maskDeep<T>(value: T, depth = 0): T {
+  if (typeof value === "string") return maskSecrets(value).text as T;
+  if (typeof value !== "object" || value === null) return value;
+  // What lies so deep is not said at all.
+  if (depth > 32) return undefined as T;
+  if (Array.isArray(value)) return value.map((each: unknown) => maskDeep(each, depth + 1)) as T;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, maskDeep(each, depth + 1)])) as T;
+}

@@ -1,0 +1,148 @@
+/** What keys of known makers look like. A pattern never looks further than a bounded number of characters, so that no text makes it slow. */
+
+export interface Rule {
+  readonly kind: string;
+  /** What must be in a text for the pattern to be tried: a search for a string is much cheaper. */
+  readonly hint: string;
+  /** With the flag `g`. Its first group that fits is the secret, or else all of it. */
+  readonly pattern: RegExp;
+  /** How sure it must be that no one made it up as an example; "varied" unless said. */
+  readonly must?: "varied" | "random" | "none" | "no placeholder" | "mixed";
+}
+
+/** A beginning that no word has, and how it goes on. */
+function begins(kind: string, hint: string, start: string, rest: string, must?: Rule["must"]): Rule {
+  // Behind a letter or digit it is the middle of something else, and so it is where it would go on.
+  const pattern = new RegExp(`(?<![A-Za-z0-9])(${start}${rest})(?![A-Za-z0-9_])`, "g");
+  return { kind, hint, pattern, ...(must && { must }) };
+}
+
+const word = "[A-Za-z0-9]";
+const safe = "[A-Za-z0-9_-]";
+const hex = "[0-9a-f]";
+
+export const rules: readonly Rule[] = [
+  begins("an AWS access key", "A", "(?:AKIA|ASIA|ABIA|ACCA)", "[A-Z2-7]{16}"),
+  begins("an Alibaba Cloud key", "LTAI", "LTAI", `${word}{16,24}`),
+  begins("a Tencent Cloud key", "AKID", "AKID", `${word}{32}`),
+  begins("a GitHub token", "gh", "gh[pousr]_", `${word}{36,251}`),
+  begins("a GitHub token", "github_pat_", "github_pat_", "[A-Za-z0-9_]{60,255}"),
+  begins("a GitLab token", "gl", "gl(?:pat|ptt|dt|rt|cbt|imt|agent|soat|ft|ffct)-", "[A-Za-z0-9_.-]{20,64}"),
+  begins("a GitLab token", "GR1348941", "GR1348941", `${safe}{20}`),
+  begins("a Bitbucket token", "ATBB", "ATBB", `${word}{24,64}`),
+  begins("an Atlassian token", "ATATT3", "ATATT3", "[A-Za-z0-9_=.-]{60,400}"),
+  begins("a Slack token", "xox", "xox[abceoprs]-", "[A-Za-z0-9-]{10,250}"),
+  begins("a Slack token", "xapp-", "xapp-", "[A-Za-z0-9-]{20,250}"),
+  {
+    kind: "a Slack webhook",
+    hint: "hooks.slack.com",
+    pattern:
+      /hooks\.slack\.com\/(?:services|workflows)\/(T[A-Z0-9]{6,14}\/[AB][A-Z0-9]{6,14}\/(?:\d{1,24}\/)?[A-Za-z0-9]{20,32})/g,
+  },
+  {
+    kind: "a Discord webhook",
+    hint: "/webhooks/",
+    pattern: /discord(?:app)?\.com\/api\/webhooks\/(\d{15,22}\/[A-Za-z0-9_-]{60,80})/g,
+  },
+  {
+    kind: "a Discord token",
+    hint: ".",
+    pattern: /(?<![A-Za-z0-9_-])([MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38})(?![A-Za-z0-9_.-])/g,
+    must: "mixed",
+  },
+  {
+    kind: "a Telegram token",
+    hint: ":AA",
+    pattern: /(?<![A-Za-z0-9])(\d{8,10}:AA[A-Za-z0-9_-]{33})(?![A-Za-z0-9_-])/g,
+  },
+  begins("a Google API key", "AIza", "AIza", `${safe}{35}`),
+  begins("a Google token", "ya29.", "ya29\\.", `${safe}{30,400}`),
+  begins("a Google client secret", "GOCSPX-", "GOCSPX-", `${safe}{28}`),
+  begins("a Stripe key", "k_", "(?:sk|rk)_(?:live|test)_", `${word}{16,247}`),
+  begins("a Stripe webhook secret", "whsec_", "whsec_", "[A-Za-z0-9+/]{24,64}={0,2}"),
+  begins("a Razorpay key", "rzp_", "rzp_(?:live|test)_", `${word}{14,24}`),
+  begins("a Square token", "sq0", "sq0(?:atp|csp|idp)-", `${safe}{22,43}`),
+  begins("a Shopify token", "shp", "shp(?:at|ca|pa|ss)_", `${hex}{32}`),
+  begins("an API key", "sk-", "sk-(?:[a-z]{2,12}-)?", `${safe}{32,250}`, "random"),
+  begins("a Groq key", "gsk_", "gsk_", `${word}{40,64}`),
+  begins("an xAI key", "xai-", "xai-", `${word}{60,100}`),
+  begins("a Perplexity key", "pplx-", "pplx-", `${word}{40,64}`),
+  begins("a Replicate token", "r8_", "r8_", `${word}{37}`),
+  begins("a Hugging Face token", "hf_", "hf_", "[A-Za-z]{30,60}", "mixed"),
+  begins("an npm token", "npm_", "npm_", `${word}{36}`),
+  begins("a PyPI token", "pypi-", "pypi-AgE", `${safe}{50,300}`, "none"),
+  begins("a RubyGems token", "rubygems_", "rubygems_", `${hex}{48}`),
+  begins("a NuGet key", "oy2", "oy2", "[a-z0-9]{43}"),
+  begins("a Docker token", "dckr_pat_", "dckr_pat_", `${safe}{27,40}`),
+  begins("a SendGrid key", "SG.", "SG\\.", `${safe}{22}\\.${safe}{43}`),
+  begins("a Brevo key", "xkeysib-", "xkeysib-", `${hex}{64}-${word}{16}`),
+  begins("a Mailgun key", "key-", "key-", `${hex}{32}`),
+  begins("a Mailchimp key", "-us", `${hex}{32}`, "-us\\d{1,2}"),
+  begins("a Twilio key", "SK", "SK", `${hex}{32}`),
+  begins("a DigitalOcean token", "_v1_", "do[opr]_v1_", `${hex}{64}`),
+  begins("a Databricks token", "dapi", "dapi", `${hex}{32}(?:-\\d)?`),
+  begins("a Doppler token", "dp.", "dp\\.(?:pt|st|ct|sa|scim|audit)\\.", `(?:[a-z0-9_-]{2,35}\\.)?${word}{40,44}`),
+  begins("a Fly token", "FlyV1 ", "FlyV1 fm\\d?[a-z]?_", "[A-Za-z0-9+/=,_-]{60,2000}"),
+  begins("a Grafana token", "gl", "gl(?:sa|c)_", "[A-Za-z0-9+/_]{32,400}={0,2}"),
+  begins("a Vault token", "hv", "hv[sbr]\\.", `${safe}{24,300}`),
+  begins("a Terraform token", ".atlasv1.", `${word}{14}\\.atlasv1\\.`, "[A-Za-z0-9_=-]{60,70}"),
+  begins("a Linear key", "lin_", "lin_(?:api|oauth)_", `${word}{40,64}`),
+  begins("a New Relic key", "NR", "NR(?:AK|JS|II)-", `${word}{19,42}`),
+  begins("a Notion token", "ntn_", "ntn_", `${word}{40,60}`),
+  begins("a Notion token", "secret_", "secret_", `${word}{43}`),
+  begins("a Postman key", "PMAK-", "PMAK-", `${hex}{24}-${hex}{34}`),
+  begins("a Pulumi token", "pul-", "pul-", `${hex}{40}`),
+  begins("a Sentry token", "sntry", "sntry[su]_", "[A-Za-z0-9+/=_-]{40,400}"),
+  begins("a Supabase key", "sb", "sb(?:p|_secret)_", `${safe}{30,60}`),
+  begins("a Figma token", "fig", "fig[dour]{1,2}_", `${safe}{38,60}`),
+  begins("an Airtable token", "pat", `pat${word}{14}\\.`, `${hex}{64}`),
+  begins("a Netlify token", "nfp_", "nfp_", `${word}{36,44}`),
+  begins("a PlanetScale token", "pscale_", "pscale_(?:tkn|pw|oauth)_", "[A-Za-z0-9_.=-]{32,64}"),
+  begins("a Typeform token", "tfp_", "tfp_", "[A-Za-z0-9_.=-]{40,70}"),
+  begins("a Dropbox token", "sl.", "sl\\.", `${safe}{100,1500}`),
+  begins("an age key", "AGE-SECRET-KEY-", "AGE-SECRET-KEY-1", "[02-9AC-HJ-NP-Z]{58}"),
+  begins("a 1Password token", "ops_ey", "ops_ey", `[A-Za-z0-9+/=_-]{100,1500}`, "none"),
+  {
+    kind: "a JSON web token",
+    hint: "eyJ",
+    pattern: /(?<![A-Za-z0-9_-])(eyJ[A-Za-z0-9_-]{10,2000}\.eyJ[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{16,2000})/g,
+    must: "none",
+  },
+  {
+    kind: "a password in a URL",
+    hint: "://",
+    // Up to the last "@" before a slash: people do not always escape what they should.
+    pattern: /\b[a-z][a-z0-9+.-]{1,30}:\/\/[^\s/:@"'`<>{}$]{0,200}:([^\s/"'`<>{}$]{3,200})@[\w[.-]/gi,
+    must: "no placeholder",
+  },
+  {
+    kind: "a key in a connection string",
+    hint: "=",
+    pattern: /(?:AccountKey|SharedAccessKey|SharedAccessSignature)=([A-Za-z0-9+/%=&:.-]{20,400})/g,
+  },
+  {
+    kind: "a signature in a URL",
+    hint: "ig",
+    pattern: /[?&](?:sig|X-Amz-Signature|X-Goog-Signature)=([A-Za-z0-9%+/=_-]{20,700})/g,
+  },
+  {
+    kind: "a token in a header",
+    hint: "earer ",
+    pattern: /\b[Bb]earer ([A-Za-z0-9._~+/-]{20,2000}=*)/g,
+    must: "random",
+  },
+  {
+    kind: "a token in a header",
+    hint: "asic ",
+    pattern: /\bauthorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?Basic ([A-Za-z0-9+/]{12,500}={0,2})/gi,
+    must: "random",
+  },
+  {
+    kind: "a value that is called a secret",
+    hint: "",
+    // A name that ends in such a word, an equals sign or a colon, and a value, quoted or up to the end of a word.
+    pattern:
+      /(?:secret|passw(?:or)?d|pwd|passphrase|api[_-]?key|apikey|app[_-]?key|access[_-]?key|secret[_-]?key|signing[_-]?key|encryption[_-]?key|private[_-]?key|master[_-]?key|account[_-]?key|(?<!page[_-]?|next[_-]?|sync[_-]?|continuation[_-]?|cursor[_-]?)token|credential|auth)s?(?:[_-]?(?:id|base64|value|hash|string|prod(?:uction)?|live|dev|staging))?\\?["'\])]{0,2}[ \t]{0,8}(?::=|=>|[:=])[ \t]{0,8}(?:\\?"([^"\s\\]{8,500})\\?"|\\?'([^'\s\\]{8,500})\\?'|([^\s"'`,;(){}[\]<>\\]{12,500}))/gi,
+    must: "random",
+  },
+];

@@ -1,0 +1,67 @@
+/** How well secrets are told from what looks like them, measured. */
+import { describe, expect, it } from "vitest";
+import { findSecrets, maskLongText, maskSecrets } from "./secrets.ts";
+import { lookAlikes, plantedSecrets } from "./secrets.corpus.ts";
+
+const seeds = [1, 20_260_728, 99_991];
+
+function tally(kinds: readonly string[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const kind of kinds) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
+}
+
+describe("of secrets as their makers make them", () => {
+  it.each(seeds)("every single one is masked, and all of it (seed %i)", (seed) => {
+    const planted = plantedSecrets(seed, 25);
+    expect(planted.length).toBeGreaterThan(2000);
+    const missed = planted.filter(({ text, secret }) => {
+      const masked = maskSecrets(text).text;
+      // Neither its beginning behind the maker's mark nor its end may be left.
+      const pieces = [secret, secret.slice(-12), secret.slice(Math.floor(secret.length / 2)).slice(0, 12)];
+      return pieces.some((piece) => masked.includes(piece));
+    });
+    expect(tally(missed.map(({ kind }) => kind))).toEqual({});
+  });
+
+  it("every one is found in a long text of others, at its own place", () => {
+    const planted = plantedSecrets(7, 3);
+    const others = lookAlikes(8, planted.length);
+    const text = planted.map((each, at) => `${others[at]!.text}\n\n${each.text}\n\n`).join("");
+    const masked = maskSecrets(text).text;
+    expect(planted.filter(({ secret }) => masked.includes(secret)).map(({ kind }) => kind)).toEqual([]);
+    expect(masked.split("\n")).toHaveLength(text.split("\n").length);
+  });
+});
+
+it("a long text is masked as a short one is, wherever it is cut, while others have their turn", async () => {
+  const planted = plantedSecrets(13, 8);
+  const others = lookAlikes(14, 20_000);
+  const text = planted
+    .map((each, at) => {
+      const between = others.slice(at * 17, at * 17 + 17);
+      return `${between.map((other) => other.text).join("\n\n")}\n\n${each.text}\n\n`;
+    })
+    .join("");
+  let turns = 0;
+  const masked = await maskLongText(text, async () => void (turns += 1));
+  expect(text.length).toBeGreaterThan(768 * 1024);
+  expect(turns).toBe(Math.ceil(text.length / (256 * 1024)));
+  expect(masked === maskSecrets(text).text).toBe(true);
+  expect(planted.filter(({ secret }, at) => at % 20 === 0 && masked.includes(secret))).toEqual([]);
+});
+
+describe("of what looks like secrets", () => {
+  it.each(seeds)("fewer than one in a hundred is taken for one (seed %i)", (seed) => {
+    const alikes = lookAlikes(seed, 6000);
+    const alarms = alikes.filter(({ text }) => findSecrets(text).length > 0);
+    expect(alarms.length / alikes.length, JSON.stringify(tally(alarms.map(({ kind }) => kind)))).toBeLessThan(0.01);
+  });
+});
+
+it("what is masked stays masked, and nothing more is taken for a secret then", () => {
+  for (const { text } of plantedSecrets(3, 5)) {
+    const masked = maskSecrets(text).text;
+    expect(maskSecrets(masked).text).toBe(masked);
+  }
+});

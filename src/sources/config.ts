@@ -1,0 +1,345 @@
+/** Environment and configuration files: which values are set, where, and which of them count; the values of secrets never. */
+import { notFound, quote, ResourceError } from "../errors.ts";
+import { compareAddresses } from "../lib/address-order.ts";
+import { createGlob, GlobError } from "../lib/glob.ts";
+import { directoryType, type Page } from "../resources.ts";
+import { defineSource, pathOf, segmentsOf } from "../source.ts";
+import type { Address, Entry, ListAsk, Part, Source, SourceProblem, Tools } from "../source.ts";
+import { createEffective, type EnvironmentValue } from "./config/effective.ts";
+import { createFacts, withoutSecret } from "./config/facts.ts";
+import { type NamedFile, openFiles } from "./config/files.ts";
+import { formatOf, formats, type Format } from "./config/formats.ts";
+import { spellName } from "./config/leaf.ts";
+import { createLookOut } from "./config/watch.ts";
+import { createWatching } from "./database/watching.ts";
+
+export interface ConfigOptions {
+  readonly root: string;
+  readonly files: readonly (string | { readonly path: string; readonly format: Format })[];
+  readonly env: boolean | readonly string[];
+  readonly show: readonly string[];
+  readonly precedence?: readonly string[] | undefined;
+  readonly variables: Readonly<Record<string, string>>;
+  readonly maxBytes: number;
+  readonly pollMs: number;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A key of this process: fingerprints of two mounts can be compared, those of two runs cannot. */
+let processKey: Uint8Array | undefined;
+
+export default defineSource<ConfigOptions>({
+  name: "config",
+  summary: "Settings of the environment and of configuration files, secrets masked",
+  scheme: "config",
+  // Names and fingerprints, which are others each time the house is opened.
+  searchable: false,
+  options: (z) => {
+    const path = z
+      .string()
+      .max(1000)
+      .refine(isPlainPath, { message: "must be a path below root, without dots and without a slash in front" });
+    const pattern = z.string().min(1).max(200).refine(isPattern, { message: "is a pattern that cannot be meant" });
+    return z
+      .object({
+        root: z.string().min(1).describe("the folder that the files are in").meta({ format: "path" }),
+        files: z
+          .array(
+            z.union([
+              path.refine((name) => formatOf(name) !== undefined, {
+                message: `has a name that says no format; write { path, format }, with one of ${formats.join(", ")}`,
+              }),
+              z.strictObject({
+                path: path.describe("as seen from root"),
+                format: z.enum(formats).describe("what it is written in"),
+              }),
+            ]),
+          )
+          .max(200)
+          .default([])
+          .describe("the files, as seen from root: paths, or { path, format } where the name does not say the format"),
+        env: z
+          .union([z.boolean(), z.array(pattern).max(1000)])
+          .default(true)
+          .describe("whether the environment is spoken of, or which names of it, as patterns"),
+        show: z
+          .array(pattern)
+          .max(1000)
+          .default([])
+          .describe("names, or patterns of them, whose values are shown; all others are masked"),
+        precedence: z
+          .array(z.string().min(1).max(1000))
+          .max(201)
+          .optional()
+          .describe(
+            "paths of files, and env; the first that has a name decides; env, then the last file first, unless said",
+          ),
+        variables: z
+          .record(z.string().min(1).max(1000), z.string().min(1).max(1000))
+          .default({})
+          .describe("which variable stands for which name in files: { PORT: server.port }"),
+        maxBytes: z
+          .int()
+          .min(1024)
+          .max(16 * 1024 * 1024)
+          .default(256 * 1024)
+          .describe("a larger file is refused"),
+        pollMs: z
+          .int()
+          .min(100)
+          .max(3_600_000)
+          .default(2000)
+          .describe("how often to look for changes while watched, where the system does not announce them"),
+      })
+      .strict()
+      .refine(
+        ({ files, precedence = [] }) =>
+          precedence.every((each) => each === "env" || files.some((file) => pathIn(file) === each)),
+        {
+          path: ["precedence"],
+          message: 'names what is neither "env" nor one of the files',
+        },
+      );
+  },
+
+  base: () => "config://",
+
+  open: async (options, tools) => openConfig(options, tools, process.env),
+});
+
+/** `open` is how the files are reached. */
+export function openConfig(
+  options: ConfigOptions,
+  { wait }: Pick<Tools, "wait">,
+  env: Environment,
+  open = openFiles,
+): Source {
+  processKey ??= process.getBuiltinModule("node:crypto").randomBytes(32);
+  const { root, env: speaksOfEnv, show, variables, maxBytes, pollMs } = options;
+  const named = options.files.map((file): NamedFile =>
+    typeof file === "string" ? { path: file, format: formatOf(file) as Format } : file,
+  );
+  const files = open({ root, files: named, maxBytes });
+  const facts = createFacts(show, processKey);
+  const patterns = typeof speaksOfEnv === "boolean" ? undefined : speaksOfEnv.map(createGlob);
+  const watching = createWatching(createLookOut({ root, files, pollMs, wait }));
+  const precedence = options.precedence ?? ["env", ...named.map(({ path }) => path).toReversed()];
+  const effective = createEffective({ files, facts, precedence, variables });
+
+  /** In the order of their names. */
+  function environment(): EnvironmentValue[] {
+    if (speaksOfEnv === false) return [];
+    return Object.entries(env)
+      .flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]))
+      .filter(({ name }) => patterns?.some((pattern) => pattern.matches(name)) ?? true)
+      .sort((a, b) => compareAddresses(a.name, b.name));
+  }
+
+  const factOf = ({ name, value }: EnvironmentValue) => facts.of(name, value, { variable: name });
+
+  /** Those whose name may stand in an address. */
+  const addressable = () => environment().filter(({ name }) => withoutSecret(name) === name);
+
+  /** What is listed, in order. A variable is asked for by its name: all of them at once are one thing to read, not fifty. */
+  async function entries(): Promise<Entry[]> {
+    const there = await Promise.all(
+      named.map(async (file) => ((await files.look(file).catch(isDenied)) === undefined ? [] : [fileEntry(file)])),
+    );
+    const all = [effectiveEntry, ...(speaksOfEnv === false ? [] : [envEntry]), ...there.flat()];
+    return all.sort((a, b) => compareAddresses(a.path, b.path));
+  }
+
+  async function read(path: string): Promise<Part> {
+    const [kind = "", ...rest] = segmentsOf(path);
+    const file = kind === "file" ? named.find((each) => each.path === path.slice("file/".length)) : undefined;
+    if (file) {
+      const leaves = await files.read(file);
+      const values = leaves.map(({ path: keys, value, line }) =>
+        facts.of(spellName(keys), value, { file: file.path, line }),
+      );
+      return json({ file: file.path, format: file.format, values });
+    }
+    if (path === "effective") return json(await effective(environment()));
+    if (kind === "env" && speaksOfEnv !== false) {
+      if (rest.length === 0) return json({ values: environment().map(factOf) });
+      const found = rest.length === 1 ? addressable().find(({ name }) => name === rest[0]) : undefined;
+      if (found) return json(factOf(found));
+    }
+    if (isDirectory(path, await entries()))
+      throw new ResourceError("directory", `${quote(path)} is a directory; list its children instead`);
+    throw notFound(path);
+  }
+
+  return {
+    cursorAfter: ({ path }) => path,
+
+    async list(ask) {
+      return pageOf(await entries(), ask);
+    },
+
+    async read(at) {
+      refuseQuery(at);
+      return [await read(at.path)];
+    },
+
+    async stat(at) {
+      refuseQuery(at);
+      const all = await entries();
+      const entry =
+        all.find(({ path }) => path === at.path) ??
+        addressable()
+          .map(variableEntry)
+          .find(({ path }) => path === at.path);
+      if (entry) return entry;
+      if (isDirectory(at.path, all)) return { path: at.path, mimeType: directoryType };
+      throw notFound(at.path);
+    },
+
+    async children(at, ask) {
+      refuseQuery(at);
+      const all = await entries();
+      if (!isDirectory(at.path, all)) throw notFound(at.path);
+      const start = at.path === "" ? 0 : at.path.length + 1;
+      const direct = new Map<string, Entry>();
+      for (const entry of all) {
+        if (start > 0 && !entry.path.startsWith(`${at.path}/`)) continue;
+        const slash = entry.path.indexOf("/", start);
+        const path = slash < 0 ? entry.path : entry.path.slice(0, slash);
+        direct.set(path, slash < 0 ? entry : { path, mimeType: directoryType });
+      }
+      return pageOf([...direct.values()], ask);
+    },
+
+    templates: [
+      {
+        template: "env/{name}",
+        name: "Variable",
+        description: "Whether a variable of the environment is set, and its value where that is shown",
+        mimeType: jsonType,
+      },
+      {
+        template: "file/{+path}",
+        name: "Configuration file",
+        description: "What a configuration file sets, and at which line; values that are not shown by a fingerprint",
+        mimeType: jsonType,
+      },
+    ],
+
+    async complete({ variable, value }) {
+      const typed = value.toLowerCase();
+      const fitting = (names: readonly string[]) =>
+        names
+          .filter((name) => name.toLowerCase().includes(typed))
+          .sort((a, b) => Number(!a.toLowerCase().startsWith(typed)) - Number(!b.toLowerCase().startsWith(typed)));
+      if (variable === "name" && speaksOfEnv !== false)
+        return fitting(addressable().map(({ name }) => name)).map((name) => ({
+          value: name,
+          reveals: { path: pathOf(["env", name]) },
+        }));
+      if (variable !== "path") return [];
+      const there = new Set((await entries()).map(({ path }) => path));
+      return fitting(named.map(({ path }) => path).filter((path) => there.has(`file/${path}`))).map((path) => ({
+        value: path,
+        reveals: { path: `file/${path}` },
+      }));
+    },
+
+    async watch({ signal }) {
+      return watching.watch(signal);
+    },
+
+    async problems() {
+      const found = await Promise.all(
+        named.map(async (file): Promise<SourceProblem[]> => {
+          try {
+            await files.read(file);
+            return [];
+          } catch (cause) {
+            if (!(cause instanceof ResourceError)) throw cause;
+            if (cause.kind === "not-found")
+              return [
+                { path: file.path, says: "is not there", advice: "take it out of the config if it is not meant to be" },
+              ];
+            const { line, says } = cause.details ?? {};
+            return typeof line === "number" && typeof says === "string"
+              ? [{ path: file.path, line, says: `is broken: ${says}` }]
+              : [{ path: file.path, says: `cannot be used: ${cause.message}` }];
+          }
+        }),
+      );
+      return found.flat();
+    },
+
+    close: () => watching.close(),
+  };
+}
+
+const jsonType = "application/json";
+
+const effectiveEntry: Entry = {
+  path: "effective",
+  title: "Effective settings",
+  description: "Every setting with the file or variable that decides it, and what it overrides",
+  mimeType: jsonType,
+};
+const envEntry: Entry = {
+  path: "env",
+  title: "Environment",
+  description: "The variables of the environment: which are set, and the values of those that are shown",
+  mimeType: jsonType,
+};
+
+function variableEntry({ name }: EnvironmentValue): Entry {
+  return { path: pathOf(["env", name]), name, title: `Variable ${name}`, mimeType: jsonType };
+}
+
+function fileEntry({ path, format }: NamedFile): Entry {
+  return {
+    path: `file/${path}`,
+    title: `Settings in ${path}`,
+    description: `What this ${format} file sets`,
+    mimeType: jsonType,
+  };
+}
+
+function json(value: unknown): Part {
+  return { body: { text: JSON.stringify(value, undefined, 2) }, mimeType: jsonType, freshness: { scope: "private" } };
+}
+
+function pageOf(entries: readonly Entry[], { cursor, limit }: ListAsk): Page<Entry> {
+  const rest = cursor === undefined ? entries : entries.filter(({ path }) => compareAddresses(path, cursor) > 0);
+  const items = rest.slice(0, Math.max(1, limit));
+  const last = items.at(-1);
+  return last && items.length < rest.length ? { items, next: last.path } : { items };
+}
+
+function refuseQuery({ path, query = {} }: Address): void {
+  if (Object.keys(query).length > 0) throw notFound(path);
+}
+
+function isDirectory(path: string, entries: readonly Entry[]): boolean {
+  return path === "" || entries.some((entry) => entry.path.startsWith(`${path}/`));
+}
+
+function isDenied(cause: unknown): undefined {
+  if (!(cause instanceof ResourceError && cause.kind === "denied")) throw cause;
+}
+
+function pathIn(file: string | { readonly path: string }): string {
+  return typeof file === "string" ? file : file.path;
+}
+
+function isPlainPath(path: string): boolean {
+  return !path.includes("\0") && path.split("/").every((name) => name !== "" && name !== "." && name !== "..");
+}
+
+function isPattern(pattern: string): boolean {
+  try {
+    createGlob(pattern);
+    return true;
+  } catch (cause) {
+    if (cause instanceof GlobError) return false;
+    throw cause;
+  }
+}

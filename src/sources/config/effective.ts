@@ -1,0 +1,72 @@
+/** Which file or variable decides each value, and which others it overrides. */
+import { ResourceError } from "../../errors.ts";
+import type { Fact, Facts } from "./facts.ts";
+import type { Files } from "./files.ts";
+import { spellName } from "./leaf.ts";
+
+export interface EnvironmentValue {
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface EffectiveOptions {
+  readonly files: Files;
+  readonly facts: Facts;
+  /** Paths of files, and "env"; the first decides. What it does not name has no say. */
+  readonly precedence: readonly string[];
+  /** Which variable stands for which name in files. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+interface Decided extends Fact {
+  /** What would decide if it were not for this, in order. */
+  readonly overrides?: readonly Omit<Fact, "name">[];
+}
+
+export interface Effective {
+  readonly precedence: readonly string[];
+  readonly values: readonly Decided[];
+  /** Files that have a say, and could not be asked. */
+  readonly broken?: readonly { readonly file: string; readonly says: string }[];
+}
+
+export function createEffective({ files, facts, precedence, variables }: EffectiveOptions) {
+  const standsFor = new Map(Object.entries(variables));
+  const nameOf = (variable: string) => standsFor.get(variable) ?? variable;
+
+  return async function effective(environment: readonly EnvironmentValue[]): Promise<Effective> {
+    const byName = new Map<string, Fact[]>();
+    const broken: { file: string; says: string }[] = [];
+    const add = (name: string, fact: Fact): void => {
+      const known = byName.get(name);
+      if (known) known.push(fact);
+      else byName.set(name, [fact]);
+    };
+    for (const each of precedence) {
+      if (each === "env")
+        for (const { name, value } of environment) {
+          const meant = nameOf(name);
+          add(meant, facts.of(meant, value, { variable: name }));
+        }
+      const file = files.all.find(({ path }) => path === each);
+      if (!file) continue;
+      try {
+        for (const { path, value, line } of await files.read(file)) {
+          const spelled = spellName(path);
+          const name = file.format === "dotenv" ? nameOf(spelled) : spelled;
+          add(name, facts.of(name, value, { file: file.path, line }));
+        }
+      } catch (cause) {
+        if (!(cause instanceof ResourceError)) throw cause;
+        // What is not there has no say.
+        if (cause.kind !== "not-found") broken.push({ file: file.path, says: cause.message });
+      }
+    }
+    const values = [...byName.values()].map(([first, ...others]): Decided => {
+      const overrides = others.map(({ name: _name, ...rest }) => rest);
+      return { ...(first as Fact), ...(overrides.length > 0 && { overrides }) };
+    });
+    values.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+    return { precedence, values, ...(broken.length > 0 && { broken }) };
+  };
+}

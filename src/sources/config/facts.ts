@@ -1,0 +1,111 @@
+/** What may be said of a value: all of it where its name is known to be harmless, otherwise that it is set and whether it is another. */
+import { createGlob, isGlob } from "../../lib/glob.ts";
+import { findSecrets, mask, seemsRandom } from "../../lib/secrets.ts";
+import type { Scalar } from "./leaf.ts";
+
+/** Where a value comes from. */
+export type Origin = { readonly variable: string } | { readonly file: string; readonly line: number };
+
+export interface Fact {
+  readonly name: string;
+  /** Whether there is anything in it. */
+  readonly set: boolean;
+  readonly source: Origin;
+  /** Equal for equal values, for as long as this house runs. */
+  readonly fingerprint?: string;
+  /** Only of what may be shown. */
+  readonly value?: Scalar;
+}
+
+export interface Facts {
+  of(name: string, value: Scalar, source: Origin): Fact;
+}
+
+/** What programs are commonly set up with, and no one minds being read. */
+const harmless = new Set(
+  (
+    "NODE_ENV APP_ENV RAILS_ENV RACK_ENV FLASK_ENV DJANGO_ENV ENV ENVIRONMENT STAGE CI TZ LANG LANGUAGE TERM COLORTERM " +
+    "NO_COLOR FORCE_COLOR LOG_LEVEL LOGLEVEL RUST_LOG PORT HOST"
+  ).split(" "),
+);
+
+const secretWords =
+  /secret|passw|passphrase|passcode|pwd|token|credential|(?:api|access|private|signing|encryption|master|license|service|account|shared|storage)[_.-]?key|(?:^|[_.-])key(?:$|[_.-])|key$|auth(?!or)|cookie|session|salt|signature|(?:^|[_.-])(?:pat|sig|pin|otp|mfa|jwt|pem|pfx|dsn|sas)(?:$|[_.-])|bearer|webhook|connection[_.-]?string|private/i;
+
+const maxShown = 4096;
+
+/** `show` are names, or patterns of them, of values that are shown. */
+export function createFacts(show: readonly string[], key: Uint8Array): Facts {
+  const exact = new Set(show);
+  const patterns = show.filter(isGlob).map(createGlob);
+
+  function mayShow(name: string, value: Exclude<Scalar, null>): boolean {
+    if (exact.has(name)) return true;
+    if (secretWords.test(name) || isDrawnByLot(String(value))) return false;
+    return harmless.has(name) || /^LC_[A-Z]+$/.test(name) || patterns.some((pattern) => pattern.matches(name));
+  }
+
+  return {
+    of(name, value, source) {
+      const isSet = value !== null && value !== "";
+      const safe = "variable" in source ? { variable: withoutSecret(source.variable) } : source;
+      const said = { name: withoutSecret(name), set: isSet, source: safe };
+      if (!isSet) return said;
+      const shown = mayShow(name, value) ? shownAs(name, value) : undefined;
+      return shown === undefined ? { ...said, fingerprint: fingerprintOf(value, key) } : { ...said, value: shown };
+    },
+  };
+}
+
+/** Whether a part of it would be taken for a secret if it were called one. */
+function isDrawnByLot(value: string): boolean {
+  return value.split(/[\s"'`,;&]+/).some((part) => findSecrets(`secret="${part}"`).length > 0);
+}
+
+/** A name as it may be shown: a token may be used as one, and a broken file may make one of a piece of a key. */
+export function withoutSecret(name: string): string {
+  return findSecrets(name).length > 0 || seemsRandom(name) ? mask : name;
+}
+
+function fingerprintOf(value: Scalar, key: Uint8Array): string {
+  const { createHmac } = process.getBuiltinModule("node:crypto");
+  return createHmac("sha256", key).update(String(value)).digest("hex").slice(0, 16);
+}
+
+/** The value without credentials; undefined where it cannot be told from them. */
+function shownAs(name: string, value: Exclude<Scalar, null>): Scalar | undefined {
+  if (typeof value !== "string") return value;
+  if (value.length > maxShown) return undefined;
+  const plain = withoutCredentials(value);
+  if (plain === undefined || holdsNamedSecret(plain)) return undefined;
+  if (findSecrets(plain).length > 0 || findSecrets(`${name}=${plain}`).length > 0) return undefined;
+  return plain;
+}
+
+/** `Password=…` in a connection string, `"token": "…"` in a text of its own format. */
+function holdsNamedSecret(text: string): boolean {
+  return /(?:secret|passw(?:or)?d|pwd|passphrase|token|api_?key|access_?key|account_?key|sig|signature|credential)["']?\s{0,4}[=:]\s{0,4}["']?[^\s"'&;,]/i.test(
+    text,
+  );
+}
+
+/** URLs without whom they log in as. Undefined where it is not clear what is a password and what a path. */
+function withoutCredentials(text: string): string | undefined {
+  let plain = "";
+  let at = 0;
+  for (let mark = text.indexOf("://"); mark >= 0; mark = text.indexOf("://", at)) {
+    const from = mark + 3;
+    const space = text.slice(from).search(/[\s"'<>]/);
+    const end = space < 0 ? text.length : from + space;
+    const next = text.indexOf("://", from);
+    const isFollowed = next >= 0 && next < end;
+    const url = text.slice(from, isFollowed ? next : end);
+    const authority = /^[^/?#]*/.exec(url)?.[0] ?? "";
+    const rest = url.slice(authority.length);
+    // A password with a slash in it would leave its end in the path, or look like two URLs.
+    if (/[^/]@/.test(rest) || (isFollowed && !/[,;|&=]/.test(url))) return undefined;
+    plain += text.slice(at, from);
+    at = from + authority.lastIndexOf("@") + 1;
+  }
+  return plain + text.slice(at);
+}

@@ -1,0 +1,121 @@
+/** The files that the config names, and no others: read through the same narrow way as every file. */
+import { realpathSync, statfsSync } from "node:fs";
+import { resolve } from "node:path";
+import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
+import { decodeExactly, findEncoding } from "../../lib/text-encoding.ts";
+import { type Confine, createConfine, type Place } from "../file/confine.ts";
+import { createLocalDisk, createRemoteDisk, type Disk, diskKind, isNothing, isRefusal } from "../file/disk.ts";
+import { run, settled, type Steps } from "../file/steps.ts";
+import { type Format, parse } from "./formats.ts";
+import { FormatError, type Leaf } from "./leaf.ts";
+
+export interface NamedFile {
+  /** Below the root, without dots. */
+  readonly path: string;
+  readonly format: Format;
+}
+
+export interface Files {
+  readonly all: readonly NamedFile[];
+  /** Throws "not-found" where no file is, "invalid" with the line for one that is broken. */
+  read(file: NamedFile): Promise<readonly Leaf[]>;
+  /** Another one for another content; undefined where no file is. */
+  look(file: NamedFile): Promise<string | undefined>;
+}
+
+export interface FilesOptions {
+  readonly root: string;
+  readonly files: readonly NamedFile[];
+  readonly maxBytes: number;
+}
+
+interface Way {
+  readonly disk: Disk;
+  readonly confine: Confine;
+}
+
+export function openFiles({ root: configured, files, maxBytes }: FilesOptions): Files {
+  let opened: Way | undefined;
+
+  function open(): Way {
+    let root: string;
+    try {
+      root = realpathSync.native(resolve(configured));
+    } catch (cause) {
+      throw new ResourceError("unavailable", "the folder of this mount is not there just now", { cause });
+    }
+    const disk = diskKind(statfsSync(root).type) === "remote" ? createRemoteDisk() : createLocalDisk();
+    const serving = {
+      isPath: (path: string) => files.some((file) => file.path === path),
+      serves: () => settled(true),
+      trusted: () => undefined,
+    };
+    return { disk, confine: createConfine(root, disk, serving) };
+  }
+
+  async function visit<T>(path: string, use: (place: Place, way: Way) => Steps<T | undefined>): Promise<T | undefined> {
+    const way = (opened ??= open());
+    try {
+      return await run(way.confine.visit(path, (place) => use(place, way)));
+    } catch (cause) {
+      if (cause instanceof ResourceError) throw cause;
+      if (isNothing(cause)) return undefined;
+      if (isRefusal(cause)) throw new ResourceError("denied", `the system refuses ${quote(path)}`, { cause });
+      throw new ResourceError("unavailable", `${quote(path)} cannot be read just now; try again`, { cause });
+    }
+  }
+
+  async function textOf({ path }: NamedFile): Promise<string | undefined> {
+    return visit(path, function* (place, { confine, disk }) {
+      const fd = place.kind === "file" ? yield* confine.open(place) : undefined;
+      if (fd === undefined) return undefined;
+      try {
+        const size = Number(place.stats.size);
+        const bytes = size > maxBytes ? undefined : yield* settled(disk.read(fd, size, maxBytes));
+        if (bytes && bytes.length <= maxBytes) return decode(path, bytes);
+        throw new ResourceError(
+          "too-large",
+          `${quote(path)} has more than ${maxBytes} bytes; raise "maxBytes" if it is meant to be this large`,
+          { details: { reason: "too-large", maxBytes } },
+        );
+      } finally {
+        disk.close(fd);
+      }
+    });
+  }
+
+  return {
+    all: files,
+
+    async read(file) {
+      const text = await textOf(file);
+      if (text === undefined) throw notFound(`file/${file.path}`);
+      try {
+        return await parse(text, file.format);
+      } catch (cause) {
+        if (cause instanceof ResourceError) throw cause;
+        // Whatever else a parser throws may repeat what it was given.
+        const { line, message } =
+          cause instanceof FormatError ? cause : new FormatError(1, `it is no ${file.format} that can be understood`);
+        throw invalid(`${quote(file.path)} is broken at line ${line}: ${message}`, {
+          file: file.path,
+          line,
+          says: message,
+        });
+      }
+    },
+
+    async look({ path }) {
+      return visit(path, ({ kind, stats: { dev, ino, size, mtimeNs, ctimeNs } }) =>
+        settled(kind === "file" ? [dev, ino, size, mtimeNs, ctimeNs].join(":") : undefined),
+      );
+    },
+  };
+}
+
+function decode(path: string, bytes: Buffer): string {
+  const found = findEncoding(bytes);
+  const text = found && decodeExactly(bytes.subarray(found.markBytes), found.encoding);
+  if (text === undefined) throw invalid(`${quote(path)} is no text, so nothing can be said of it`);
+  return text;
+}

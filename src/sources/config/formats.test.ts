@@ -1,0 +1,334 @@
+/** Every format as it comes to names, values and lines; and files that are made to break something. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type Format, formatOf, formats, parse } from "./formats.ts";
+import { FormatError, spellName } from "./leaf.ts";
+import { parseToml } from "./parse-toml.ts";
+
+async function read(text: string, format: Format): Promise<readonly (readonly [string, unknown, number])[]> {
+  return (await parse(text, format)).map(({ path, value, line }) => [spellName(path), value, line] as const);
+}
+
+async function complaint(text: string, format: Format): Promise<FormatError> {
+  try {
+    await parse(text, format);
+  } catch (cause) {
+    if (cause instanceof FormatError) return cause;
+    throw cause;
+  }
+  throw new Error("it was understood");
+}
+
+describe("what a file says", () => {
+  it("of JSON, with comments", async () => {
+    expect(
+      await read('{\n  // a port\n  "server": { "port": 80,\n "hosts": ["a",\n null] },\n  "a.b": true\n}', "json"),
+    ).toEqual([
+      ["server.port", 80, 3],
+      ["server.hosts[0]", "a", 4],
+      ["server.hosts[1]", null, 5],
+      ['["a.b"]', true, 6],
+    ]);
+  });
+
+  it("of YAML, with aliases, merge keys, tags and texts over several lines", async () => {
+    const text = [
+      "base: &base",
+      "  host: localhost",
+      "  port: 1",
+      "production:",
+      "  <<: *base",
+      "  port: 2",
+      "list: [*base]",
+      "key: |",
+      "  one",
+      "  two",
+      "when: 2026-01-31",
+      "secret: !vault abc",
+      "nothing:",
+    ].join("\n");
+    expect(await read(text, "yaml")).toEqual([
+      ["base.host", "localhost", 2],
+      ["base.port", 1, 3],
+      ["production.port", 2, 6],
+      ["production.host", "localhost", 2],
+      ["list[0].host", "localhost", 2],
+      ["list[0].port", 1, 3],
+      ["key", "one\ntwo\n", 8],
+      ["when", "2026-01-31", 11],
+      ["secret", "abc", 12],
+      ["nothing", null, 13],
+    ]);
+    expect(await read("", "yaml")).toEqual([]);
+  });
+
+  it("of TOML, each value at its own line", async () => {
+    const text = [
+      'title = "x" # [no.table]',
+      "[server]",
+      "port = 8080",
+      "hosts = [ # many",
+      '  "a", "]",',
+      "]",
+      "inline = { a = 1, b = '}' }",
+      '"odd.key" = true',
+      'long = """',
+      "[not.a.table]",
+      'name = "no"',
+      '"""',
+      "[server.tls]",
+      "on = false",
+      "[[user]]",
+      'name = "first"',
+      "[user.address]",
+      'city = "Kyoto"',
+      "[[user]]",
+      'name = "second"',
+      "when = 2026-01-31",
+      "big = 9007199254740993",
+    ].join("\n");
+    expect(await read(text, "toml")).toEqual([
+      ["title", "x", 1],
+      ["server.port", 8080, 3],
+      ["server.hosts[0]", "a", 4],
+      ["server.hosts[1]", "]", 4],
+      ["server.inline.a", 1, 7],
+      ["server.inline.b", "}", 7],
+      ['server["odd.key"]', true, 8],
+      ["server.long", '[not.a.table]\nname = "no"\n', 9],
+      ["server.tls.on", false, 14],
+      ["user[0].name", "first", 16],
+      ["user[0].address.city", "Kyoto", 18],
+      ["user[1].name", "second", 20],
+      ["user[1].when", "2026-01-31", 21],
+      ["user[1].big", "9007199254740993", 22],
+    ]);
+  });
+
+  it("of dotenv, with quotes of all kinds and keys without any", async () => {
+    const text = [
+      "# a comment",
+      "export A=1 # one",
+      "B='two # not a comment'",
+      'C="three\\n\\"lines\\"',
+      'over two"',
+      "EMPTY=",
+      "HASH=a#b",
+      "REF=${A}/x",
+      "KEY=-----BEGIN THING-----",
+      "abc=",
+      "-----END THING-----",
+      "A=last",
+    ].join("\r\n");
+    expect(await read(text, "dotenv")).toEqual([
+      ["A", "last", 12],
+      ["B", "two # not a comment", 3],
+      ["C", 'three\n"lines"\nover two', 4],
+      ["EMPTY", "", 6],
+      ["HASH", "a#b", 7],
+      ["REF", "${A}/x", 8],
+      ["KEY", "-----BEGIN THING-----\nabc=\n-----END THING-----", 9],
+    ]);
+  });
+
+  it("of INI, with sections, switches and values that go on", async () => {
+    const text = [
+      "top = 1",
+      "; comment",
+      "[database]",
+      'host: "db" ',
+      "skip-networking",
+      "key = one",
+      "  two=",
+      "port = 5432 ; the usual",
+      '[remote "origin"]',
+      "\turl = git@host:x",
+    ].join("\n");
+    expect(await read(text, "ini")).toEqual([
+      ["top", "1", 1],
+      ["database.host", "db", 4],
+      ["database.skip-networking", true, 5],
+      ["database.key", "one\ntwo=", 6],
+      ["database.port", "5432", 8],
+      ["remote.origin.url", "git@host:x", 10],
+    ]);
+  });
+
+  it("of properties, as Java reads them", async () => {
+    const text = [
+      "! comment",
+      "spring.datasource.url = jdbc:x",
+      "a\\=b:c",
+      "word value",
+      "long = one \\",
+      "  two",
+      "jp=\\u65e5",
+    ].join("\n");
+    expect(await read(text, "properties")).toEqual([
+      ["spring.datasource.url", "jdbc:x", 2],
+      ["a=b", "c", 3],
+      ["word", "value", 4],
+      ["long", "one two", 5],
+      ["jp", "日", 7],
+    ]);
+  });
+
+  it("is found by its name", () => {
+    const names = [
+      ".env",
+      ".env.local",
+      "prod.env",
+      "a.JSON",
+      "x.yml",
+      "pyproject.toml",
+      "my.cnf",
+      "a.properties",
+      "a.txt",
+      "env",
+    ];
+    expect(names.map(formatOf)).toEqual([
+      "dotenv",
+      "dotenv",
+      "dotenv",
+      "json",
+      "yaml",
+      "toml",
+      "ini",
+      "properties",
+      undefined,
+      undefined,
+    ]);
+  });
+});
+
+it("TOML needs a package, and names the command that installs it", async () => {
+  const missing = Object.assign(new Error("Cannot find package 'smol-toml'"), { code: "ERR_MODULE_NOT_FOUND" });
+  await expect(parseToml("a = 1", () => Promise.reject(missing))).rejects.toMatchObject({
+    kind: "unsupported",
+    message: 'a TOML file needs the package "smol-toml"; install it with "npm install smol-toml"',
+  });
+});
+
+it("a key that is written into a value as it is makes no names of its lines", async () => {
+  const key = ["-----BEGIN THING-----", "abc=", "d/e: f", "-----END THING-----"].join("\n");
+  for (const format of ["dotenv", "ini", "properties"] as const) {
+    expect(await read(`A=${key}\nB=1\n`, format), format).toEqual([
+      ["A", key, 1],
+      ["B", "1", 5],
+    ]);
+    expect((await complaint("A=-----BEGIN THING-----\nabc=\n", format)).line).toBe(1);
+  }
+});
+
+describe("a file that is broken", () => {
+  const planted = "s3cr3tValue";
+  it.each<[Format, string, number]>([
+    ["json", `{\n  "a": "${planted}",\n  "b": ${planted}\n}`, 3],
+    ["yaml", `a: ${planted}\nb: "${planted}\n`, 3],
+    ["yaml", `a: ${planted}\na: ${planted}\n`, 2],
+    ["toml", `a = 1\nb = ${planted}\n`, 2],
+    ["toml", `a = "${planted}"\na = "${planted}"\n`, 2],
+    ["dotenv", `A=1\n${planted}\n`, 2],
+    ["dotenv", `A=1\nB="${planted}\n`, 2],
+    ["ini", `[a]\nb = 1\n? ${planted} !\n`, 3],
+    ["properties", `a=1\n=${planted}\n`, 2],
+    ["properties", `a=\\u${planted}\n`, 1],
+  ])("in %s is told by its line, and nothing of it is repeated", async (format, text, line) => {
+    const error = await complaint(text, format);
+    expect(error.line).toBe(line);
+    expect(error.message).not.toContain(planted);
+  });
+
+  it("because of aliases that unfold without end is given up at once", async () => {
+    const bomb = ["a0: &a0 [x,x,x,x,x,x,x,x,x,x]"];
+    for (let depth = 1; depth < 10; depth += 1) bomb.push(`a${depth}: &a${depth} [${`*a${depth - 1},`.repeat(10)}]`);
+    expect((await complaint(bomb.join("\n"), "yaml")).message).toMatch(/more than|too much/);
+    const hollow = ["a0: &a0 []"];
+    for (let depth = 1; depth < 10; depth += 1) hollow.push(`a${depth}: &a${depth} [${`*a${depth - 1},`.repeat(10)}]`);
+    expect((await complaint(hollow.join("\n"), "yaml")).message).toContain("unfold");
+    const merged = ["a0: &a0 {x: 1}"];
+    for (let depth = 1; depth < 10; depth += 1)
+      merged.push(`a${depth}: &a${depth} {<<: [${`*a${depth - 1},`.repeat(10)}]}`);
+    expect((await complaint(merged.join("\n"), "yaml")).message).toContain("unfold");
+    const many = `a: &a 1\nb: [${"*a,".repeat(50_000)}]`;
+    expect((await complaint(many, "yaml")).message).toContain("more than");
+    expect((await complaint("a: &a\n  b: *a\n", "yaml")).message).toContain("itself");
+    expect((await complaint("a: &a\n  <<: *a\n", "yaml")).message).toContain("itself");
+  });
+
+  it("because it lies too deep is refused in words", async () => {
+    for (const [format, text] of [
+      ["json", `${"[".repeat(5000)}${"]".repeat(5000)}`],
+      ["json", `${'{"a":'.repeat(100)}1${"}".repeat(100)}`],
+      ["yaml", `${"[".repeat(100)}1${"]".repeat(100)}`],
+      ["toml", `a = ${"[".repeat(100)}1${"]".repeat(100)}`],
+    ] as const)
+      expect((await complaint(text, format)).message, format).not.toBe("");
+  });
+
+  it("of any size that is made to be slow is refused or read, line by line", async () => {
+    for (const format of ["dotenv", "ini", "properties"] as const)
+      for (const piece of ['A="\n', "a\\\n", "  x\n", "A=1\n", "\\\\", "a = '\n", "A=-----BEGIN X-----\n"])
+        await parse(piece.repeat(Math.floor(250_000 / piece.length)), format).catch((cause: unknown) => {
+          if (!(cause instanceof FormatError)) throw cause;
+        });
+  });
+});
+
+it("names that mean something to the language are names like any other", async () => {
+  const texts: Readonly<Record<Format, string>> = {
+    json: '{"__proto__": {"polluted": 1}, "constructor": {"prototype": 2}}',
+    yaml: "__proto__:\n  polluted: 1\nconstructor:\n  prototype: 2\n",
+    toml: "[__proto__]\npolluted = 1\n[constructor]\nprototype = 2\n",
+    ini: "[__proto__]\npolluted = 1\n[constructor]\nprototype = 2\n",
+    properties: "__proto__.polluted = 1\nconstructor.prototype = 2\n",
+    dotenv: "__proto__=1\nconstructor=2\n",
+  };
+  for (const format of formats) {
+    const names = (await read(texts[format], format)).map(([name]) => name);
+    expect(names, format).toEqual(
+      format === "dotenv" ? ["__proto__", "constructor"] : ["__proto__.polluted", "constructor.prototype"],
+    );
+  }
+  expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+});
+
+it("whatever is in a file, it is read or refused with a line that it has", async () => {
+  const piece = fc.constantFrom(
+    "a",
+    "=",
+    ":",
+    "\n",
+    '"',
+    "'",
+    "[",
+    "]",
+    "{",
+    "}",
+    "\\",
+    "- ",
+    "&a ",
+    "*a",
+    "#",
+    " ",
+    "<<",
+    ",",
+    "1",
+    "\u0000",
+    "日",
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(piece, { maxLength: 40 }), fc.constantFrom(...formats), async (pieces, format) => {
+      const text = pieces.join("");
+      const lines = text.split(/\r\n|\n|\r/).length;
+      try {
+        for (const { line } of await parse(text, format)) expect(line).toBeLessThanOrEqual(lines);
+      } catch (cause) {
+        if (!(cause instanceof FormatError)) throw cause;
+        expect(cause.line).toBeGreaterThanOrEqual(1);
+        expect(cause.line).toBeLessThanOrEqual(lines);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,45 @@
+/** Which format a file is in, and what it says. */
+import type { Leaf } from "./leaf.ts";
+
+export const formats = ["dotenv", "json", "yaml", "toml", "ini", "properties"] as const;
+export type Format = (typeof formats)[number];
+
+const endings: Readonly<Record<string, Format>> = {
+  env: "dotenv",
+  json: "json",
+  jsonc: "json",
+  yaml: "yaml",
+  yml: "yaml",
+  toml: "toml",
+  ini: "ini",
+  cfg: "ini",
+  conf: "ini",
+  cnf: "ini",
+  properties: "properties",
+};
+
+/** By its name; undefined where that does not say. */
+export function formatOf(path: string): Format | undefined {
+  const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
+  if (/^\.env(?:$|[.-])/.test(name)) return "dotenv";
+  const ending = name.slice(name.lastIndexOf(".")).slice(1);
+  return name.includes(".") && Object.hasOwn(endings, ending) ? endings[ending] : undefined;
+}
+
+/** Throws a FormatError for a text that is not in this format. */
+export async function parse(text: string, format: Format): Promise<readonly Leaf[]> {
+  switch (format) {
+    case "json":
+      return (await import("./parse-json.ts")).parseJson(text);
+    case "yaml":
+      return (await import("./parse-yaml.ts")).parseYaml(text);
+    case "toml":
+      return (await import("./parse-toml.ts")).parseToml(text);
+    case "dotenv":
+      return (await import("./parse-lines.ts")).parseDotenv(text);
+    case "ini":
+      return (await import("./parse-lines.ts")).parseIni(text);
+    case "properties":
+      return (await import("./parse-lines.ts")).parseProperties(text);
+  }
+}

@@ -1,0 +1,57 @@
+/** What every format comes to: values by name, each with the line it stands on. */
+
+export type Scalar = string | number | boolean | null;
+
+export interface Leaf {
+  /** From the outside in: keys, and places in lists. */
+  readonly path: readonly (string | number)[];
+  readonly value: Scalar;
+  /** Counted from 1. */
+  readonly line: number;
+}
+
+/** A file that is not what its format asks for. The message is a sentence that repeats nothing of the file. */
+export class FormatError extends Error {
+  override readonly name = "FormatError";
+  readonly line: number;
+
+  constructor(line: number, message: string) {
+    super(message);
+    this.line = line;
+  }
+}
+
+export interface Leaves {
+  readonly all: readonly Leaf[];
+  add(path: readonly (string | number)[], value: Scalar, line: number): void;
+}
+
+/** Aliases make much of little. */
+const maxLeaves = 20_000;
+export const maxDepth = 64;
+const maxNameLength = 1000;
+
+export function createLeaves(): Leaves {
+  const all: Leaf[] = [];
+  return {
+    all,
+    add(path, value, line) {
+      if (all.length >= maxLeaves) throw new FormatError(line, `it holds more than ${maxLeaves} values`);
+      if (path.length > maxDepth) throw new FormatError(line, "values lie too deep within each other");
+      if (path.some((each) => typeof each === "string" && each.length > maxNameLength))
+        throw new FormatError(line, "a name is too long");
+      all.push({ path, value, line });
+    },
+  };
+}
+
+/** `server.port`, `hosts[0]`, `["a.b"].c`. */
+export function spellName(path: readonly (string | number)[]): string {
+  return path
+    .map((each, at) => {
+      if (typeof each === "number") return `[${each}]`;
+      if (!/^[^.[\]"\s]+$/.test(each)) return `[${JSON.stringify(each)}]`;
+      return at === 0 ? each : `.${each}`;
+    })
+    .join("");
+}

@@ -1,0 +1,104 @@
+/** YAML: one document, its aliases followed, its merge keys (`<<`) merged. */
+import type { Node, Pair, YAMLMap } from "yaml";
+import { createLeaves, FormatError, type Leaf, maxDepth } from "./leaf.ts";
+import { createLineFinder } from "./parse-json.ts";
+
+type Path = readonly (string | number)[];
+
+/** What the parser says of its own accord may repeat the text. */
+const sentences: Readonly<Record<string, string>> = {
+  BAD_INDENT: "the indentation does not fit what is around it, or a bracket is not closed",
+  MULTIPLE_DOCS: "one file holds one document; remove the others",
+  TAB_AS_INDENT: "indent with spaces, not with tabs",
+};
+
+export async function parseYaml(text: string): Promise<readonly Leaf[]> {
+  const yaml = await import("yaml");
+  const lineAt = createLineFinder(text);
+  const document = yaml.parseDocument(text, {
+    prettyErrors: false,
+    logLevel: "silent",
+    // Its own look compares every key with every other.
+    uniqueKeys: false,
+  });
+  const [error] = document.errors;
+  if (error) throw new FormatError(lineAt(error.pos[0]), sentences[error.code] ?? "it is no valid YAML");
+  const leaves = createLeaves();
+  /** Found in one pass: to look each of them up would take a pass each. */
+  const targets = new Map<unknown, Node | undefined>();
+  const anchors = new Map<string, Node>();
+  yaml.visit(document, (_, node) => {
+    if (yaml.isAlias(node)) targets.set(node, anchors.get(node.source));
+    else if (yaml.isNode(node) && "anchor" in node && typeof node.anchor === "string") anchors.set(node.anchor, node);
+  });
+  let steps = 0;
+
+  function resolve(node: unknown, line: number, within: readonly Node[]): Node | undefined {
+    const found = yaml.isAlias(node) ? targets.get(node) : (node as Node | null | undefined);
+    if (found && within.includes(found)) throw new FormatError(line, "an alias leads back to itself");
+    return found ?? undefined;
+  }
+
+  /** Its own keys, then those of the maps it merges, the first of a name. */
+  function pairsOf(map: YAMLMap, line: number, within: readonly Node[]): ReadonlyMap<string, Pair> {
+    const pairs = new Map<string, Pair>();
+    const merged: YAMLMap[] = [];
+    for (const pair of map.items) {
+      const key = keyOf(pair.key);
+      if (key !== "<<") {
+        if (pairs.has(key)) throw new FormatError(lineOf(pair.key, line), "a key is there twice; keep one");
+        pairs.set(key, pair);
+      } else {
+        const value = resolve(pair.value, line, within);
+        const maps = yaml.isSeq(value) ? value.items.map((item) => resolve(item, line, within)) : [value];
+        merged.push(...maps.filter((each) => yaml.isMap(each)));
+      }
+    }
+    for (const each of merged)
+      for (const [key, pair] of pairsOf(each, line, deeper(within, each, line)))
+        if (!pairs.has(key)) pairs.set(key, pair);
+    return pairs;
+  }
+
+  function deeper(within: readonly Node[], node: Node, line: number): readonly Node[] {
+    steps += 1;
+    // Aliases of aliases of nothing give no values, and still take their time.
+    if (steps > 50_000) throw new FormatError(line, "its aliases unfold into too much; write it out");
+    if (within.length > maxDepth) throw new FormatError(line, "values lie too deep within each other");
+    return [...within, node];
+  }
+
+  function lineOf(node: unknown, otherwise: number): number {
+    const at = (node as Node | null)?.range?.[0];
+    return at === undefined ? otherwise : lineAt(at);
+  }
+
+  function keyOf(key: unknown): string {
+    const node = yaml.isAlias(key) ? targets.get(key) : key;
+    return yaml.isScalar(node) ? String(node.value) : "?";
+  }
+
+  function visit(given: unknown, path: Path, line: number, within: readonly Node[]): void {
+    const node = resolve(given, line, within);
+    if (yaml.isMap(node)) {
+      const inside = deeper(within, node, line);
+      for (const [key, pair] of pairsOf(node, line, inside)) {
+        visit(pair.value, [...path, key], lineOf(pair.key, line), inside);
+      }
+    } else if (yaml.isSeq(node)) {
+      const inside = deeper(within, node, line);
+      node.items.forEach((item, index) => visit(item, [...path, index], lineOf(item, line), inside));
+    } else leaves.add(path, yaml.isScalar(node) ? toScalar(node.value) : null, line);
+  }
+
+  const start = document.contents?.range?.[0] ?? 0;
+  if (document.contents !== null) visit(document.contents, [], lineAt(start), []);
+  return leaves.all;
+}
+
+function toScalar(value: unknown): Leaf["value"] {
+  if (value === null || value === undefined) return null;
+  if (typeof value === "boolean" || typeof value === "string") return value;
+  if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
+  return value instanceof Date ? value.toISOString() : String(value);
+}

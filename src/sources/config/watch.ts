@@ -1,0 +1,89 @@
+/** What changes in the named files: the system says that something was written beside them, a look says what. */
+import { type FSWatcher, watch } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
+import type { SourceChange, Tools } from "../../source.ts";
+import type { LookOut } from "../database/watching.ts";
+import type { Files } from "./files.ts";
+
+export interface WatchOptions {
+  readonly root: string;
+  readonly files: Files;
+  readonly pollMs: number;
+  readonly wait: Tools["wait"];
+}
+
+type Seen = ReadonlyMap<string, string | undefined>;
+
+/** Editors write in several steps. */
+const quietMs = 30;
+
+export function createLookOut({ root, files, pollMs, wait }: WatchOptions) {
+  async function look(): Promise<Seen> {
+    const seen = await Promise.all(
+      files.all.map(async (file) => [file.path, await files.look(file).catch(() => undefined)] as const),
+    );
+    return new Map(seen);
+  }
+
+  return async function lookOut({ armed, tell, signal }: LookOut): Promise<void> {
+    let isWritten = false;
+    let waiting: AbortController | undefined;
+    // Before the first look, so that nothing falls between.
+    const watchers = watchFolders(root, files, () => {
+      isWritten = true;
+      waiting?.abort();
+    });
+    try {
+      let last = await look();
+      armed();
+      while (!signal.aborted) {
+        if (!isWritten) {
+          waiting = new AbortController();
+          await wait(pollMs, AbortSignal.any([signal, waiting.signal])).catch(() => undefined);
+        }
+        if (signal.aborted) return;
+        if (isWritten) await wait(quietMs, signal).catch(() => undefined);
+        isWritten = false;
+        const now = await look();
+        const changes = changesBetween(last, now);
+        if (changes.length > 0) tell(changes);
+        last = now;
+      }
+    } finally {
+      for (const watcher of watchers) watcher.close();
+    }
+  };
+}
+
+/** A file may be replaced by another: so its folder is watched. What cannot be watched is looked at now and then. */
+function watchFolders(root: string, files: Files, written: () => void): readonly FSWatcher[] {
+  const names = new Map<string, Set<string>>();
+  for (const { path } of files.all) {
+    const full = resolve(root, path);
+    names.set(dirname(full), (names.get(dirname(full)) ?? new Set()).add(basename(full)));
+  }
+  return [...names].flatMap(([folder, own]) => {
+    try {
+      const watcher = watch(folder, { persistent: false }, (_, changed) => {
+        // A name that begins with two dots is what links of mounted volumes are swapped through.
+        if (changed === null || own.has(changed) || changed.startsWith("..")) written();
+      });
+      watcher.on("error", () => watcher.close());
+      return [watcher];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function changesBetween(before: Seen, after: Seen): SourceChange[] {
+  const changes: SourceChange[] = [];
+  for (const [path, now] of after) {
+    const old = before.get(path);
+    if (old === now) continue;
+    const kind = old === undefined ? "appeared" : now === undefined ? "gone" : "changed";
+    changes.push({ kind, path: `file/${path}` });
+  }
+  if (changes.length > 0) changes.push({ kind: "changed", path: "effective" });
+  return changes;
+}
