@@ -124,6 +124,31 @@ describe("a crawl", () => {
     expect(found("tea")).toEqual(["a", "b-c", "d"]);
   });
 
+  it("puts in nothing of a mount of too many files, asks for no changes of it, and forgets what was in", async () => {
+    const memory = createMemory({ a: "tea", b: "tea" });
+    await once(memory.source, { maxFiles: 2 });
+    expect(found("tea")).toEqual(["a", "b"]);
+    memory.set("c", "tea");
+    let followed = 0;
+    const follow = async () => void (followed += 1);
+    // How many there were is known from before: the third is found on the way.
+    const grown = begin(memory.source, { maxFiles: 2, follow });
+    await grown.ran;
+    expect(grown.crawl.state).toMatchObject({
+      phase: "large",
+      ready: 0,
+      lastError: expect.stringContaining("maxFiles"),
+    });
+    expect(stored()).toEqual([]);
+    expect(followed).toBe(1);
+    const { source, reads } = counting(memory.source);
+    await begin(source, { maxFiles: 2, follow }).ran;
+    expect(reads).toEqual([]);
+    expect(followed).toBe(1);
+    await once(memory.source, { maxFiles: 3 });
+    expect(found("tea")).toEqual(["a", "b", "c"]);
+  });
+
   it("puts in all that is there, and says how far it has come", async () => {
     const { source } = createMemory({ "a/one.md": "apple tea", "b.md": "green tea", "c.bin": new Uint8Array([0, 1]) });
     const { crawl, until } = begin(source);

@@ -18,6 +18,10 @@ export interface CrawlOptions extends TextLimits {
   /** Whether only one pass is wanted. */
   readonly once?: boolean;
   readonly everyMs?: number;
+  /** A mount of more than this is not indexed at all: searching in some of it would mislead. */
+  readonly maxFiles?: number;
+  /** Called once, before anything is looked at. Resolves when from there on changes are sure to be told. */
+  follow?(signal: AbortSignal): Promise<void>;
   /** Whether the index may still grow. Where not, nothing is put in. */
   mayGrow(): boolean;
   /** Called whenever `state` is another. */
@@ -25,7 +29,7 @@ export interface CrawlOptions extends TextLimits {
 }
 
 export interface CrawlState {
-  readonly phase: "waiting" | "counting" | "indexing" | "complete" | "failing";
+  readonly phase: "waiting" | "counting" | "indexing" | "complete" | "failing" | "large";
   /** How much of the mount has been looked at in this pass, and how much there is as far as it is known. */
   readonly looked: number;
   readonly total: number;
@@ -41,7 +45,7 @@ export interface CrawlState {
 export interface Crawl {
   readonly state: CrawlState;
   hear(changes: readonly SourceChange[]): void;
-  /** Works until the signal ends; with `once`, until a pass is complete or has failed. */
+  /** Works until the signal ends, or the mount is found to be too large; with `once`, until a pass is complete or has failed. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -60,6 +64,7 @@ interface Work {
 
 export function createCrawl(options: CrawlOptions): Crawl {
   const { mount, source, store, tools, isWatched, once = false, everyMs = 300_000, mayGrow, moved } = options;
+  const { maxFiles = Infinity } = options;
   const changes = new Map<string, "gone" | "there">();
   /** Paths that were looked at because they changed while a pass was under way: they are newer than what the pass knows. */
   const touched = new Set<string>();
@@ -73,6 +78,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
   let inHand = 0;
   let isPassWanted = true;
   let hasCompleted = false;
+  let isFollowed = false;
   let wake: (() => void) | undefined;
 
   function move(next: CrawlState["phase"] = phase): void {
@@ -149,7 +155,21 @@ export function createCrawl(options: CrawlOptions): Crawl {
       cursor = page.next;
       move();
       await turn(call.signal);
+      if (total > maxFiles) return;
     } while (cursor !== undefined);
+  }
+
+  /** What is no longer indexed is no longer found. */
+  function giveUp(): void {
+    store.removeBelow(mount, "");
+    store.setNote(`total:${mount}`, "");
+    [looked, total, isPassWanted] = [0, 0, false];
+    lastError = `there are more than ${maxFiles} files, so none is indexed; see search.maxFiles`;
+    tools.log("warn", "has more files than are indexed, so it cannot be searched; see search.maxFiles", {
+      mount,
+      maxFiles,
+    });
+    move("large");
   }
 
   /** What is listed and what is stored stand in the same order, so that one walk along both finds what is new, changed and gone. */
@@ -159,6 +179,11 @@ export function createCrawl(options: CrawlOptions): Crawl {
     looked = 0;
     unread = 0;
     await count(call);
+    if (total > maxFiles) return giveUp();
+    // Not before it is known that there will be a pass; and before the pass, so that nothing falls between.
+    if (!isFollowed) await options.follow?.(call.signal);
+    isFollowed = true;
+    call.signal.throwIfAborted();
     move("indexing");
     const known = source.order ? createStoredHeap(store, mount) : createStoredRun(store, mount);
     let seen = 0;
@@ -211,6 +236,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
       }
       seen += page.items.length;
       total = Math.max(total, seen);
+      if (total > maxFiles) return giveUp();
       cursor = page.next;
       move();
       await turn(call.signal);
@@ -317,6 +343,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
           if (isPassWanted) await pass(call);
           else await drain(call);
           retryMs = firstRetryMs;
+          if (phase === "large") return;
           if (once && !isPassWanted) return;
           await sleep(isWatched && unread === 0 ? Infinity : everyMs, signal);
           if (changes.size === 0 && !signal.aborted) isPassWanted = true;

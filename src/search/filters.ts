@@ -16,7 +16,7 @@ export interface Condition {
 
 /** Of documents, named `d`, and their mounts, named `m`. */
 export function conditionOf(
-  { filters, after }: Pick<Question, "filters" | "after">,
+  { filters, after, priority }: Pick<Question, "filters" | "after" | "priority">,
   { mounts, within }: Pick<StoreAsk, "mounts" | "within">,
 ): Condition {
   const parts: string[] = [];
@@ -30,6 +30,7 @@ export function conditionOf(
   if (within !== undefined && within !== "")
     say("(d.key = ? or (d.key >= ? and d.key < ?))", toKey(within), ...keysBelow(within));
   if (after !== undefined) say("d.modified >= ?", after);
+  if (priority !== undefined) say("d.priority >= ?", priority);
   for (const [name, column] of [
     ["source", "m.name"],
     ["lang", "d.lang"],

@@ -240,6 +240,18 @@ describe("of an index of one's own", () => {
     expect(find("after:60d").sort()).toEqual(["new", "old"]);
   });
 
+  it("priority: and audience: are about what the resource says of itself", () => {
+    store.put([
+      document("high", "report", { annotations: { priority: 0.9, audience: ["user"] } }),
+      document("low", "report", { annotations: { priority: 0.2, audience: ["assistant"] } }),
+      document("unknown", "report"),
+    ]);
+    expect(find("report priority:0.8")).toEqual(["high"]);
+    expect(find("priority:0.2").sort()).toEqual(["high", "low"]);
+    expect(find("report audience:user").sort()).toEqual(["high", "unknown"]);
+    expect(find("audience:assistant").sort()).toEqual(["low", "unknown"]);
+  });
+
   it("titles and names are found, and count", () => {
     store.put([
       document("x1", "nothing here", { title: "Quarterly figures" }),

@@ -116,7 +116,7 @@ function judge(character: string): number {
   if (/[A-Z]/u.test(character)) return upper;
   if (/[0-9]/u.test(character)) return digit;
   if (/[_-]/u.test(character)) return tie;
-  if (joinsBefore.test(character)) return mark | unstable;
+  if (joinsBefore.test(character.normalize("NFKC"))) return mark | unstable;
   if (/[ァ-ヶヽヾ]/u.test(character)) return dense | katakana;
   if (/\p{Script=Hangul}/u.test(character)) return hangul | flags;
   if (denseScript.test(character)) return dense | flags;
@@ -127,8 +127,8 @@ function judge(character: string): number {
 
 const denseScript =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Script=Yi}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]/u;
-/** Combining marks, sound marks of half-width kana, and the vowels and ends of Hangul syllables that were taken apart. */
-const joinsBefore = /[\p{M}\uff9e\uff9f\u1160-\u11ff\ud7b0-\ud7ff]/u;
+/** Combining marks, sound marks of half-width kana, and the vowels and ends of Hangul syllables that were taken apart; also as the first of several. */
+const joinsBefore = /^[\p{M}\uff9e\uff9f\u1160-\u11ff\ud7b0-\ud7ff]/u;
 
 /** A character and what joins it are normalised together, so that no spelling is cut in two. */
 function foldClusters(text: string): Folded {

@@ -1,4 +1,4 @@
-/** Phrases that must be there, words that must not, and what the one who asks may know of: who may pass. */
+/** Phrases that must be there, words that must not, whom a text is for, and what the one who asks may know of: who may pass. */
 import type { Admitted } from "./admission.ts";
 import type { Lookup } from "./lookup.ts";
 import { hasPhrase } from "./matches.ts";
@@ -28,7 +28,7 @@ const maxReadings = 4096;
 export function createGate(
   texts: Texts,
   lookup: Lookup,
-  { phrases, nots }: Pick<Question, "phrases" | "nots">,
+  { phrases, nots, audience }: Pick<Question, "phrases" | "nots" | "audience">,
   maySee: StoreAsk["maySee"],
   only: ReadonlySet<number> | undefined,
 ): Gate {
@@ -73,6 +73,7 @@ export function createGate(
       if (maySee && !maySee(mount, address)) return undefined;
       const reveals = maySee && texts.entry(id).reveals;
       if (reveals && !maySee(mount, reveals)) return undefined;
+      if (audience.length > 0 && !isFor(audience, texts.entry(id).annotations?.audience)) return undefined;
       const at = lookup.segments.indexOf(place.segment);
       if (barred.some((one) => find(one, at, place) !== undefined)) return undefined;
       let shown: number | undefined;
@@ -84,6 +85,11 @@ export function createGate(
       return shown ?? place.passage;
     },
   };
+}
+
+/** What names nobody is for everybody. */
+function isFor(wanted: Question["audience"], meant: Question["audience"] = []): boolean {
+  return meant.length === 0 || wanted.some((one) => meant.includes(one));
 }
 
 interface Places {

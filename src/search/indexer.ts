@@ -24,6 +24,8 @@ export interface IndexerOptions {
   readonly maxFileBytes: number;
   /** How large the index may become on disk. */
   readonly maxBytes: number;
+  /** A mount of more files than this is not indexed. */
+  readonly maxFiles?: number;
   readonly everyMs?: number;
   /** How often a process that does not keep the index looks whether it should. */
   readonly leaseMs?: number;
@@ -137,9 +139,6 @@ export function createIndexer(options: IndexerOptions): Indexer {
     let source: Source | undefined;
     try {
       source = await options.open(mount.name);
-      // Before anything is looked at, so that nothing falls between.
-      if (mount.isWatched) await options.follow(mount.name, signal);
-      signal.throwIfAborted();
       let before: string | undefined;
       each.crawl = createCrawl({
         mount: mount.name,
@@ -149,6 +148,8 @@ export function createIndexer(options: IndexerOptions): Indexer {
         isWatched: mount.isWatched,
         once,
         maxFileBytes: options.maxFileBytes,
+        ...(options.maxFiles !== undefined && { maxFiles: options.maxFiles }),
+        ...(mount.isWatched && { follow: (stopped) => options.follow(mount.name, stopped) }),
         ...(options.everyMs !== undefined && { everyMs: options.everyMs }),
         mayGrow() {
           isFull = files.bytes() >= maxBytes;

@@ -76,6 +76,12 @@ it.each([
   ["after:2026-01-01 after:1d", "2026-11-14T12:00:00.000Z"],
 ])("%s", (text, expected) => expect(new Date(ask(text).after!).toISOString()).toBe(expected));
 
+it("how much it matters and whom it is for can be asked for", () => {
+  expect(ask("x priority:0.5 PRIORITY:.８")).toMatchObject({ priority: 0.8, audience: [] });
+  expect(ask("audience:user audience:Assistant")).toMatchObject({ audience: ["user", "assistant"], wanted: [] });
+  expect(ask("priority:1 priority:0.2").priority).toBe(1);
+});
+
 it.each([
   ["", "invalid: there is nothing to search for: name a word"],
   [" -- ?! ", "invalid: there is nothing to search for: name a word"],
@@ -86,6 +92,10 @@ it.each([
     'invalid: "after:2026-13-45" is no date: write after:2026-01-31, or after:7d for the last seven days',
   ],
   ["x -after:7d", 'invalid: "after:" cannot be turned round with "-"'],
+  ["x -audience:user", 'invalid: "audience:" cannot be turned round with "-"'],
+  ["x priority:high", 'invalid: "priority:high" is none: write a number from 0 to 1, as in priority:0.8'],
+  ["x priority:1.5", 'invalid: "priority:1.5" is none: write a number from 0 to 1, as in priority:0.8'],
+  ["x audience:me", 'invalid: "audience:me" is none: write audience:user or audience:assistant'],
   ["x path:", 'invalid: "path:" needs a value right behind the colon'],
   ["x".repeat(10_001), "invalid: a question has at most 10000 characters: this one has 10001"],
   ['"a b" '.repeat(100), "invalid: a question has at most 64 phrases, exclusions and filters"],

@@ -32,7 +32,13 @@ export interface Question {
   readonly filters: readonly Filter[];
   /** Only what was changed at this time or later, in milliseconds. */
   readonly after?: number;
+  /** Only what has at least this priority. */
+  readonly priority?: number;
+  /** Only what is meant for one of these, or says nothing of it. */
+  readonly audience: readonly Audience[];
 }
+
+type Audience = "user" | "assistant";
 
 /** More is no question. */
 const maxLength = 10_000;
@@ -47,7 +53,9 @@ export function readQuestion(text: string, { typing = false, now = Date.now() } 
   const phrases: Phrase[] = [];
   const nots: Phrase[] = [];
   const filters: Filter[] = [];
+  const audience: Audience[] = [];
   let after: number | undefined;
+  let priority: number | undefined;
   let position = 0;
   const clauses = clausesOf(text);
   if (clauses.length > maxClauses && clauses.some(({ kind }) => kind !== "words"))
@@ -61,6 +69,8 @@ export function readQuestion(text: string, { typing = false, now = Date.now() } 
   clauses.forEach(({ kind, value, isNot, isOpen }, index) => {
     const isLast = index === clauses.length - 1;
     if (kind === "after") after = Math.max(after ?? -Infinity, readTime(value, now));
+    else if (kind === "priority") priority = Math.max(priority ?? 0, readPriority(value));
+    else if (kind === "audience") audience.push(readAudience(value));
     else if (kind === "words" && !isNot) wanted.push(...take(value, typing && isLast && endsInWord(text)));
     else if (kind === "words" || kind === "phrase") {
       const phrase = take(value, typing && isLast && isOpen && endsInWord(text)).filter(isStep);
@@ -69,13 +79,22 @@ export function readQuestion(text: string, { typing = false, now = Date.now() } 
       if (!isNot) wanted.push(...phrase);
     } else filters.push({ name: kind, value, isNot });
   });
-  if (wanted.length === 0 && filters.length === 0 && after === undefined)
+  const isFiltered = filters.length + audience.length > 0 || after !== undefined || priority !== undefined;
+  if (wanted.length === 0 && !isFiltered)
     throw invalid(
       nots.length > 0
         ? "a question needs a word to look for beside those it excludes"
         : "there is nothing to search for: name a word",
     );
-  return { wanted: wanted.slice(0, maxWanted), phrases, nots, filters, ...(after !== undefined && { after }) };
+  return {
+    wanted: wanted.slice(0, maxWanted),
+    phrases,
+    nots,
+    filters,
+    audience,
+    ...(after !== undefined && { after }),
+    ...(priority !== undefined && { priority }),
+  };
 }
 
 /** Clauses stand apart: nothing of one follows directly on the other. */
@@ -119,7 +138,7 @@ function endsInWord(text: string): boolean {
 }
 
 interface Clause {
-  readonly kind: "words" | "phrase" | "after" | Filter["name"];
+  readonly kind: "words" | "phrase" | "after" | "priority" | "audience" | Filter["name"];
   readonly value: string;
   readonly isNot: boolean;
   /** Whether a quotation mark is still missing. */
@@ -141,7 +160,7 @@ function clausesOf(text: string): Clause[] {
     const isNot = isStart && /[-－]/u.test(text[at]!) && /[^\s\u3000-]/u.test(text[at + 1] ?? " ");
     if (isNot) from += 1;
     const field = isStart
-      ? /^(path|mime|source|lang|after):/iu.exec(text.slice(from, from + 8))?.[1]?.toLowerCase()
+      ? /^(path|mime|source|lang|after|priority|audience):/iu.exec(text.slice(from, from + 9))?.[1]?.toLowerCase()
       : undefined;
     if (field) from += field.length + 1;
     const closing = quotes[text[from] ?? ""];
@@ -157,7 +176,8 @@ function clausesOf(text: string): Clause[] {
     endPlain();
     const kind = (field as Clause["kind"] | undefined) ?? (closing === undefined ? "words" : "phrase");
     if (value.trim() !== "") {
-      if (kind === "after" && isNot) throw invalid('"after:" cannot be turned round with "-"');
+      if (isNot && (kind === "after" || kind === "priority" || kind === "audience"))
+        throw invalid(`${quote(`${kind}:`)} cannot be turned round with "-"`);
       clauses.push({ kind, value, isNot, isOpen });
     } else if (field) throw invalid(`${quote(`${field}:`)} needs a value right behind the colon`);
     at = end + (closing !== undefined && end < text.length ? 1 : 0);
@@ -189,4 +209,18 @@ function readTime(value: string, now: number): number {
   if (Number.isNaN(time))
     throw invalid(`${quote(`after:${value}`)} is no date: write after:2026-01-31, or after:7d for the last seven days`);
   return time;
+}
+
+function readPriority(value: string): number {
+  const folded = value.normalize("NFKC");
+  if (!/^(?:0?\.\d{1,6}|[01](?:\.0{0,6})?)$/.test(folded))
+    throw invalid(`${quote(`priority:${value}`)} is none: write a number from 0 to 1, as in priority:0.8`);
+  return Number(folded);
+}
+
+function readAudience(value: string): Audience {
+  const folded = value.normalize("NFKC").toLowerCase();
+  if (folded !== "user" && folded !== "assistant")
+    throw invalid(`${quote(`audience:${value}`)} is none: write audience:user or audience:assistant`);
+  return folded;
 }

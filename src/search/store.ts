@@ -18,7 +18,7 @@ export interface Stored {
 }
 
 export interface StoreAsk {
-  /** As the person typed it: words, "phrases", `-not`, `path:`, `mime:`, `source:`, `lang:`, `after:`. */
+  /** As the person typed it: words, "phrases", `-not`, `path:`, `mime:`, `source:`, `lang:`, `after:`, `priority:`, `audience:`. */
   readonly text: string;
   /** How many resources, not passages. */
   readonly limit: number;

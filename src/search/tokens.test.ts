@@ -98,6 +98,14 @@ it("every token knows where it stands", () => {
   ]);
 });
 
+it("half a character that lost its other half ends a word", () => {
+  expect(terms("𝒜\udc00𐊠")).toEqual(["a", "𐊠"]);
+});
+
+it("a capital of two halves is not torn apart", () => {
+  expect(terms("𖹀𐩠")).toEqual(["𖹠𐩠"]);
+});
+
 it("the piece of the text that a token names gives that token again, whatever the text", () => {
   fc.assert(
     fc.property(trouble, (text) => {
@@ -106,7 +114,9 @@ it("the piece of the text that a token names gives that token again, whatever th
         expect(from).toBeGreaterThanOrEqual(before);
         expect(to).toBeGreaterThan(from);
         expect(to).toBeLessThanOrEqual(text.length);
-        expect(terms(text.slice(from, to))).toContain(term);
+        const piece = text.slice(from, to);
+        // One character that stands for several letters may be cut between them, as ㏋ is in ㏋a.
+        if (!foldText(piece).toLowerCase().includes(term)) expect(terms(piece)).toContain(term);
         before = from;
       }
     }),

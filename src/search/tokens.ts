@@ -154,8 +154,7 @@ function scanWord(units: Uint16Array, start: number, first: number, emit: Emit):
       partStart = at + 1;
       hasTie = true;
     } else if (!isWordly(kind)) {
-      // The second half of a letter that has two.
-      if ((units[at]! & 0xfc00) !== 0xdc00) break;
+      if (!isSecondHalf(units, at)) break;
       continue;
     } else {
       if (before !== tie) {
@@ -164,10 +163,11 @@ function scanWord(units: Uint16Array, start: number, first: number, emit: Emit):
         if (kind === digit || before === digit || (isUpper && !wasUpper)) {
           count = cut(count, partStart, at);
           partStart = at;
-        } else if (wasUpper && !isUpper && at - 1 > partStart) {
+        } else if (wasUpper && !isUpper) {
           // HTTPServer: the last capital begins the next part.
-          count = cut(count, partStart, at - 1);
-          partStart = at - 1;
+          const last = isSecondHalf(units, at - 1) ? at - 2 : at - 1;
+          count = cut(count, partStart, last);
+          partStart = last;
         }
       }
       if (kind !== digit) hasLetter = true;
@@ -207,6 +207,11 @@ function cut(count: number, from: number, to: number): number {
 
 function emitPiece(kind: TokenKind, position: number, from: number, to: number, units: Uint16Array, emit: Emit): void {
   emit(kind, position, from, to, to - from > maxWordLength ? textOf(units, from, from + maxWordLength) : undefined);
+}
+
+/** Whether this is the end of a character of two code units. */
+function isSecondHalf(units: Uint16Array, at: number): boolean {
+  return (units[at]! & 0xfc00) === 0xdc00 && (units[at - 1]! & 0xfc00) === 0xd800;
 }
 
 function isWordly(kind: number): boolean {

@@ -1,4 +1,5 @@
 /** The index of a house, begun only when serving has: a thread, a database and a look at everything take their time. */
+import type { EventLoopUtilization } from "node:perf_hooks";
 import type { SearchSettings } from "../config/schema.ts";
 import type { SearchIndex } from "../search/search-index.ts";
 import type { Tools } from "../source.ts";
@@ -30,9 +31,12 @@ export interface HouseIndex extends SearchIndex {
   close(): Promise<void>;
 }
 
-/** So long after the house was opened the index is begun, unless someone searches before. */
+/** So long after the house was opened the index is begun, unless someone searches before or the house is busy answering. */
 const beginMs = 1000;
-const defaults = { maxFileBytes: 2 * 1024 ** 2, maxBytes: 4 * 1024 ** 3 };
+const latestBeginMs = 60_000;
+const lookMs = 250;
+const busyShare = 0.5;
+const defaults = { maxFileBytes: 2 * 1024 ** 2, maxBytes: 4 * 1024 ** 3, maxFiles: 250_000 };
 
 export function createHouseIndex({ cacheFolder, project, tools, live }: HouseIndexOptions): HouseIndex {
   const closing = new AbortController();
@@ -42,8 +46,7 @@ export function createHouseIndex({ cacheFolder, project, tools, live }: HouseInd
   let kept: KeptIndex | undefined;
   let opening: Promise<KeptIndex | undefined> | undefined;
   let ending: Promise<void> = Promise.resolve();
-  const timer = live ? setTimeout(() => void open(), beginMs) : undefined;
-  timer?.unref();
+  let timer = live ? setTimeout(beginInQuiet, beginMs).unref() : undefined;
 
   const place = () => indexPlace(cacheFolder, project);
 
@@ -55,6 +58,14 @@ export function createHouseIndex({ cacheFolder, project, tools, live }: HouseInd
     }));
   }
 
+  /** Who lists everything at once, as some hosts do at their start, is answered first. */
+  function beginInQuiet(waitedMs = beginMs, before?: EventLoopUtilization): void {
+    const now = performance.eventLoopUtilization();
+    const isQuiet = before && performance.eventLoopUtilization(now, before).utilization <= busyShare;
+    if (isQuiet || waitedMs >= latestBeginMs) return void open();
+    timer = setTimeout(beginInQuiet, lookMs, waitedMs + lookMs, now).unref();
+  }
+
   async function begin(): Promise<KeptIndex | undefined> {
     const [{ createKeptIndex }, { markUsed, sweep }] = await Promise.all([
       import("./search/kept-index.ts"),
@@ -64,8 +75,16 @@ export function createHouseIndex({ cacheFolder, project, tools, live }: HouseInd
     const folder = place();
     markUsed(folder, project);
     if (live) sweep(cacheFolder, tools.now());
-    const { maxFileBytes = defaults.maxFileBytes, maxBytes = defaults.maxBytes, embeddings } = settings;
-    kept = createKeptIndex({ folder, tools, maxFileBytes, maxBytes, embeddings, once: !live });
+    const { maxFileBytes, maxBytes, maxFiles } = defaults;
+    kept = createKeptIndex({
+      folder,
+      tools,
+      maxFileBytes: settings.maxFileBytes ?? maxFileBytes,
+      maxBytes: settings.maxBytes ?? maxBytes,
+      maxFiles: settings.maxFiles ?? maxFiles,
+      embeddings: settings.embeddings,
+      once: !live,
+    });
     kept.follow(() => {
       for (const hear of listeners) hear();
     }, closing.signal);

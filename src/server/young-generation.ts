@@ -1,4 +1,5 @@
 /** Keeps the heap from growing without need: neither ten thousand idle listeners nor a list of a million files is large by itself. */
+import { giveBackWhenIdle } from "../lib/give-back.ts";
 
 /** From here on new objects are no longer given more room at once. Enough for the largest lists. */
 const enoughBytes = 16 * 1024 * 1024;
@@ -24,6 +25,7 @@ export function boundYoungGeneration(): void {
     const { getHeapSpaceStatistics, setFlagsFromString } = process.getBuiltinModule("node:v8");
     setFlagsFromString(`--heap-growing-percent=${growingPercent}`);
     check();
+    giveBackWhenIdle();
 
     function check(): void {
       const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space");

@@ -1,5 +1,6 @@
 /** The thread that keeps the index: it lists, reads, cuts up and writes, and the house does none of it. */
 import { parentPort, workerData } from "node:worker_threads";
+import { giveBackWhenIdle } from "../../lib/give-back.ts";
 import { stack } from "../../layer.ts";
 import { standardLayers } from "../../layers/standard.ts";
 import type { Call } from "../../resources.ts";
@@ -10,7 +11,7 @@ import { sources } from "../../sources/index.ts";
 import type { FromIndexer, IndexerData, SourceAsk, ThreadMount, ToIndexer } from "./messages.ts";
 import { fromFailure, openEmbeddings, threadTools } from "./thread.ts";
 
-const { folder, embeddings, maxFileBytes, maxBytes, once, leaseMs, everyMs } = workerData as IndexerData;
+const { folder, embeddings, maxFileBytes, maxBytes, maxFiles, once, leaseMs, everyMs } = workerData as IndexerData;
 const tools = threadTools(post);
 const mounts = new Map<string, ThreadMount>();
 const arming = new Map<string, () => void>();
@@ -23,6 +24,7 @@ const indexer = createIndexer({
   tools,
   maxFileBytes,
   maxBytes,
+  maxFiles,
   once,
   ...(leaseMs !== undefined && { leaseMs }),
   ...(everyMs !== undefined && { everyMs }),
@@ -38,6 +40,8 @@ const indexer = createIndexer({
   // The house starts another thread, later and later.
   gaveUp: () => parentPort!.close(),
 });
+
+giveBackWhenIdle();
 
 parentPort!.on("message", (message: ToIndexer) => {
   if ("serve" in message) {
@@ -63,9 +67,14 @@ async function open(name: string): Promise<Source> {
   if (opened && Object.hasOwn(sources, opened.source)) {
     const { default: definition } = await sources[opened.source as keyof typeof sources]();
     try {
-      const source = await (definition as SourceDefinition).open(opened.options, tools);
+      const redaction = opened.redact ? (await import("../redaction.ts")).createRedaction(tools) : undefined;
+      const source = await (definition as SourceDefinition).open(opened.options, redaction?.tools ?? tools);
       // Everything is read once: nothing is kept of it.
-      return stack(source, { name }, standardLayers(tools, { maxBytes: 0, maxSeen: 0 }));
+      return stack(
+        source,
+        { name },
+        standardLayers(tools, { maxBytes: 0, maxSeen: 0, ...(redaction && { redact: redaction.layer }) }),
+      );
     } catch (cause) {
       tools.log("info", "a source cannot be opened a second time, so it is read for the index where it is open", {
         mount: name,

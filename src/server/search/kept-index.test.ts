@@ -121,6 +121,31 @@ function startProcess(hear: (news: News) => void): ChildProcess {
 }
 
 describe("a kept index", () => {
+  it("leaves out a mount of too many files, rests, and wakes for another", async () => {
+    write("a.md", "tea");
+    write("b.md", "tea");
+    const large = await filesMount();
+    const index = keep({ maxFiles: 1 });
+    index.serve([large]);
+    await until(index, () => index.status?.mounts[0]?.state === "large");
+    await index.caughtUp({ signal: never });
+    expect(index.ready("files")).toBeUndefined();
+    expect(index.status?.mounts[0]).toMatchObject({ documents: 0, lastError: expect.stringContaining("maxFiles") });
+    expect(said).toContain("search.maxFiles");
+    // Asked again for the same, there is still nothing to do.
+    index.serve([large]);
+    expect(index.role).toBe("writer");
+    const { source } = createMemory({ "one.md": "green tea" });
+    index.serve([large, { name: "own", source, definition: file as SourceDefinition, options: () => 1 }]);
+    expect(index.role).toBe("starting");
+    await until(index, () => index.ready("own") === 1);
+    expect(await found(index, "tea")).toEqual(["one.md"]);
+    unlinkSync(join(folder, "b.md"));
+    index.serve([{ ...large, options: { ...options(), maxBytes: 2e6 } }]);
+    await until(index, () => index.ready("files") === 1);
+    expect(await found(index, "tea")).toEqual(["a.md"]);
+  });
+
   it("finds what is in a folder, and by its name what has no text", async () => {
     write("a.md", "# Setup\n\nHow to brew green tea\n");
     write("日本語.txt", "パスワードを再設定する方法");

@@ -21,6 +21,8 @@ export interface SearchedMount {
   readonly source: Source;
   readonly definition: SourceDefinition;
   readonly options: unknown;
+  /** Whether what looks like a secret is masked, also for the index. */
+  readonly redact?: boolean;
 }
 
 export interface KeptIndexOptions {
@@ -28,6 +30,8 @@ export interface KeptIndexOptions {
   readonly tools: Tools;
   readonly maxFileBytes: number;
   readonly maxBytes: number;
+  /** A mount of more files than this is not indexed. */
+  readonly maxFiles?: number;
   readonly embeddings?: EmbeddingOptions | undefined;
   /** Whether one pass is all that is wanted. */
   readonly once?: boolean;
@@ -56,6 +60,8 @@ export interface KeptIndex extends SearchIndex {
 
 /** Changes with what is put in from a text, so that everything is put in anew. */
 const crawlVersion = 1;
+/** Those in which nothing more is to be expected. */
+const endedStates: ReadonlySet<MountStatus["state"]> = new Set(["failing", "full", "large"]);
 const firstRestartMs = 1000;
 const longestRestartMs = 300_000;
 
@@ -82,6 +88,8 @@ export function createKeptIndex(options: KeptIndexOptions): KeptIndex {
   let role: Role = "starting";
   let status: IndexStatus | undefined;
   let restartMs = firstRestartMs;
+  /** The thread that had nothing to keep, and when it has ended. */
+  let resting: { readonly worker: Worker; readonly gone: Promise<void> } | undefined;
   let indexer = startIndexer();
 
   function startIndexer(): Worker {
@@ -90,6 +98,7 @@ export function createKeptIndex(options: KeptIndexOptions): KeptIndex {
       embeddings,
       maxFileBytes: options.maxFileBytes,
       maxBytes: options.maxBytes,
+      maxFiles: options.maxFiles ?? Infinity,
       once,
       ...(options.leaseMs !== undefined && { leaseMs: options.leaseMs }),
       ...(options.everyMs !== undefined && { everyMs: options.everyMs }),
@@ -97,11 +106,13 @@ export function createKeptIndex(options: KeptIndexOptions): KeptIndex {
     const worker = startThread(new URL("./indexer-thread.ts", import.meta.url), {
       name: "pressmark-indexer",
       workerData: data,
-      resourceLimits: { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 16 },
+      resourceLimits: { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 4 },
     });
     worker.on("message", (message: FromIndexer) => void hearIndexer(message));
     worker.on("error", (cause) => tools.log("error", "the thread that keeps the index failed", { cause }));
-    worker.once("exit", () => void restart());
+    worker.once("exit", () => {
+      if (worker !== resting?.worker) void restart();
+    });
     return worker;
   }
 
@@ -113,6 +124,26 @@ export function createKeptIndex(options: KeptIndexOptions): KeptIndex {
     restartMs = Math.min(restartMs * 2, longestRestartMs);
     await tools.wait(delayMs, closing.signal).catch(() => undefined);
     if (closing.signal.aborted) return;
+    indexer = startIndexer();
+    tellMounts();
+  }
+
+  /** Whether all that is served is known to be too large: until something else is served there is nothing to do. */
+  function hasNothing(): boolean {
+    return served.length > 0 && served.every(({ name }) => isLarge(name));
+  }
+
+  function isLarge(mount: string): boolean {
+    return statusOf(mount)?.state === "large";
+  }
+
+  async function wake(): Promise<void> {
+    const rested = resting;
+    role = "starting";
+    await rested?.gone;
+    // Woken twice, it gets up once.
+    if (closing.signal.aborted || resting !== rested) return;
+    resting = undefined;
     indexer = startIndexer();
     tellMounts();
   }
@@ -129,6 +160,7 @@ export function createKeptIndex(options: KeptIndexOptions): KeptIndex {
     role = message.role;
     status = message.status;
     if (role === "reader") unfollow();
+    if (role === "writer" && !once && hasNothing()) resting ??= { worker: indexer, gone: ended(indexer) };
     for (const listener of listeners) listener();
   }
 
@@ -189,13 +221,13 @@ export function createKeptIndex(options: KeptIndexOptions): KeptIndex {
   }
 
   function tellMounts(): void {
-    const mounts: ThreadMount[] = served.map(({ name, key, source, definition, options: given }) => ({
+    const mounts: ThreadMount[] = served.map(({ name, key, source, definition, options: given, redact = false }) => ({
       name,
       key,
       isWatched: !once && source.watch !== undefined,
       hasStat: source.stat !== undefined,
       hasOrder: source.order !== undefined,
-      ...(isOpenable(definition, given) && { opened: { source: definition.name, options: given } }),
+      ...(isOpenable(definition, given) && { opened: { source: definition.name, options: given, redact } }),
     }));
     tell({ serve: mounts });
   }
@@ -216,12 +248,13 @@ export function createKeptIndex(options: KeptIndexOptions): KeptIndex {
 
     serve(mounts) {
       served = mounts.map((mount) => ({ ...mount, key: keyOf(mount, options) }));
-      tellMounts();
+      if (!resting) tellMounts();
+      else if (!hasNothing()) void wake();
       refollow();
     },
 
     ready(mount) {
-      if (!served.some(({ name }) => name === mount)) return undefined;
+      if (!served.some(({ name }) => name === mount) || isLarge(mount)) return undefined;
       return role === "starting" ? 0 : (statusOf(mount)?.ready ?? 0);
     },
 
@@ -244,9 +277,7 @@ export function createKeptIndex(options: KeptIndexOptions): KeptIndex {
           const looked = states.reduce((sum, each) => sum + (each?.looked ?? 0), 0);
           const total = states.reduce((sum, each) => sum + (each?.total ?? 0), 0);
           if (role !== "starting") progress?.(looked, total);
-          const isDone = states.every(
-            (each) => each && (each.ready === 1 || each.state === "failing" || each.state === "full"),
-          );
+          const isDone = states.every((each) => each && (each.ready === 1 || endedStates.has(each.state)));
           const isEmbedded = !vectors || status?.embeddings?.state !== "working";
           if (role === "starting" || !isDone || !isEmbedded) return;
           over.abort();
@@ -275,8 +306,8 @@ export function createKeptIndex(options: KeptIndexOptions): KeptIndex {
 }
 
 /** What is made from something else is something else, also under the same name. */
-function keyOf({ definition, options }: SearchedMount, { maxFileBytes }: KeptIndexOptions): string {
-  const made = JSON.stringify([crawlVersion, definition.name, options, maxFileBytes]);
+function keyOf({ definition, options, redact }: SearchedMount, { maxFileBytes }: KeptIndexOptions): string {
+  const made = JSON.stringify([crawlVersion, definition.name, options, maxFileBytes, ...(redact ? ["redacted"] : [])]);
   return createHash("sha256").update(made).digest("base64url").slice(0, 22);
 }
 

@@ -16,6 +16,7 @@ export interface IndexPlace {
 export interface IndexerData extends IndexPlace {
   readonly maxFileBytes: number;
   readonly maxBytes: number;
+  readonly maxFiles: number;
   readonly once: boolean;
   readonly leaseMs?: number;
   readonly everyMs?: number;
@@ -24,7 +25,7 @@ export interface IndexerData extends IndexPlace {
 /** A mount as the thread needs to know it. */
 export interface ThreadMount extends IndexedMount {
   /** How to open its source here; absent where only the house has it. */
-  readonly opened?: { readonly source: string; readonly options: unknown };
+  readonly opened?: { readonly source: string; readonly options: unknown; readonly redact: boolean };
   /** Whether the house's source can be asked for one entry. */
   readonly hasStat: boolean;
   /** Whether it lists in another order than that of addresses. */

@@ -51,7 +51,7 @@ export function hasHandles(): boolean {
 export function createConfine(
   root: string,
   disk: Disk,
-  serving: Serving,
+  serving: Pick<Serving, "isPath" | "serves" | "trusted">,
   { handles = hasHandles() }: ConfineOptions = {},
 ): Confine {
   const inside = root.endsWith("/") ? root : `${root}/`;

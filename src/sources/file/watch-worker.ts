@@ -1,5 +1,6 @@
 /** The thread that watches: it does nothing else, so that what the system announces is taken before its queue runs full. */
 import { parentPort, workerData } from "node:worker_threads";
+import { giveBackWhenIdle } from "../../lib/give-back.ts";
 import type { SourceChange } from "../../source.ts";
 import { createConfine } from "./confine.ts";
 import { createLocalDisk, remoteSettleMs } from "./disk.ts";
@@ -26,6 +27,7 @@ const tree = createWatchTree({
   polling: (folders) => post({ polling: folders }),
 });
 tree.arm();
+giveBackWhenIdle();
 post({ armed: true });
 
 function post(message: FromWorker): void {

@@ -1,0 +1,34 @@
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
+import { expect, it } from "vitest";
+
+const module = JSON.stringify(pathToFileURL(join(import.meta.dirname, "give-back.ts")).href);
+
+/** A thread that was busy and holds nothing of it any more. Says what it takes whenever that is another. */
+const thread = `
+  const { parentPort } = require("node:worker_threads");
+  const { getHeapStatistics } = require("node:v8");
+  import(${module}).then(({ giveBackWhenIdle }) => {
+    giveBackWhenIdle();
+    let held = Array.from({ length: 600_000 }, (_, at) => ({ at, name: "name " + at }));
+    const most = getHeapStatistics().total_physical_size;
+    held = undefined;
+    setInterval(() => parentPort.postMessage({ most, now: getHeapStatistics().total_physical_size }), 50);
+  });
+`;
+
+it("gives back what a busy moment took", async () => {
+  const worker = new Worker(thread, { eval: true });
+  try {
+    const { most, now } = await new Promise<{ most: number; now: number }>((resolve, reject) => {
+      worker.on("error", reject);
+      worker.on("message", (sizes: { most: number; now: number }) => {
+        if (sizes.now < sizes.most / 3) resolve(sizes);
+      });
+    });
+    expect(now).toBeLessThan(most / 3);
+  } finally {
+    await worker.terminate();
+  }
+});

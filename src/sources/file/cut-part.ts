@@ -1,0 +1,28 @@
+/** A range of what is at hand already, asked for as of a file. */
+import type { Address, Part } from "../../source.ts";
+import type { ContentKind } from "./content.ts";
+import { parseAsk, readRange, type Stretch } from "./range.ts";
+
+export interface CutOptions {
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
+/** The lines or bytes that the query names, counted in the part as it is: a text in UTF-8. Undefined where it names none. */
+export async function cutPart(
+  part: Part,
+  { path, query = {} }: Address,
+  options: CutOptions,
+): Promise<Part | undefined> {
+  const { lines, bytes, ...others } = query;
+  const range = parseAsk({ ...(lines !== undefined && { lines }), ...(bytes !== undefined && { bytes }) })?.range;
+  if (!range) return undefined;
+  const { body, mimeType = "application/octet-stream" } = part;
+  const all = "text" in body ? Buffer.from(body.text, "utf8") : Buffer.from(body.bytes);
+  const kind: ContentKind = "text" in body ? { mimeType, text: { encoding: "utf-8", markBytes: 0 } } : { mimeType };
+  const stretch: Stretch = { size: all.length, read: (from, length) => all.subarray(from, from + length) };
+  const prefix = Object.entries(others)
+    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}&`)
+    .join("");
+  return readRange(stretch, range, { path, kind, prefix, ...options });
+}
