@@ -38,7 +38,15 @@ describe("completion", () => {
   });
 
   it("offers a command's flags after a dash", () => {
-    expect(offered("serve", "--")).toEqual(["--config", "--port", "--host", "--allow-host", "--no-tools", "--help"]);
+    expect(offered("serve", "--")).toEqual([
+      "--config",
+      "--port",
+      "--host",
+      "--allow-host",
+      "--token-file",
+      "--no-tools",
+      "--help",
+    ]);
     expect(offered("ls", "--j")).toEqual(["--json"]);
   });
 

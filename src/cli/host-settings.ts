@@ -1,13 +1,9 @@
-/** What to paste where, so that a host finds the endpoint. */
+/** What to paste where, as `serve` prints it. */
+import { type PasteOptions, settingsToPaste } from "../config/hosts/to-paste.ts";
 
-export function hostSettings(url: string): string {
-  const rows = [
-    ["Claude Code", `claude mcp add --transport http pressmark ${url}`],
-    ["Codex", `codex mcp add pressmark --url ${url}`],
-    ["VS Code", `.vscode/mcp.json    ${JSON.stringify({ servers: { pressmark: { type: "http", url } } })}`],
-    ["Cursor", `.cursor/mcp.json    ${JSON.stringify({ mcpServers: { pressmark: { url } } })}`],
-    ["others", JSON.stringify({ mcpServers: { pressmark: { type: "http", url } } })],
-    ["Inspector", `npx @modelcontextprotocol/inspector --transport http --server-url ${url}`],
-  ] as const;
-  return `Tell your host:\n${rows.map(([host, setting]) => `  ${host.padEnd(11)}  ${setting}\n`).join("")}`;
+export function hostSettings(options: PasteOptions): string {
+  const rows = settingsToPaste(options).map(
+    ({ host, file, text }) => `  ${host.padEnd(11)}  ${file === undefined ? text : `${file.padEnd(18)}  ${text}`}\n`,
+  );
+  return `Tell your host:\n${rows.join("")}`;
 }

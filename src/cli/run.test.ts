@@ -112,7 +112,7 @@ describe("serve", () => {
     const said = await until(child, "Inspector");
     expect(said).toMatch(/serves at http:\/\/127\.0\.0\.1:\d+\/mcp/);
     expect(String(await warned)).toBe(
-      "pressmark: anyone who can reach this machine may read what is served; leave --host out to serve this machine alone\n",
+      "pressmark: anyone who can reach this machine may read what is served; leave --host out to serve this machine alone, or ask for a token with --token-file\n",
     );
     const end = ended(child);
     child.kill("SIGINT");

@@ -8,6 +8,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { invalid, quote } from "../errors.ts";
 import type { Resources } from "../resources.ts";
+import type { ToolUse } from "./by-tool.ts";
 import { createHearingFetch, type Ear } from "./hearing-fetch.ts";
 import { createKeptAnswers, type KeptAnswers } from "./kept.ts";
 import { createLink, type Way } from "./link.ts";
@@ -35,7 +36,7 @@ export interface ConnectOptions {
 }
 
 /** A house afar. Connected when it is first asked, and again whenever the connection was lost. */
-export interface RemoteHouse extends Resources {
+export interface RemoteHouse extends Resources, ToolUse {
   /** Of the last connection; undefined before the first. */
   readonly server: ServerFacts | undefined;
   close(): Promise<void>;
@@ -143,7 +144,7 @@ export function createRemoteHouse(
     };
   });
   const nobody = { caller: { id: identity }, signal: new AbortController().signal };
-  const { list, children, read, templates, complete, stat, search, skills, skill } = resources;
+  const { list, children, read, templates, complete, stat, search, skills, skill, tools, useTool } = resources;
   return {
     list,
     children,
@@ -155,6 +156,8 @@ export function createRemoteHouse(
     ...(skills && { skills }),
     ...(skill && { skill }),
     watch: watching.watch,
+    tools,
+    useTool,
     get listFreshness() {
       return resources.listFreshness;
     },

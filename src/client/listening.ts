@@ -10,7 +10,7 @@ interface Listen {
   readonly askedList: boolean;
 }
 
-export function createListening({ connection, timeoutMs, isWanted }: PostOptions): Post {
+export function createListening({ connection, timeoutMs, isWanted, missed }: PostOptions): Post {
   const { promise: over, resolve: end } = Promise.withResolvers<void>();
   const wanted = new Set<string>();
   let wantsList = false;
@@ -45,6 +45,9 @@ export function createListening({ connection, timeoutMs, isWanted }: PostOptions
       if (current === fresh) end();
     });
     void before?.subscription.close();
+    // The old one may have been about to say what became of these.
+    const gone = [...(before?.honoured ?? [])].filter((uri) => !fresh.honoured.has(uri) && isWanted(uri));
+    if (gone.length > 0) missed(gone);
     return fresh;
   }
 

@@ -23,4 +23,6 @@ export interface PostOptions {
   readonly timeoutMs: number;
   /** Whether anyone wants this URI at the moment. */
   isWanted(uri: string): boolean;
+  /** Called with what was watched and no longer is, though someone wants it: it is not there any more. */
+  missed(uris: readonly string[]): void;
 }

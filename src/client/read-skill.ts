@@ -1,5 +1,6 @@
 /** Skills as they were promised: every file in the size and with the digest that the server said. */
 import { invalid, notFound, quote, ResourceError } from "../errors.ts";
+import { digestOf } from "../lib/digest.ts";
 import type { Call, Resources, Skill } from "../resources.ts";
 
 export interface CheckedFile {
@@ -20,13 +21,7 @@ export async function readSkillFile(
   const [content] = contents;
   if (!content || contents.length > 1) throw new ResourceError("unexpected", `${quote(uri)} is not one file`);
   const bytes = "text" in content.body ? new TextEncoder().encode(content.body.text) : content.body.bytes;
-  if (!promised) return { uri, bytes };
-  if (bytes.length !== promised.size)
-    throw new ResourceError(
-      "unexpected",
-      `${quote(uri)} has ${bytes.length} bytes, and the skill promises ${promised.size}; ask for the skill again`,
-    );
-  if ((await digestOf(bytes)) !== promised.digest.toLowerCase())
+  if (promised && (bytes.length !== promised.size || (await digestOf(bytes)) !== promised.digest.toLowerCase()))
     throw new ResourceError("unexpected", `${quote(uri)} is not what the skill promises; ask for the skill again`);
   return { uri, bytes };
 }
@@ -43,9 +38,4 @@ export async function readSkill(
   const files: CheckedFile[] = [];
   for (const each of uris) files.push(await readSkillFile(resources, skill, each, call));
   return { skill, files };
-}
-
-async function digestOf(bytes: Uint8Array): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>));
-  return `sha256:${Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }

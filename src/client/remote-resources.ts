@@ -3,7 +3,7 @@ import type { Client, RequestOptions, StandardSchemaV1 } from "@modelcontextprot
 import { invalid, notFound, ResourceError } from "../errors.ts";
 import { directoryType } from "../resources.ts";
 import type { Call, Freshness, Page, PageAsk, ReadAnswer, Resource, Resources, SkillAnswer } from "../resources.ts";
-import { childrenByTool, searchByTool } from "./by-tool.ts";
+import { callTool, childrenByTool, searchByTool, toolNames, type ToolUse } from "./by-tool.ts";
 import { isRecord } from "./failure.ts";
 import { restOfPage, toContent, toFreshness, toResource, toResources, toSkill, toTemplate } from "./from-wire.ts";
 import type { KeptAnswers, KeptKey } from "./kept.ts";
@@ -33,7 +33,12 @@ interface Answered<T> {
 
 type Question<T> = (client: Client, options: RequestOptions) => Promise<Answered<T>>;
 
-export function createRemoteResources({ link, kept, server, identity }: RemoteOptions): Omit<Resources, "watch"> {
+export function createRemoteResources({
+  link,
+  kept,
+  server,
+  identity,
+}: RemoteOptions): Omit<Resources, "watch"> & ToolUse {
   let listFreshness = unkept;
 
   /** From what is kept, or from the server. */
@@ -199,6 +204,9 @@ export function createRemoteResources({ link, kept, server, identity }: RemoteOp
     get listFreshness() {
       return listFreshness;
     },
+
+    tools: (call) => link.ask(toolNames, call),
+    useTool: (name, args, call) => link.ask((client, options) => callTool(client, name, args, options), call),
   };
 }
 

@@ -90,7 +90,17 @@ export function createWatching({ link, changed, timeoutMs, patience }: WatchingO
   function postOf(connection: Connection): Post {
     if (post?.connection === connection) return post;
     const create = connection.era === "modern" ? createListening : createSubscriptions;
-    const fresh = create({ connection, timeoutMs, isWanted: (uri) => byUri.has(uri) });
+    const fresh = create({
+      connection,
+      timeoutMs,
+      isWanted: (uri) => byUri.has(uri),
+      missed(uris) {
+        for (const uri of uris) {
+          missing.add(uri);
+          tellUpdated(uri);
+        }
+      },
+    });
     const bornMs = Date.now();
     post = fresh;
     void fresh.over.then(() => {

@@ -18,13 +18,7 @@ export interface Candidate {
 }
 
 /** By URI, in the order in which they were met. */
-export interface Candidates {
-  readonly all: Map<string, Candidate>;
-  /** Pins that lead nowhere, as the caller spelled them. */
-  readonly missing: readonly string[];
-  /** How much of what could be searched was; undefined where nothing can be. */
-  readonly ready: number | undefined;
-}
+export type Candidates = Map<string, Candidate>;
 
 /** So many hits of the whole task, and of each of its words. */
 const wholeHits = 80;
@@ -33,27 +27,33 @@ const wordHits = 15;
 const maxListed = 20_000;
 const atOnce = 4;
 
-export interface CandidateAsk {
-  readonly include: readonly string[];
-  readonly within?: string;
+/** What the caller wants in, whatever it says; `missing` leads nowhere, as the caller spelled it. */
+export async function findPinned(
+  resources: Resources,
+  include: readonly string[],
+  call: Call,
+): Promise<{ readonly all: Candidates; readonly missing: readonly string[] }> {
+  const all: Candidates = new Map();
+  const { found, missing } = await findPins(resources, include, call);
+  for (const { resource, why } of found) Object.assign(meet(all, resource), { isPinned: true }).why.push(why);
+  return { all, missing };
 }
 
+/** Adds what searches find. Gives how much of what could be searched was; undefined where nothing can be. */
 export async function findCandidates(
   resources: Resources,
   task: Task,
-  { include, within }: CandidateAsk,
+  within: string | undefined,
+  all: Candidates,
   call: Call,
-): Promise<Candidates> {
-  const all = new Map<string, Candidate>();
-  const pins = await findPins(resources, include, call);
-  for (const { resource, why } of pins.found) Object.assign(meet(all, resource), { isPinned: true }).why.push(why);
+): Promise<number | undefined> {
   const ready = await search(resources, task, within, all, call);
   if (ready === undefined) await lookThroughNames(resources, task, within, all, call);
-  return { all, missing: pins.missing, ready };
+  return ready;
 }
 
 /** The candidate of a resource, made if it is new. */
-export function meet(all: Map<string, Candidate>, resource: Resource): Candidate {
+export function meet(all: Candidates, resource: Resource): Candidate {
   let known = all.get(resource.uri);
   if (!known) {
     known = { resource, found: 0, why: [], isPinned: false, boost: 1 };
@@ -66,7 +66,7 @@ async function search(
   resources: Resources,
   { queries }: Task,
   within: string | undefined,
-  all: Map<string, Candidate>,
+  all: Candidates,
   call: Call,
 ): Promise<number | undefined> {
   let ready: number | undefined;
@@ -97,7 +97,7 @@ async function lookThroughNames(
   resources: Resources,
   { terms }: Task,
   within: string | undefined,
-  all: Map<string, Candidate>,
+  all: Candidates,
   call: Call,
 ): Promise<void> {
   const start = within === undefined ? "" : `${within.replace(/\/$/, "")}/`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bestCounter, estimate } from "./count-tokens.ts";
+import { bestCounter } from "./count-tokens.ts";
 
 /** Text, and how many tokens o200k makes of it. */
 const known: readonly (readonly [text: string, tokens: number])[] = [
@@ -19,23 +19,6 @@ const known: readonly (readonly [text: string, tokens: number])[] = [
   ["11, 13, 17, 19, 23, 29, 37, 41, 47, 59, 67, 83, 97, 127, 139", 43],
   ["d41d8cd98f00b204e9800998ecf8427e", 19],
 ];
-
-describe("the estimate", () => {
-  it("counts nothing for nothing", () => {
-    expect(estimate.count("")).toBe(0);
-  });
-
-  it.each(known)("is not less than the truth, and not much more: %j", (text, tokens) => {
-    const counted = estimate.count(text);
-    expect(counted).toBeGreaterThanOrEqual(tokens);
-    expect(counted).toBeLessThanOrEqual(Math.ceil(tokens * 1.7) + 2);
-  });
-
-  it("takes what no vocabulary knows for more than words of its length", () => {
-    const random = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYz7Qk2";
-    expect(estimate.count(random)).toBeGreaterThan(random.length / 2);
-  });
-});
 
 describe("the best counter", () => {
   it("counts as o200k does, where its package is installed", async () => {

@@ -3,19 +3,48 @@ import type { RankedPassage } from "./rank.ts";
 
 const maxLines = 8;
 
-/** Some lines of a passage as a passage of their own; itself where it is no longer than that. */
-export function excerptOf(text: string, passage: RankedPassage): RankedPassage {
-  const { said, terms } = passage;
-  const [first, last] = said.lines;
-  if (last - first < maxLines) return passage;
-  const lines: { readonly from: number; readonly to: number; readonly terms: Set<string> }[] = [];
-  const start = text.lastIndexOf("\n", said.from - 1) + 1;
-  for (let from = start; from < said.to;) {
+interface Line {
+  readonly from: number;
+  readonly to: number;
+  readonly terms: Set<string>;
+}
+
+function linesOf(text: string, { from: begin, to: end }: RankedPassage["said"]): Line[] {
+  const lines: Line[] = [];
+  for (let from = text.lastIndexOf("\n", begin - 1) + 1; from < end;) {
     const feed = text.indexOf("\n", from);
     const to = feed === -1 ? text.length : feed;
     lines.push({ from, to, terms: new Set() });
     from = to + 1;
   }
+  return lines;
+}
+
+/** Some of its lines, from the one at `top`, as a passage of their own. */
+function windowOf(passage: RankedPassage, lines: readonly Line[], top: number): RankedPassage {
+  const { said } = passage;
+  const window = lines.slice(top, top + maxLines);
+  const first = said.lines[0] + top;
+  return {
+    ...passage,
+    said: { ...said, from: window[0]!.from, to: window.at(-1)!.to, lines: [first, first + window.length - 1] },
+  };
+}
+
+/** A passage as several, of a few lines each; itself where it is no longer than that. */
+export function slicesOf(text: string, passage: RankedPassage): readonly RankedPassage[] {
+  const [first, last] = passage.said.lines;
+  if (last - first < maxLines) return [passage];
+  const lines = linesOf(text, passage.said);
+  return Array.from({ length: Math.ceil(lines.length / maxLines) }, (_, at) => windowOf(passage, lines, at * maxLines));
+}
+
+/** The lines that say most as a passage of their own; itself where it is no longer than that. */
+export function excerptOf(text: string, passage: RankedPassage): RankedPassage {
+  const { said, terms } = passage;
+  const [first, last] = said.lines;
+  if (last - first < maxLines) return passage;
+  const lines = linesOf(text, said);
   let line = 0;
   for (const { term, at } of said.places) {
     while (line < lines.length - 1 && at > lines[line]!.to) line += 1;
@@ -34,14 +63,5 @@ export function excerptOf(text: string, passage: RankedPassage): RankedPassage {
       best = top;
     }
   }
-  const window = lines.slice(best, best + maxLines);
-  return {
-    ...passage,
-    said: {
-      ...said,
-      from: window[0]!.from,
-      to: window.at(-1)!.to,
-      lines: [first + best, first + best + window.length - 1],
-    },
-  };
+  return windowOf(passage, lines, best);
 }

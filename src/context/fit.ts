@@ -21,6 +21,8 @@ export interface Fitted {
   readonly tokens: number;
   /** Texts of which nothing fits, and that say nothing that another does not say too. */
   readonly noRoom: readonly Shelf[];
+  /** Texts of which something is in, and not all that could be. */
+  readonly cut: readonly Shelf[];
 }
 
 /** Lines between two passages that cost less than to frame the second anew. */
@@ -28,8 +30,9 @@ const maxGap = 3;
 
 /** `shelves` are given best first. */
 export function fit(shelves: readonly Shelf[], budget: number, frame: Frame, counter: CountTokens): Fitted {
-  const { picks: all, also, merged } = pick(shelves, budget, frame, counter);
+  const { picks: all, also, merged, cut: short } = pick(shelves, budget, frame, counter);
   const picks = [...all];
+  const cut = new Set(short);
   // What the pieces cost alone is not what they cost together: the whole decides, and what was picked last goes first.
   for (;;) {
     const chosen = arrange(picks, also);
@@ -37,9 +40,14 @@ export function fit(shelves: readonly Shelf[], budget: number, frame: Frame, cou
     const tokens = text === "" ? 0 : counter.count(text);
     if (tokens <= budget) {
       const held = new Set(chosen.map(({ shelf }) => shelf));
-      return { chosen, text, tokens, noRoom: shelves.filter((shelf) => !held.has(shelf) && !merged.has(shelf)) };
+      const noRoom = shelves.filter((shelf) => !held.has(shelf) && !merged.has(shelf));
+      return { chosen, text, tokens, noRoom, cut: shelves.filter((shelf) => held.has(shelf) && cut.has(shelf)) };
     }
-    for (let over = tokens - budget; over > 0 && picks.length > 0;) over -= Math.max(1, picks.pop()!.cost);
+    for (let over = tokens - budget; over > 0 && picks.length > 0;) {
+      const { shelf, cost } = picks.pop()!;
+      cut.add(shelf);
+      over -= Math.max(1, cost);
+    }
   }
 }
 

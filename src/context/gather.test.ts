@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Policy } from "../access/policy.ts";
 import { ResourceError } from "../errors.ts";
@@ -6,10 +5,9 @@ import type { Call, Resources } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
 import { createMemory, type MemoryTemplate, type MemoryValue } from "../sources/memory.ts";
 import { createClock } from "../testing/clock.ts";
-import { clean } from "./clean.ts";
-import { type CountTokens, estimate } from "./count-tokens.ts";
+import { estimate } from "./count-tokens.ts";
 import { gather, type GatherAsk } from "./gather.ts";
-import type { Item, Pack, PackFormat } from "./pack.ts";
+import type { Pack } from "./pack.ts";
 
 const call: Call = { caller: { id: "reader" }, signal: new AbortController().signal };
 const open: Policy = { maySee: () => true };
@@ -33,18 +31,6 @@ const urisOf = ({ items }: Pack) => [...new Set(items.map(({ uri }) => uri.slice
 
 const filler = (words: string, lines = 60) =>
   Array.from({ length: lines }, (_, at) => `Line ${at} speaks of ${words} and of nothing else at all.`).join("\n");
-
-/** What the receipt says stands there, read again. */
-async function readAgain(house: Resources, { uri, lines: [first, last], columns }: Omit<Item, "text" | "name">) {
-  const { contents } = await house.read(uri, call);
-  const { body } = contents[0]!;
-  const rows = clean("text" in body ? body.text : "").text.split("\n");
-  if (columns) return rows[first - 1]!.slice(...columns);
-  return rows
-    .slice(first - 1, last)
-    .join("\n")
-    .replace(/\r$/, "");
-}
 
 const unsearchable: Resources["search"] = async () => {
   throw new ResourceError("unsupported", "no");
@@ -121,6 +107,16 @@ describe("gathering", () => {
     );
     expect(urisOf(found)).toEqual(["high.txt", "ours.txt", "new.txt", "old.txt", "low.txt"]);
     expect(found.receipt.leftOut).toEqual([{ uri: `${base}mine.txt`, why: "is not meant for the assistant" }]);
+  });
+
+  it("begins where the task says first that something is to be done", async () => {
+    const files = {
+      "a/notes.md": "# Kettle\n\nA kitchen kettle that boils too early.\n",
+      "kitchen/notes.md": "# Notes\n\nThe kettle boils.\n",
+      "z/notes.md": "# Kettle\n\nA kettle.\n",
+    };
+    expect(urisOf(await pack(files, { task: "kitchen: the kettle boils too early" }))[0]).toBe("kitchen/notes.md");
+    expect(urisOf(await pack(files, { task: "the kitchen kettle boils too early" }))[0]).toBe("a/notes.md");
   });
 
   it("merges what several say, and names them", async () => {
@@ -330,100 +326,5 @@ describe("hostile content", () => {
     expect(text).not.toContain(row);
     expect(text).toContain('kettle token = "[masked]"');
     expect(receipt.included.find(({ uri }) => uri.endsWith("a.txt"))!.masked).toBe(1);
-  });
-});
-
-const words = [
-  "kettle",
-  "tea",
-  "cup",
-  "steam",
-  "お茶",
-  "やかん",
-  "boil",
-  "retry_count",
-  "the",
-  "`````",
-  "</passage>",
-  "🍵",
-];
-const row = fc.array(fc.constantFrom(...words), { maxLength: 14 }).map((some) => some.join(" "));
-const content = fc
-  .tuple(fc.array(row, { maxLength: 70 }), fc.constantFrom("\n", "\r\n"), fc.boolean())
-  .map(([rows, end, isLong]) => rows.join(isLong ? " " : end).repeat(isLong ? 12 : 1));
-const path = fc
-  .tuple(
-    fc.constantFrom("src", "docs", "tests", "日本"),
-    fc.constantFrom("kettle", "tea", "cup"),
-    fc.constantFrom(".ts", ".md", ".test.ts", ".ja.md"),
-  )
-  .map(([folder, name, end]) => `${folder}/${name}${end}`);
-const files = fc.dictionary(path, content, { maxKeys: 8, noNullPrototype: true });
-const task = fc
-  .array(fc.constantFrom(...words, "tea.ts", "memory://shelf/src/cup.ts"), { minLength: 1, maxLength: 6 })
-  .map((some) => some.join(" "));
-const format = fc.constantFrom<PackFormat>("markdown", "xml", "json");
-const counter = fc.constantFrom<CountTokens>(
-  estimate,
-  { name: "characters", count: (text) => text.length },
-  { name: "bytes", count: (text) => Buffer.byteLength(text) },
-  { name: "none", count: () => 0 },
-  { name: "more together", count: (text) => text.length + (text.length > 500 ? 400 : 0) },
-  { name: "less together", count: (text) => Math.ceil(Math.sqrt(text.length)) },
-  { name: "lines", count: (text) => (text === "" ? 0 : text.split("\n").length * 3) },
-);
-const ask = fc.record({ task, budget: fc.integer({ min: 1, max: 4000 }), format, counter });
-const tries = { numRuns: 60 };
-
-describe("every pack", () => {
-  it("is within its budget, whoever counts", async () => {
-    await fc.assert(
-      fc.asyncProperty(files, ask, async (some, given) => {
-        const { text, tokens } = await gather(houseOf(some), given, call);
-        expect(tokens).toBeLessThanOrEqual(given.budget);
-        expect(text === "" ? 0 : given.counter.count(text)).toBe(tokens);
-      }),
-      tries,
-    );
-  });
-
-  it("holds what reading its receipt again gives", async () => {
-    await fc.assert(
-      fc.asyncProperty(files, ask, async (some, given) => {
-        const house = houseOf(some);
-        const { items, receipt } = await gather(house, given, call);
-        expect(receipt.included.map(({ uri, lines }) => [uri, lines])).toEqual(
-          items.map(({ uri, lines }) => [uri, lines]),
-        );
-        for (const item of items) expect(await readAgain(house, item)).toBe(item.text);
-      }),
-      tries,
-    );
-  });
-
-  it("is the same for the same question", async () => {
-    await fc.assert(
-      fc.asyncProperty(files, ask, async (some, given) => {
-        const turned = Object.fromEntries(Object.entries(some).toReversed());
-        const [one, other] = [await gather(houseOf(some), given, call), await gather(houseOf(turned), given, call)];
-        expect(other).toEqual(one);
-      }),
-      tries,
-    );
-  });
-
-  it("reveals nothing that read refuses: it is the pack of a house without it", async () => {
-    await fc.assert(
-      fc.asyncProperty(files, ask, fc.array(path, { maxLength: 4 }), async (some, given, hidden) => {
-        const policy: Policy = { maySee: (_caller, _mount, at) => !hidden.includes(at.path) };
-        const include = hidden.map((one) => base + one.split("/").map(encodeURIComponent).join("/"));
-        const seen = Object.fromEntries(Object.entries(some).filter(([at]) => !hidden.includes(at)));
-        const one = await gather(houseOf(some, policy), { ...given, include }, call);
-        // Directories of hidden things stay: only what is in them is gone.
-        const other = await gather(houseOf(seen), { ...given, include }, call);
-        expect(one).toEqual(other);
-      }),
-      tries,
-    );
   });
 });

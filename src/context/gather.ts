@@ -1,7 +1,8 @@
 /** A task and a budget in, a pack and its receipt out. Asks nothing but `Resources`, in the name of the caller. */
 import { invalid, toResourceError } from "../errors.ts";
+import { digestOf } from "../lib/digest.ts";
 import { type Call, directoryType, type Resource, type Resources } from "../resources.ts";
-import { type Candidate, findCandidates, meet, readable } from "./candidates.ts";
+import { type Candidate, type Candidates, findCandidates, findPinned, meet, readable } from "./candidates.ts";
 import { clean, countIn, type Clean } from "./clean.ts";
 import { estimate, type CountTokens } from "./count-tokens.ts";
 import { fit, type Choice } from "./fit.ts";
@@ -10,6 +11,7 @@ import { inTurn } from "./in-turn.ts";
 import { findNamed } from "./named.ts";
 import { findNeighbours, nameOf } from "./neighbours.ts";
 import type { Included, LeftOut, Pack, PackFormat } from "./pack.ts";
+import { isSet } from "./pins.ts";
 import { rank, type Ranked } from "./rank.ts";
 import { maxTaskLength, readTask, type Task } from "./read-task.ts";
 import type { Shelf } from "./shelf.ts";
@@ -17,8 +19,8 @@ import { lookThrough, type Text } from "./texts.ts";
 import { priorityFactor, recencyFactor, weights } from "./weights.ts";
 
 export interface GatherAsk {
-  /** What is to be done, as a person says it. */
-  readonly task: string;
+  /** What is to be done, as a person says it. Without one nothing is looked for: what is in `include` is packed, in its order. */
+  readonly task?: string;
   /** What the text of the pack may have at most, in tokens. */
   readonly budget: number;
   /** Markdown unless said. */
@@ -33,7 +35,7 @@ export interface GatherAsk {
 
 export const maxBudget = 10_000_000;
 const maxIncluded = 200;
-/** So many of the candidates are read, and so many of their neighbours. */
+/** So many of the candidates are read where there is a task, and so many of their neighbours. */
 const maxRead = 80;
 const maxNeighbours = 24;
 /** So many of the best have their neighbours looked for. */
@@ -46,31 +48,33 @@ const maxLeftOut = 40;
 /** The same question on the same state gives the same pack. */
 export async function gather(resources: Resources, ask: GatherAsk, call: Call): Promise<Pack> {
   const { budget, format = "markdown", include = [], within, counter = estimate } = ask;
-  const text = ask.task.trim();
-  if (text === "") throw invalid("there is no task to gather for: say what is to be done");
-  if (text.length > maxTaskLength) throw invalid(`a task has at most ${maxTaskLength} characters`);
+  const text = ask.task?.trim();
+  if (text === "" || (text === undefined && include.length === 0))
+    throw invalid("there is no task to gather for: say what is to be done");
+  if (text !== undefined && text.length > maxTaskLength)
+    throw invalid(`a task has at most ${maxTaskLength} characters`);
   if (!Number.isInteger(budget) || budget < 1 || budget > maxBudget)
     throw invalid(`a budget is a whole number of tokens from 1 to ${maxBudget}`);
   if (include.length > maxIncluded) throw invalid(`at most ${maxIncluded} URIs can be included`);
 
-  const task = readTask(text);
-  const { all, missing, ready } = await findCandidates(
-    resources,
-    task,
-    { include, ...(within !== undefined && { within }) },
-    call,
-  );
-  const met = Array.from(all.values(), ({ resource }) => resource);
-  for (const { resource, why } of await findNamed(resources, task, met, within, call)) {
-    const candidate = meet(all, resource);
-    candidate.boost = weights.named;
-    if (!candidate.why.includes(why)) candidate.why.push(why);
-  }
-
+  const task = readTask(text ?? "");
   const desk = createDesk(resources, task, call);
+  // Who names a set means all that is in it.
+  const { all, missing } = await findPinned(resources, [...include, ...task.names.uris.filter(isSet)], call);
   for (const uri of missing) desk.leaveOut(uri, "is not here");
-  await desk.read([...all.values()].sort(byPromise).slice(0, maxRead));
-  await addNeighbours(resources, desk, all, within, call);
+  let ready: number | undefined;
+  if (text === undefined) await desk.read([...all.values()].slice(0, maxIncluded));
+  else {
+    ready = await findCandidates(resources, task, within, all, call);
+    const met = Array.from(all.values(), ({ resource }) => resource);
+    for (const { resource, why } of await findNamed(resources, task, met, within, call)) {
+      const candidate = meet(all, resource);
+      candidate.boost = weights.named;
+      if (!candidate.why.includes(why)) candidate.why.push(why);
+    }
+    await desk.read([...all.values()].sort(byPromise).slice(0, maxRead));
+    await addNeighbours(resources, desk, all, within, call);
+  }
   const ranked = desk.ranked();
   const shelves = ranked.map(({ paper, ranking }) => toShelf(paper, ranking));
   const fitted = fit(shelves, budget, frameOf(format), counter);
@@ -78,6 +82,8 @@ export async function gather(resources: Resources, ask: GatherAsk, call: Call): 
   for (const shelf of fitted.noRoom)
     if (shelf.passages.some(({ score }) => score > 0) || shelf.isPinned)
       desk.leaveOut(shelf.item.uri, "does not fit into the budget");
+  for (const { item, isPinned } of fitted.cut)
+    if (isPinned) desk.leaveOut(item.uri, "fits into the budget only in part");
   const papers = new Map(ranked.map(({ paper }, at) => [shelves[at]!, paper]));
   const included = await inTurn(fitted.chosen, 1, (choice) =>
     toIncluded(choice, papers.get(choice.shelf)!, task, counter, format),
@@ -89,7 +95,7 @@ export async function gather(resources: Resources, ask: GatherAsk, call: Call): 
     tokens: fitted.tokens,
     items: fitted.chosen.map(({ item }) => item),
     receipt: {
-      task: text,
+      ...(text !== undefined && { task: text }),
       budget,
       tokens: fitted.tokens,
       counter: counter.name,
@@ -192,7 +198,12 @@ function createDesk(resources: Resources, task: Task, call: Call): Desk {
       );
       return all
         .map((paper, at) => ({ paper, ranking: rankings[at]! }))
-        .sort((left, right) => right.ranking.score - left.ranking.score || compare(left.paper.uri, right.paper.uri));
+        .sort(
+          (left, right) =>
+            right.ranking.score - left.ranking.score ||
+            // Without a task they stay in the order of whoever chose them.
+            (task.terms.size === 0 ? 0 : compare(left.paper.uri, right.paper.uri)),
+        );
     },
   };
 }
@@ -201,7 +212,7 @@ function createDesk(resources: Resources, task: Task, call: Call): Desk {
 async function addNeighbours(
   resources: Resources,
   desk: Desk,
-  all: Map<string, Candidate>,
+  all: Candidates,
   within: string | undefined,
   call: Call,
 ): Promise<void> {
@@ -302,9 +313,4 @@ async function toIncluded(
     ...(secrets > 0 && { masked: secrets }),
     ...(hidden > 0 && { removed: hidden }),
   };
-}
-
-async function digestOf(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return `sha256:${Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }

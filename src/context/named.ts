@@ -3,7 +3,7 @@ import { parseTemplate } from "../lib/uri-template.ts";
 import { type Call, directoryType, type Resource, type Resources, type Template } from "../resources.ts";
 import { readable } from "./candidates.ts";
 import { inTurn } from "./in-turn.ts";
-import { find } from "./pins.ts";
+import { find, isSet } from "./pins.ts";
 import type { Task } from "./read-task.ts";
 
 export interface Named {
@@ -34,7 +34,7 @@ export async function findNamed(
   );
   const start = within === undefined ? undefined : `${within.replace(/\/$/, "")}/`;
   const spelled = [
-    ...uris.map((uri) => ({ uri, name: uri })),
+    ...uris.filter((uri) => !isSet(uri)).map((uri) => ({ uri, name: uri })),
     ...(start === undefined ? [] : paths.map((path) => ({ uri: start + encodePath(path), name: path }))),
     ...(await filled(resources, task, hashes, call)),
   ];

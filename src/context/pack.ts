@@ -41,7 +41,8 @@ export interface LeftOut {
 }
 
 export interface Receipt {
-  readonly task: string;
+  /** Absent where only what was asked for by its URI was wanted. */
+  readonly task?: string;
   readonly budget: number;
   readonly tokens: number;
   /** Whose tokens these are. */

@@ -1,6 +1,6 @@
 /** Picks passages, best first, until nothing more fits: most of them from what says most, the rest as a few lines each of what else may matter. */
 import type { CountTokens } from "./count-tokens.ts";
-import { excerptOf } from "./excerpt.ts";
+import { excerptOf, slicesOf } from "./excerpt.ts";
 import type { Frame } from "./frame.ts";
 import type { RankedPassage } from "./rank.ts";
 import { itemOf, type Shelf } from "./shelf.ts";
@@ -19,6 +19,8 @@ export interface Picked {
   readonly also: ReadonlyMap<string, ReadonlySet<string>>;
   /** Those of which something is said by another. */
   readonly merged: ReadonlySet<Shelf>;
+  /** Those of which something did not fit. */
+  readonly cut: ReadonlySet<Shelf>;
 }
 
 /** A passage says the same as an earlier one if it is long enough to mean it. */
@@ -41,13 +43,14 @@ export function pick(shelves: readonly Shelf[], budget: number, frame: Frame, { 
   const picks: Pick[] = [];
   const also = new Map<string, Set<string>>();
   const merged = new Set<Shelf>();
+  const cut = new Set<Shelf>();
   const said = new Map<string, string>();
   const queues = shelves.map((shelf): Queue => ({ shelf, waiting: orderOf(shelf), misfits: [], taken: 0 }));
   let spent = 0;
   let misfits = 0;
 
-  /** Takes it if it fits and is new. */
-  function offer(queue: Queue, passage: RankedPassage, room: number): void {
+  /** Takes it if it is new. False if it does not fit. */
+  function offer(queue: Queue, passage: RankedPassage, room: number): boolean {
     const { shelf } = queue;
     const item = itemOf(shelf, [passage]);
     const key = item.text.length < minSame ? undefined : item.text.replaceAll(/\s+/gu, " ").trim();
@@ -55,7 +58,7 @@ export function pick(shelves: readonly Shelf[], budget: number, frame: Frame, { 
     if (same !== undefined && same !== shelf.item.uri) {
       also.set(same, (also.get(same) ?? new Set()).add(shelf.item.uri));
       merged.add(shelf);
-      return;
+      return true;
     }
     const isTooLong = item.text.trim().length > room * maxTokenLength;
     const cost = isTooLong
@@ -64,13 +67,14 @@ export function pick(shelves: readonly Shelf[], budget: number, frame: Frame, { 
     if (spent + cost > room) {
       misfits += 1;
       queue.misfits.push(passage);
-      return;
+      return false;
     }
     misfits = 0;
     spent += cost;
     queue.taken += 1;
     if (key !== undefined) said.set(key, shelf.item.uri);
     picks.push({ shelf, passage, cost });
+    return true;
   }
 
   function takeBest(room: number): void {
@@ -88,22 +92,31 @@ export function pick(shelves: readonly Shelf[], budget: number, frame: Frame, { 
       if (!best) return;
       const [passage, ...rest] = best.waiting;
       best.waiting = rest;
-      offer(best, passage!, room);
+      if (offer(best, passage!, room) || passage!.score > 0) continue;
+      // Where nothing says what matters of a text, it is given from its beginning on, as far as it fits.
+      best.misfits.push(...rest);
+      best.waiting = [];
     }
   }
 
   takeBest(budget * (1 - weights.breadth));
-  for (const queue of queues) queue.waiting = [...queue.misfits.splice(0), ...queue.waiting];
+  for (const queue of queues) {
+    const [first, ...rest] = [...queue.misfits.splice(0), ...queue.waiting];
+    if (first) queue.waiting = [...(first.score === 0 ? slicesOf(queue.shelf.text, first) : [first]), ...rest];
+  }
   misfits = 0;
   for (const queue of queues) {
     const [first] = queue.waiting;
     if (queue.taken > 0 || !first || first.score === 0 || misfits >= maxMisfits) continue;
     offer(queue, excerptOf(queue.shelf.text, first), budget);
     // What was shown in part is not shown again.
-    if (queue.taken > 0) queue.waiting = [];
+    if (queue.taken === 0) continue;
+    queue.waiting = [];
+    cut.add(queue.shelf);
   }
   takeBest(budget);
-  return { picks, also, merged };
+  for (const { shelf, waiting, misfits: left } of queues) if (waiting.length + left.length > 0) cut.add(shelf);
+  return { picks, also, merged, cut };
 }
 
 /** What says most first; where it is pinned and nothing does, from its beginning. */

@@ -51,10 +51,14 @@ async function membersOf(
     const { items } = await resources.children(uri, { limit: maxMembers }, call);
     return items.filter((item) => item.mimeType !== directoryType).slice(0, maxMembers);
   }
-  if (!uri.startsWith("set://")) return undefined;
+  if (!isSet(uri)) return undefined;
   const { contents } = await resources.read(uri, call);
   const uris = listed(contents[0]?.body).slice(0, maxMembers);
   return (await inTurn(uris, atOnce, (member) => find(resources, member, call))).filter((one) => one !== undefined);
+}
+
+export function isSet(uri: string): boolean {
+  return uri.startsWith("set://");
 }
 
 /** A set says what is in it before it gives it. */

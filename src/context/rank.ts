@@ -33,6 +33,7 @@ export function rank(read: readonly Rankable[], task: Task): Ranked[] {
   const passages = read.flatMap(({ text }) => text.said);
   const rarity = rarities(passages, task);
   const mean = Math.max(1, passages.reduce((sum, { length }) => sum + length, 0) / Math.max(1, passages.length));
+  const places = placesOf(read, task);
   const most = [...rarity.values()].reduce((sum, one) => sum + one, 0) || 1;
   return read.map(({ text, found, inherited, factor }) => {
     const best = new Map<string, number>();
@@ -51,13 +52,32 @@ export function rank(read: readonly Rankable[], task: Task): Ranked[] {
     const path = [...text.pathTerms].reduce((sum, term) => sum + rarity.get(term)!, 0) / most;
     const whole = [...best.values()].reduce((sum, worth) => sum + worth, 0);
     const top = own.reduce((highest, { score }) => Math.max(highest, score), 0);
-    const score = (top + weights.path * path + weights.document * whole + weights.found * found + inherited) * factor;
+    const place = [...text.pathTerms].reduce((sum, term) => sum + (places.get(term) ?? 0), 0);
+    const score =
+      (top +
+        weights.path * path +
+        weights.place * place +
+        weights.document * whole +
+        weights.found * found +
+        inherited) *
+      factor;
     // A passage counts by what it says beside the best of its text, and by what the text says beside others. Where it is only the
     // name, or the company, that speaks for a text, its beginning does.
-    const speaksAt = (at: number): number => (inherited > 0 || path > 0 ? 0.7 ** at : 0);
+    const speaksAt = (at: number): number => (inherited > 0 || path > 0 || place > 0 ? 0.7 ** at : 0);
     const share = (said: number, at: number): number => (top > 0 ? said / top : speaksAt(at));
     return { score, passages: own.map((one, at) => ({ ...one, score: share(one.score, at) * score ** 2 })) };
   });
+}
+
+/** What each word of the place that the task begins with says of a path: together one, the rare ones most. */
+function placesOf(read: readonly Rankable[], task: Task): ReadonlyMap<string, number> {
+  const terms = [...task.terms.values()].filter(({ isPlace }) => isPlace);
+  const rarity = terms.map(({ term, weight }) => {
+    const some = read.filter(({ text }) => text.pathTerms.has(term)).length;
+    return some === 0 ? 0 : weight * Math.log(1 + (read.length - some + 0.5) / (some + 0.5));
+  });
+  const all = rarity.reduce((sum, one) => sum + one, 0) || 1;
+  return new Map(terms.map(({ term }, at) => [term, rarity[at]! / all]));
 }
 
 /** How much it says that a term stands somewhere: what stands nearly everywhere says nothing. */

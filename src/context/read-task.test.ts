@@ -26,6 +26,22 @@ describe("a task", () => {
     expect(readTask("検索のランキングを直す").queries).toEqual(["検索のランキングを直す", "検索", "ランキング"]);
   });
 
+  it.each([
+    ["router: answer sooner", ["router"]],
+    ["web, docs: fewer ways to be led astray", ["web", "docs"]],
+    ["fix(search): the order of hits", ["fix", "search"]],
+    ["検索：並び順を直す", ["検索"]],
+    ["the order of the hits is wrong: see below", []],
+    ["see http://example.org: it is down", []],
+    ["rename a::b", []],
+    ["first\nline: second", []],
+    [":", []],
+    ["", []],
+  ])("says first where something is to be done: %j", (text, expected) => {
+    const places = [...readTask(text).terms.values()].filter(({ isPlace }) => isPlace);
+    expect(places.map(({ surface }) => surface)).toEqual(expected);
+  });
+
   it("counts what says much more than what every task says", () => {
     const { terms } = readTask("fix the getUserName of kettles");
     const weight = (word: string) => [...terms.values()].find(({ surface }) => surface === word)!.weight;

@@ -10,6 +10,8 @@ export interface TaskTerm {
   readonly weight: number;
   /** Whether it is the whole of a name that someone has made up: `getUserName`, `max_bytes`. */
   readonly isName: boolean;
+  /** Whether it stands before the colon with which many say first where something is to be done: `router: answer sooner`. */
+  readonly isPlace: boolean;
 }
 
 export interface TaskNames {
@@ -37,6 +39,7 @@ const maxTerms = 200;
 const maxQueryLength = 2000;
 const maxWords = 12;
 const maxNamed = 16;
+const maxPlaceLength = 60;
 
 export function readTask(text: string): Task {
   const terms = termsOf(text);
@@ -47,6 +50,7 @@ export function readTask(text: string): Task {
 function termsOf(text: string): ReadonlyMap<string, TaskTerm> {
   const terms = new Map<string, TaskTerm>();
   const firstLine = endOfFirstLine(text);
+  const place = endOfPlace(text);
   const tokens = tokensOf(text);
   tokens.forEach((token, at) => {
     if (token.kind === "single" && tokens[at - 1]?.kind === "pair") return;
@@ -54,7 +58,13 @@ function termsOf(text: string): ReadonlyMap<string, TaskTerm> {
     const weight = weigh(token, surface) * (token.from < firstLine ? 1.5 : 1);
     const known = terms.get(token.term);
     if (known ? known.weight >= weight : terms.size >= maxTerms) return;
-    terms.set(token.term, { term: token.term, surface, weight, isName: token.kind === "whole" });
+    terms.set(token.term, {
+      term: token.term,
+      surface,
+      weight,
+      isName: token.kind === "whole",
+      isPlace: token.to <= place,
+    });
   });
   return terms;
 }
@@ -90,6 +100,19 @@ function endOfFirstLine(text: string): number {
   const start = text.search(/\S/);
   const end = text.indexOf("\n", start);
   return end === -1 ? 0 : end;
+}
+
+/** Up to the colon of `web, s3: …` and `fix(router): …`; 0 where a whole clause stands before it. */
+function endOfPlace(text: string): number {
+  const start = text.search(/\S/);
+  const before = text.slice(start, start + maxPlaceLength);
+  const colon = before.search(/:\s|：/u);
+  const words = before
+    .slice(0, Math.max(0, colon))
+    .split(/[ ,()/+&、]+/u)
+    .filter((word) => word !== "");
+  const isPlace = words.length > 0 && words.length <= 4 && words.every((word) => /^[\p{L}\p{N}_$.-]+$/u.test(word));
+  return isPlace ? start + colon : 0;
 }
 
 function namesOf(text: string): TaskNames {

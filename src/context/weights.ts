@@ -11,6 +11,8 @@ export const weights = {
   definition: 1.5,
   /** A term in the path or the title. */
   path: 0.8,
+  /** The place that the task begins with, in the path. */
+  place: 0.5,
   /** What the whole text says of the task, beside its best passage. */
   document: 0.1,
   /** How high searches put it. */

@@ -9,6 +9,7 @@ import type { RemoteHouse } from "../client/connect.ts";
 import { walkPages } from "../client/walk-pages.ts";
 import { type Addresses, createAddresses } from "./mcp/addresses.ts";
 import { createRelay } from "./mcp/relay.ts";
+import { createSkillRelay } from "./mcp/skills.ts";
 import { toSourceTemplate } from "./mcp/templates.ts";
 
 export interface McpOptions {
@@ -167,12 +168,18 @@ function createGateway(
       directories.add(at.path);
     }
     if (at) return { ...at, ...said };
-    if (leftOut.size < 100 && !leftOut.has(uri)) {
-      leftOut.add(uri);
-      tools.log("warn", "left out: a resource of another server whose URI cannot be said here", { server, uri });
-    }
+    leaveOut("a resource", uri, "its URI cannot be said here");
     return undefined;
   }
+
+  /** Said once of each, and not of all where there are many. */
+  function leaveOut(what: string, uri: string, why: string): void {
+    if (leftOut.size >= 100 || leftOut.has(uri)) return;
+    leftOut.add(uri);
+    tools.log("warn", `left out: ${what} of another server, because ${why}`, { server, uri });
+  }
+
+  const skills = createSkillRelay({ addresses, ask, leaveOut: (uri, why) => leaveOut("a skill", uri, why) });
 
   function toEntries({ items, next, failures }: Page<Resource>): Page<Entry> {
     return {
@@ -243,7 +250,8 @@ function createGateway(
     async read(at, call) {
       if (at.path === "") throw new ResourceError("directory", "this is a server; list its children instead");
       const uri = uriOf(at);
-      const answer = await ask((house) => house.read(uri, call)).catch((cause: unknown) => {
+      const read = () => ask((house) => house.read(uri, call));
+      const answer = await skills.checked(at, call, read).catch((cause: unknown) => {
         throw inOurWords(cause, theirs);
       });
       // What a directory shows of itself names all that is in it; who may see which is for this house to say.
@@ -317,6 +325,8 @@ function createGateway(
       });
     },
 
+    skills: skills.skills,
+    skill: skills.skill,
     follow: (at, call) => relay.follow(at, call.signal),
     watch: relay.watch,
     close: upstream.close,

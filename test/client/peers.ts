@@ -22,9 +22,7 @@ const startingWith = (value: string) => planets.filter((planet) => planet.starts
 /** The official SDK, version 1: sessions, subscriptions that its user keeps. */
 export async function openSdkV1(): Promise<Peer> {
   let text = "hello";
-  const sessions = new Map<string, { readonly transport: StreamableHTTPServerTransport; readonly mcp: McpServer }>();
-
-  function build(): McpServer {
+  const { url, sessions, ...rest } = await serveSessions(() => {
     const mcp = new McpServer(
       { name: "sdk-v1", version: "1.0.0" },
       { capabilities: { resources: { subscribe: true, listChanged: true } }, instructions: "Greet." },
@@ -42,8 +40,26 @@ export async function openSdkV1(): Promise<Peer> {
     mcp.server.setRequestHandler(SubscribeRequestSchema, () => ({}));
     mcp.server.setRequestHandler(UnsubscribeRequestSchema, () => ({}));
     return mcp;
-  }
+  });
+  return {
+    ...rest,
+    url,
+    change(to) {
+      text = to;
+      for (const mcp of sessions()) void mcp.server.sendResourceUpdated({ uri: "greeting://world" });
+    },
+  };
+}
 
+export interface Sessions extends AsyncDisposable {
+  readonly url: string;
+  /** The server of each client. */
+  sessions(): readonly McpServer[];
+}
+
+/** What is built with the SDK, version 1, once for each client. */
+export async function serveSessions(build: () => McpServer): Promise<Sessions> {
+  const sessions = new Map<string, { readonly transport: StreamableHTTPServerTransport; readonly mcp: McpServer }>();
   const server = createServer((request, response) => void serve(request, response));
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const id = request.headers["mcp-session-id"];
@@ -59,13 +75,9 @@ export async function openSdkV1(): Promise<Peer> {
     await mcp.connect(transport as Transport);
     return transport.handleRequest(request, response);
   }
-
   return {
     url: await listening(server),
-    change(to) {
-      text = to;
-      for (const { mcp } of sessions.values()) void mcp.server.sendResourceUpdated({ uri: "greeting://world" });
-    },
+    sessions: () => Array.from(sessions.values(), ({ mcp }) => mcp),
     [Symbol.asyncDispose]: () => closed(server),
   };
 }
@@ -170,7 +182,7 @@ async function closed(server: Server): Promise<void> {
   await new Promise((resolve) => server.close(resolve));
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const probe = createNetServer();
   await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
   const { port } = probe.address() as AddressInfo;

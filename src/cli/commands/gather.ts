@@ -1,10 +1,9 @@
 /** `pressmark gather`: what a task needs, out of all that there is. */
-import { ResourceError } from "../../errors.ts";
-import type { Included, Pack, PackFormat } from "../../context/pack.ts";
-import { defineCommand, flag, listFlag, many, UsageError, valueFlag, wholeNumber } from "../command.ts";
-import { jsonLine, plain } from "../print.ts";
-import { atDesk, type Desk, deskFlags } from "../reading/desk.ts";
-import { bringUpToDate, percent } from "../reading/indexing.ts";
+import type { PackFormat } from "../../context/pack.ts";
+import { defineCommand, flag, listFlag, many, UsageError, valueFlag } from "../command.ts";
+import { atDesk, deskFlags } from "../reading/desk.ts";
+import { bringUpToDate } from "../reading/indexing.ts";
+import { budgetFlag, printPack } from "../reading/print-pack.ts";
 
 export default defineCommand({
   name: "gather",
@@ -14,19 +13,15 @@ export default defineCommand({
     'pressmark gather "retry with backoff when the index is locked" --budget 8000',
     "pressmark gather 検索の並び順を直す --within src > context.md",
     'pressmark gather "explain the login flow" --include docs/auth.md --xml',
+    'pressmark gather "add a source" --include set://onboarding',
     'pressmark gather "rename maxBytes" --json | jq .receipt',
   ],
   takes: { task: many("what is to be done") },
   flags: {
-    budget: valueFlag<number>("TOKENS", "the most that the text may have", {
-      initial: 8000,
-      initially: "8000",
-      short: "b",
-      parse: wholeNumber(1),
-    }),
+    budget: budgetFlag,
     include: listFlag(
       "WHERE",
-      "put this in first, whatever it says: its URI, or its path; may be given again",
+      "put this in first, whatever it says: its URI, its path, or set://NAME; may be given again",
       "files",
     ),
     within: valueFlag<string | undefined>("WHERE", "search only in this directory: its URI, or its path", {
@@ -50,44 +45,10 @@ export default defineCommand({
       const include: string[] = [];
       for (const where of flags.include) include.push(await desk.locate(where));
       if (!flags["no-wait"]) await bringUpToDate(desk);
-      const [{ gather }, { bestCounter }] = await Promise.all([
-        import("../../context/gather.ts"),
-        import("../../context/count-tokens.ts"),
-      ]);
-      const counter = await bestCounter();
-      const ask = { task, budget: flags.budget, format, include, counter, ...(within !== undefined && { within }) };
-      const pack = await gather(desk.resources, ask, desk.call);
-      await print(pack, desk);
+      const ask = { task, budget: flags.budget, format, include, ...(within !== undefined && { within }) };
+      await printPack(ask, desk);
     });
   },
 });
 
 const formats = ["markdown", "xml", "json"] as const satisfies readonly PackFormat[];
-
-async function print(pack: Pack, { print: write, warn }: Desk): Promise<void> {
-  const { receipt, items, format, text } = pack;
-  if (receipt.ready !== undefined && receipt.ready < 1)
-    warn(`${percent(receipt.ready)} of what there is could be searched; there may be more to find`);
-  if (format === "json") await write(jsonLine({ passages: items, receipt }));
-  else {
-    await write(text);
-    for (const item of receipt.included) warn(sayIncluded(item));
-    for (const { uri, why } of receipt.leftOut.slice(0, shownLeftOut)) warn(`left out: ${plain(uri)} ${why}`);
-    const more = receipt.leftOut.length - Math.min(shownLeftOut, receipt.leftOut.length) + receipt.moreLeftOut;
-    if (more > 0) warn(`${more} more left out`);
-    warn(`${receipt.tokens} of ${receipt.budget} tokens (${receipt.counter})`);
-  }
-  if (items.length === 0)
-    throw new ResourceError("not-found", "nothing is found for this task, or nothing fits into the budget");
-}
-
-/** The rest is in --json. */
-const shownLeftOut = 8;
-
-function sayIncluded({ uri, lines: [first, last], tokens, why, masked, removed }: Included): string {
-  const cleaned = [
-    ...(masked === undefined ? [] : [`${masked} masked`]),
-    ...(removed === undefined ? [] : [`${removed} invisible removed`]),
-  ];
-  return plain(`${uri}:${first}-${last} (${[`${tokens} tokens`, ...cleaned].join(", ")}): ${why.join("; ")}`);
-}

@@ -19,6 +19,7 @@ export const commands: Readonly<Record<string, () => Promise<{ readonly default:
   config: () => import("./config.ts"),
   trust: () => import("./trust.ts"),
   doctor: () => import("./doctor.ts"),
+  drive: () => import("./drive.ts"),
   add: () => import("./add.ts"),
   completions: () => import("./completions.ts"),
   help: () => import("./help.ts"),

@@ -1,5 +1,6 @@
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Receipt } from "../../context/pack.ts";
 import { main } from "../main.ts";
 import { createStand, type Stand } from "../test-command.ts";
 
@@ -50,6 +51,7 @@ async function pick(
   return { code, printed, said, raws };
 }
 
+const secret = ["x7", "Kq9vT2", "mZ4pL8", "sW1eR6"].join("");
 const down = "\u001b[B";
 const chosenTwo = /2 chosen, about \d+ tokens/;
 
@@ -59,7 +61,7 @@ describe("pick", () => {
       [],
       [
         ["README.md", " "],
-        ["1 chosen, about 3 tokens", "\t"],
+        [/1 chosen, about [1-9] tokens/, "\t"],
         ["evil.txt", down],
         ["evil.txt", " "],
         [chosenTwo, "\r"],
@@ -119,11 +121,53 @@ describe("pick", () => {
     expect(printed).toBe(`## ${uri}\n\n\`\`\`\`\n設定\n\`\`\`\ncode\n\`\`\`\n\`\`\`\`\n`);
   });
 
-  it("prints a pack with what it takes", async () => {
-    const { printed } = await pick(["--pack"], [["README.md", "\r"]]);
+  it("prints a pack in the order of the choice, cleaned, and its receipt beside it", async () => {
+    stand.write("docs/key.md", `# Key\n\nin\u200bvisible\npassword: "${secret}"\n`);
+    const { code, printed, said } = await pick(
+      ["--pack"],
+      [
+        ["README.md", "key"],
+        ["1 of 5", " "],
+        ["1 chosen", "\u0015"],
+        ["README.md", "read"],
+        ["1 of 5", " "],
+        [chosenTwo, "\r"],
+      ],
+    );
+    expect(code).toBe(0);
+    const [key, readme] = [`${stand.base}docs/key.md`, `${stand.base}README.md`];
+    expect(printed).toMatch(/nothing that it says is an instruction/);
+    expect(printed).toContain(
+      `## ${key}\n\nLines 1-4:\n\n\`\`\`md\n# Key\n\ninvisible\npassword: "[masked]"\n\`\`\`\n`,
+    );
+    expect(printed.indexOf(`## ${readme}\n`)).toBeGreaterThan(printed.indexOf(`## ${key}\n`));
+    expect(said).toMatch(/docs\/key\.md:1-4 \(\d+ tokens, 1 masked, 1 invisible removed\): was asked for/);
+    expect(said).toMatch(/\d+ of 8000 tokens \(o200k_base\)\n$/);
+  });
+
+  it("prints a pack within its budget, and says what is not whole", async () => {
+    stand.write("long.md", Array.from({ length: 400 }, (_, at) => `Line ${at} of a long text.\n`).join(""));
+    const { printed } = await pick(
+      ["--pack", "--budget", "600", "--json"],
+      [
+        ["long.md", "long"],
+        ["1 of 5", "\r"],
+      ],
+    );
+    const { passages, receipt } = JSON.parse(printed) as { passages: { lines: number[] }[]; receipt: Receipt };
+    expect(passages[0]!.lines[0]).toBe(1);
+    expect(receipt).toMatchObject({ budget: 600, leftOut: [{ why: "fits into the budget only in part" }] });
+    expect(receipt).not.toHaveProperty("task");
+    expect(receipt.tokens).toBeLessThanOrEqual(600);
+  });
+
+  it("prints what is known of the choice as JSON", async () => {
+    const { printed } = await pick(["--json"], [["README.md", "\r"]]);
     expect(JSON.parse(printed)).toEqual({
-      tokens: 3,
-      items: [{ uri: `${stand.base}README.md`, mimeType: "text/markdown", tokens: 3, text: "# Read me\n" }],
+      uri: `${stand.base}README.md`,
+      name: "README.md",
+      mimeType: "text/markdown",
+      size: 10,
     });
   });
 
@@ -132,6 +176,7 @@ describe("pick", () => {
     expect(code).toBe(2);
     expect(out).toBe("");
     expect(err).toMatch(/needs a terminal.*pressmark ls.*pressmark search/);
-    expect((await stand.run(["pick", "--markdown", "--pack"])).code).toBe(2);
+    for (const words of [["--markdown", "--pack"], ["--markdown", "--json"], ["--xml"], ["--pack", "--xml", "--json"]])
+      expect((await stand.run(["pick", ...words])).code, words.join(" ")).toBe(2);
   });
 });

@@ -6,35 +6,46 @@ import { defineCommand, flag, LeftError, UsageError, type Screen, type World } f
 import { jsonLine, plain } from "../print.ts";
 import { atDesk, type Desk } from "../reading/desk.ts";
 import { colorFlag, createPaint } from "../reading/paint.ts";
+import { budgetFlag, printPack } from "../reading/print-pack.ts";
 import { reachFlags } from "../reading/reach.ts";
-import { estimateTokens } from "../pick/estimate-tokens.ts";
 import type { Item } from "../pick/state.ts";
 
 export default defineCommand({
   name: "pick",
   summary: "Choose resources in the terminal, and print them",
-  more: "Type to filter, move with the arrows, choose with space, finish with enter; ? shows all keys. Prints the URIs, one a line, or their contents. The keys come from standard input and the tree is drawn on standard error, so that the output can be sent on. Leaving with Ctrl-C or Escape prints nothing; the exit code is then 130.",
+  more: "Type to filter, move with the arrows, choose with space, finish with enter; ? shows all keys. Prints the URIs, one a line, or the contents; a pack is what gather makes of them: within a budget, secrets masked, its receipt on standard error. The keys come from standard input and the tree is drawn on standard error, so that the output can be sent on. Leaving with Ctrl-C or Escape prints nothing; the exit code is then 130.",
   examples: [
     "pressmark pick",
     "pressmark pick --markdown | pbcopy",
+    "pressmark pick --pack --budget 20000 > context.md",
     "pressmark set add onboarding $(pressmark pick)",
-    "pressmark pick --server https://example.com/mcp --pack > context.json",
+    "pressmark pick --server https://example.com/mcp --header 'Authorization: Bearer ${env:TOKEN}'",
   ],
   flags: {
-    markdown: flag("print the contents as Markdown, each below its URI"),
-    pack: flag("print one JSON object: the contents, their URIs, and about how many tokens they take"),
+    markdown: flag("print the contents as they are, each below its URI"),
+    pack: flag("print a pack of them, as gather does"),
+    budget: budgetFlag,
+    xml: flag("print the pack as XML"),
+    json: flag("print one JSON object a line: the resources; or with --pack the passages and the receipt"),
     ...reachFlags,
     color: colorFlag,
   },
   async run({ flags }, world) {
-    if (flags.markdown && flags.pack) throw new UsageError("say --markdown or --pack, not both");
+    if (flags.markdown && (flags.pack || flags.json))
+      throw new UsageError("say --markdown or something else, not both");
+    if (flags.xml && (!flags.pack || flags.json)) throw new UsageError("--xml goes with --pack, and without --json");
     const screen = screenOf(world);
     await atDesk(flags, world, async (desk) => {
       const { runPick } = await import("../pick/run-pick.ts");
       const paint = createPaint(flags.color, { out: screen, env: world.env });
       const chosen = await runPick({ ...desk, paint }, { input: world.input, screen });
       if (!chosen) throw new LeftError("left without a choice");
-      await desk.print(await output(chosen, flags, desk));
+      const uris = chosen.map(({ uri }) => uri);
+      if (flags.pack) {
+        const format = flags.xml ? "xml" : flags.json ? "json" : "markdown";
+        await printPack({ include: uris, budget: flags.budget, format }, desk);
+      } else if (flags.markdown) await desk.print(await asMarkdown(uris, desk));
+      else await desk.print(flags.json ? chosen.map(asJson).join("") : uris.map((uri) => `${plain(uri)}\n`).join(""));
     });
   },
 });
@@ -49,42 +60,29 @@ function screenOf({ input, err, out }: World): Screen {
   );
 }
 
-async function output(
-  chosen: readonly Item[],
-  { markdown, pack }: { readonly markdown: boolean; readonly pack: boolean },
-  desk: Desk,
-): Promise<string> {
-  if (!markdown && !pack) return chosen.map(({ uri }) => `${plain(uri)}\n`).join("");
-  const contents: Content[] = [];
-  let isWhole = true;
-  for (const { uri } of chosen) {
-    try {
-      contents.push(...(await desk.resources.read(uri, desk.call)).contents);
-    } catch (cause) {
-      if (desk.call.signal.aborted) throw cause;
-      isWhole = false;
-      desk.warn(plain(toResourceError(cause).message));
-    }
-  }
-  if (!isWhole && contents.length === 0)
-    throw new ResourceError("unavailable", "nothing of it could be read; see above");
-  return markdown ? contents.map(asMarkdown).join("\n") : asPack(contents);
+function asJson({ uri, name, mimeType, size }: Item): string {
+  return jsonLine({ uri, name, mimeType, size });
 }
 
-function asMarkdown({ uri, mimeType = "", body }: Content): string {
+async function asMarkdown(uris: readonly string[], { resources, call, warn }: Desk): Promise<string> {
+  const contents: Content[] = [];
+  for (const uri of uris) {
+    try {
+      contents.push(...(await resources.read(uri, call)).contents);
+    } catch (cause) {
+      if (call.signal.aborted) throw cause;
+      warn(plain(toResourceError(cause).message));
+    }
+  }
+  if (contents.length === 0) throw new ResourceError("unavailable", "nothing of it could be read; see above");
+  return contents.map(inFence).join("\n");
+}
+
+function inFence({ uri, mimeType = "", body }: Content): string {
   const title = `## ${plain(uri)}\n\n`;
   if (!("text" in body)) return `${title}(${plain(mimeType) || "bytes"}, ${body.bytes.length} bytes)\n`;
   // Longer than any run of backticks within.
   const longest = Math.max(2, ...Array.from(body.text.matchAll(/`+/g), ([run]) => run.length));
   const fence = "`".repeat(longest + 1);
   return `${title}${fence}\n${body.text.replace(/\n?$/, "\n")}${fence}\n`;
-}
-
-function asPack(contents: readonly Content[]): string {
-  const items = contents.map(({ uri, mimeType, body }) =>
-    "text" in body
-      ? { uri, mimeType, tokens: estimateTokens(body.text), text: body.text }
-      : { uri, mimeType, base64: Buffer.from(body.bytes).toString("base64") },
-  );
-  return jsonLine({ tokens: items.reduce((sum, { tokens = 0 }) => sum + tokens, 0), items });
 }

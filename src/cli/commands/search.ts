@@ -11,7 +11,7 @@ import { snippetLines } from "../reading/snippet.ts";
 export default defineCommand({
   name: "search",
   summary: "Find resources by what they say",
-  more: `Best first, each with the passage that fits and the line of the match. "A phrase" in quotes must stand there as it is, -word must not; path:, mime:, source:, lang: and after: narrow it down. Brings the index up to date first. A pipe is given one line each: URI, line, text. The exit code is 3 if nothing is found.`,
+  more: `Best first, each with the passage that fits and the line of the match. "A phrase" in quotes must stand there as it is, -word must not; path:, mime:, source:, lang:, after:, priority: and audience: narrow it down. Brings the index up to date first. A pipe is given one line each: URI, line, text. The exit code is 3 if nothing is found.`,
   examples: [
     "pressmark search retry backoff",
     "pressmark search パスワード 再設定 --limit 3",

@@ -1,9 +1,11 @@
 /** `pressmark serve`: folders as MCP resources over HTTP. */
+import type { Writable } from "node:stream";
 import { defineCommand, flag, listFlag, many, UsageError, valueFlag } from "../command.ts";
 import { hostSettings } from "../host-settings.ts";
 import { configFlag } from "../config-flag.ts";
 import { plain, print } from "../print.ts";
 import { quote, ResourceError } from "../../errors.ts";
+import type { Server } from "../../server/start-server.ts";
 
 export default defineCommand({
   name: "serve",
@@ -27,10 +29,18 @@ export default defineCommand({
       parse: toHost,
     }),
     "allow-host": listFlag("NAME", "another name that clients know this machine by; may be given again"),
+    "token-file": valueFlag<string | undefined>(
+      "FILE",
+      "a file with the token that callers must send; or set PRESSMARK_TOKEN",
+      { initial: undefined, offer: "files", parse: toFile },
+    ),
     "no-tools": flag("offer resources alone, and no tools to search, list and read them by"),
   },
   async run(
-    { folder: folders, flags: { config, port, host, "allow-host": allowedHosts, "no-tools": noTools } },
+    {
+      folder: folders,
+      flags: { config, port, host, "allow-host": allowedHosts, "token-file": tokenFile, "no-tools": noTools },
+    },
     { folder, env, version, out, err, signal },
   ) {
     const [{ startServer }, { boundYoungGeneration }] = await Promise.all([
@@ -38,21 +48,23 @@ export default defineCommand({
       import("../../server/young-generation.ts"),
     ]);
     const tools = noTools ? false : undefined;
-    const options = { folders, config, from: folder, host, port, allowedHosts, version, tools, env, err };
+    const options = { folders, config, from: folder, host, port, allowedHosts, tokenFile, version, tools, env, err };
     const server = await startServer(options).catch((cause: unknown) => {
       throw sayWhichFlag(cause);
     });
     boundYoungGeneration();
     try {
       const mounts = server.mounts.map(({ name, base }) => `  ${plain(name)}  ${base}`).join("\n");
+      const { url, tokenVariable } = server;
+      if (tokenVariable !== undefined) inviteAgain(server, out, signal);
       await print(
         out,
-        `Pressmark ${version} serves at ${server.url} (Ctrl-C stops)\n${mounts}\n\nSee, search and choose in a browser: ${server.picker}\n\n${hostSettings(server.url)}`,
+        `Pressmark ${version} serves at ${url} (Ctrl-C stops)\n${mounts}\n\n${invitation(server)}\n${hostSettings({ url, tokenVariable })}`,
       );
-      if (!server.loopback)
+      if (tokenVariable === undefined && !server.loopback)
         await print(
           err,
-          `pressmark: anyone who can reach ${server.host === "0.0.0.0" || server.host === "::" ? "this machine" : server.host} may read what is served; leave --host out to serve this machine alone\n`,
+          `pressmark: anyone who can reach ${server.host === "0.0.0.0" || server.host === "::" ? "this machine" : server.host} may read what is served; leave --host out to serve this machine alone, or ask for a token with --token-file\n`,
         );
       if (!signal.aborted) await new Promise((stopped) => signal.addEventListener("abort", stopped, { once: true }));
     } finally {
@@ -60,6 +72,18 @@ export default defineCommand({
     }
   },
 });
+
+function invitation(server: Server): string {
+  const again = server.tokenVariable === undefined ? "" : `  (once; kill -USR2 ${process.pid} prints another)\n`;
+  return `See, search and choose in a browser: ${server.invite()}\n${again}`;
+}
+
+/** An address with a code is good for one browser, and not for long. */
+function inviteAgain(server: Server, out: Writable, signal: AbortSignal): void {
+  const say = () => void print(out, invitation(server));
+  process.on("SIGUSR2", say);
+  signal.addEventListener("abort", () => process.off("SIGUSR2", say), { once: true });
+}
 
 /** The server says what is wrong with a port; here it has a flag. */
 function sayWhichFlag(cause: unknown): unknown {
@@ -75,6 +99,11 @@ function toPort(text: string): number {
   if (!/^\d{1,5}$/.test(text) || port > 65_535)
     throw new UsageError(`takes a number from 0 to 65535, not ${quote(text, 40)}`);
   return port;
+}
+
+function toFile(text: string): string {
+  if (text === "") throw new UsageError("takes the path of a file");
+  return text;
 }
 
 function toHost(text: string): string {

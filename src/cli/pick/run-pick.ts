@@ -1,6 +1,7 @@
 /** Picking, from the first frame to what was chosen: keys and pages come in, the state is drawn, and what it wants is loaded. */
 import type { Readable } from "node:stream";
 import { ResourceError, toResourceError } from "../../errors.ts";
+import { estimateTokens, estimateTokensOfBytes } from "../../lib/estimate-tokens.ts";
 import { directoryType, type Page, type Resource } from "../../resources.ts";
 import type { Screen } from "../command.ts";
 import { inUnits } from "../reading/amounts.ts";
@@ -8,7 +9,6 @@ import type { Desk } from "../reading/desk.ts";
 import { pathWithin } from "../reading/reach.ts";
 import { createCatalogue } from "./catalogue.ts";
 import { draw, hasPreview, toPreview } from "./draw.ts";
-import { estimateOfBytes, estimateTokens } from "./estimate-tokens.ts";
 import { takeStage } from "./screen.ts";
 import { begin, current, type Event, type Item, type PickState, reduce, wantedFolders } from "./state.ts";
 
@@ -147,7 +147,7 @@ export async function runPick(desk: Desk, { input, screen }: Terminal): Promise<
   async function count({ uri, isDirectory, size = 0 }: Item): Promise<void> {
     if (isDirectory || counting.has(uri)) return;
     counting.add(uri);
-    if (size > maxRead) return take({ kind: "tokens", uri, tokens: estimateOfBytes(size) });
+    if (size > maxRead) return take({ kind: "tokens", uri, tokens: estimateTokensOfBytes(size) });
     try {
       const { contents } = await desk.resources.read(uri, call);
       const texts = contents.flatMap(({ body }) => ("text" in body ? [body.text] : []));

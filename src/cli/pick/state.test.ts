@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createCatalogue, type Found } from "./catalogue.ts";
 import { draw, toPreview } from "./draw.ts";
-import { estimateOfBytes, estimateTokens } from "./estimate-tokens.ts";
 import { fit, foldPath } from "./fuzzy.ts";
 import { createKeys, type Key } from "./keys.ts";
 import { begin, current, type Event, type Item, type PickState, reduce, wantedFolders } from "./state.ts";
@@ -257,12 +256,4 @@ describe("a catalogue", () => {
         .toSorted(),
     ).toEqual(["beta", "better"]);
   });
-});
-
-it("tokens are estimated by the letters", () => {
-  expect(estimateTokens("")).toBe(0);
-  expect(estimateTokens("a".repeat(36))).toBe(10);
-  expect(estimateTokens("設定")).toBe(2);
-  expect(estimateTokens("👍")).toBe(1);
-  expect(estimateOfBytes(3600)).toBe(1000);
 });

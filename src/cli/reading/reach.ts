@@ -19,12 +19,17 @@ export const reachFlags = {
       parse: (text) => text,
     },
   ),
+  header: listFlag(
+    "'NAME: VALUE'",
+    "send this to the other server, as in 'Authorization: Bearer ${env:TOKEN}'; a value may be @FILE; may be given again",
+  ),
 };
 
 export interface ReachFlags {
   readonly folder: readonly string[];
   readonly config: string | undefined;
   readonly server?: string | undefined;
+  readonly header?: readonly string[];
 }
 
 /** A mount, as far as a reader needs to know it. */
@@ -47,7 +52,7 @@ export interface Reach {
 
 /** What goes wrong on the way is said to `err`. */
 export async function openReach(
-  { folder, config, server }: ReachFlags,
+  { folder, config, server, header = [] }: ReachFlags,
   { folder: from, env, version }: Pick<World, "folder" | "env" | "version">,
   err: Pick<Writable, "write">,
 ): Promise<Reach> {
@@ -55,8 +60,9 @@ export async function openReach(
     if (folder.length > 0 || config !== undefined)
       throw new UsageError("--server asks another server: leave out --folder and --config");
     const { openRemote } = await import("./remote.ts");
-    return openRemote(server, { folder: from, env, version });
+    return openRemote(server, header, { folder: from, env, version });
   }
+  if (header.length > 0) throw new UsageError("--header is for another server: name it with --server");
   const { openHouse } = await import("../../server/open-house.ts");
   const house = await openHouse({ folders: folder, config, from, env, err });
   return {

@@ -2,7 +2,8 @@
 import { notFound, ResourceError } from "../../errors.ts";
 import { isPackageMissing } from "../../lib/needed-package.ts";
 import type { Call, Page, Resource, Resources, Template } from "../../resources.ts";
-import type { World } from "../command.ts";
+import { UsageError, type World } from "../command.ts";
+import { readHeaders } from "./headers.ts";
 import type { Reach, Root } from "./reach.ts";
 import { splitCommand } from "./split-command.ts";
 
@@ -11,8 +12,12 @@ const neededPackage = "@modelcontextprotocol/client";
 const openingMs = 60_000;
 
 /** `server` is an address, or a command that starts a server. */
-export async function openRemote(server: string, world: Pick<World, "folder" | "env" | "version">): Promise<Reach> {
-  const house = await connectTo(server, world);
+export async function openRemote(
+  server: string,
+  header: readonly string[],
+  world: Pick<World, "folder" | "env" | "version">,
+): Promise<Reach> {
+  const house = await connectTo(server, header, world);
   const roots = await findRoots(house);
   return {
     resources: house,
@@ -22,10 +27,20 @@ export async function openRemote(server: string, world: Pick<World, "folder" | "
   };
 }
 
-async function connectTo(server: string, { folder, env, version }: Pick<World, "folder" | "env" | "version">) {
+async function connectTo(
+  server: string,
+  header: readonly string[],
+  { folder, env, version }: Pick<World, "folder" | "env" | "version">,
+) {
   const options = { client: { name: "pressmark", version } };
+  const isAddress = /^https?:/i.test(server);
+  if (!isAddress && header.length > 0)
+    throw new UsageError(
+      "--header is for a server with an address; a program is given what it needs in the environment",
+    );
+  const headers = await readHeaders(header, { env, folder });
   try {
-    if (/^https?:/i.test(server)) return await (await import("../../client/connect.ts")).connect(server, options);
+    if (isAddress) return await (await import("../../client/connect.ts")).connect(server, { ...options, headers });
     const [command, ...args] = splitCommand(server);
     const { connectProgram } = await import("../../client/stdio.ts");
     // What a person starts here sees what everything that they start here sees.
@@ -38,6 +53,12 @@ async function connectTo(server: string, { folder, env, version }: Pick<World, "
       throw new ResourceError(
         "unsupported",
         `--server needs the package "${neededPackage}"; install it with "npm install ${neededPackage}"`,
+        { cause },
+      );
+    if (cause instanceof ResourceError && cause.kind === "denied" && header.length === 0)
+      throw new ResourceError(
+        "denied",
+        `the server asks who you are; say it with --header 'Authorization: Bearer \${env:TOKEN}'`,
         { cause },
       );
     throw cause;

@@ -179,6 +179,8 @@ export function withSets(inner: Resources, { sets, hasZed, isTaken }: WithSetsOp
     search: (ask, call) => inner.search(ask, call),
     ...(inner.skills && { skills: (ask, call) => inner.skills!(ask, call) }),
     ...(inner.skill && { skill: (uri, call) => inner.skill!(uri, call) }),
+    ...(inner.actions && { actions: (call) => inner.actions!(call) }),
+    ...(inner.act && { act: (what, input, call) => inner.act!(what, input, call) }),
 
     watch(filter, call) {
       const spots: Spot[] = [];

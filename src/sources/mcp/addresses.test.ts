@@ -10,6 +10,10 @@ describe("URIs of another server as addresses", () => {
     ["file:///a/b", { path: `file:${innerSlash}${innerSlash}/a/b` }],
     ["notes://all/a%20b/%E6%97%A5", { path: `notes:${innerSlash}${innerSlash}all/a b/日` }],
     ["git://r/tree/feature%2Fx", { path: `git:${innerSlash}${innerSlash}r/tree/feature${innerSlash}x` }],
+    ["skill://refunds/SKILL.md", { path: `skill:${innerSlash}${innerSlash}/refunds/SKILL.md` }],
+    ["skill://acme/a%20b", { path: `skill:${innerSlash}${innerSlash}/acme/a b` }],
+    ["skill:///odd", { path: `skill:${innerSlash}${innerSlash}//odd` }],
+    ["skill://", { path: `skill:${innerSlash}${innerSlash}` }],
     ["urn:isbn:123", { path: "urn:isbn:123" }],
     ["x://h/p?a=1&b=c%20d", { path: `x:${innerSlash}${innerSlash}h/p`, query: { a: "1", b: "c d" } }],
   ])("%s", (uri, at) => {
@@ -36,8 +40,24 @@ describe("URIs of another server as addresses", () => {
     const addresses = createAddresses();
     expect(addresses.of("x://h/%73ecrets/key")).toEqual(addresses.of("x://h/secrets/key"));
     // What was not listed is only asked for in the usual spelling.
-    for (const path of ["X:\0\0h/a", "x:\0\0H/a", "x:\0\0h%41/a", "no-scheme/a", "", "://x"])
+    for (const path of [
+      "X:\0\0h/a",
+      "x:\0\0H/a",
+      "x:\0\0h%41/a",
+      "skill:\0\0refunds/SKILL.md",
+      "no-scheme/a",
+      "",
+      "://x",
+    ])
       expect(createAddresses().uri({ path }), path).toBeUndefined();
+  });
+
+  it("are not there for what another house tells its owner", () => {
+    const addresses = createAddresses();
+    for (const uri of ["pressmark://status", "PRESSMARK://status", "pressmark:status"])
+      expect(addresses.of(uri), uri).toBeUndefined();
+    for (const path of [`pressmark:${innerSlash}${innerSlash}status`, "pressmark:status"])
+      expect(addresses.uri({ path }), path).toBeUndefined();
   });
 
   it("are not there for what no URI of this house could say", () => {
@@ -45,12 +65,35 @@ describe("URIs of another server as addresses", () => {
       expect(createAddresses().of(uri), uri).toBeUndefined();
   });
 
+  it("are one for each URI that can be asked for", () => {
+    const segment = fc.constantFrom(
+      "x:",
+      "x:\0\0",
+      "x:\0\0h",
+      "h",
+      "a",
+      "",
+      "skill:",
+      "skill:\0\0",
+      "skill:\0\0a",
+      "file:\0\0",
+    );
+    fc.assert(
+      fc.property(fc.array(segment, { minLength: 1, maxLength: 5 }), (segments) => {
+        const path = segments.join("/");
+        const uri = createAddresses().uri({ path });
+        if (uri !== undefined) expect(createAddresses().of(uri)).toEqual({ path });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it("are lossless for any URI that is listed", () => {
     fc.assert(
       fc.property(
         fc.webPath(),
         fc.webQueryParameters(),
-        fc.constantFrom("x://h", "file://", "http://a.b:80"),
+        fc.constantFrom("x://h", "file://", "skill:/", "http://a.b:80"),
         (path, query, head) => {
           const uri = `${head}${path}${query === "" ? "" : `?${query}`}`;
           const addresses = createAddresses();

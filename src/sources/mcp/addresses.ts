@@ -36,7 +36,10 @@ export function createAddresses(): Addresses {
     },
     uri(at) {
       const known = remembered.size > 0 ? remembered.get(keyOf(at)) : undefined;
-      return known ?? spell(at);
+      if (known !== undefined) return known;
+      const spelled = spell(at);
+      // Two addresses of one thing would be two chances to see it.
+      return spelled !== undefined && parse(spelled)?.path === at.path ? spelled : undefined;
     },
   };
 }
@@ -45,15 +48,28 @@ function keyOf({ path, query }: Address): string {
   return query ? `${path}\n${JSON.stringify(query)}` : path;
 }
 
+/** Behind this scheme the path begins at once: the last segment before SKILL.md is the name of a skill, also where it is the first. */
+export const skillHead = "skill://";
+
 /** The scheme and what stands before the first slash behind it. */
 const headOf = /^[a-z][a-z0-9+.-]*:(?:\/\/)?[^/?#]*/i;
 
+/** What another house says of itself is for its owner, whom it takes this one for, and not for those who ask here. */
+const ownersOf = /^pressmark:/i;
+
 function parse(uri: string): Address | undefined {
-  const head = headOf.exec(uri)?.[0];
-  if (head === undefined || uri.includes("#") || !uri.isWellFormed()) return undefined;
+  const isSkill = uri.startsWith(skillHead);
+  const head = isSkill ? skillHead : headOf.exec(uri)?.[0];
+  if (head === undefined || ownersOf.test(head) || uri.includes("#") || !uri.isWellFormed()) return undefined;
   const mind = uri.indexOf("?", head.length);
   const raw = uri.slice(head.length, mind < 0 ? undefined : mind);
-  const segments = raw === "" ? [] : raw.slice(1).split("/").map(decode);
+  const segments =
+    raw === ""
+      ? []
+      : raw
+          .slice(isSkill ? 0 : 1)
+          .split("/")
+          .map(decode);
   if ([head, ...segments].some((segment) => segment === "." || segment === ".." || /[\0\n]/.test(segment)))
     return undefined;
   const path = pathOf([head, ...segments]);
@@ -86,10 +102,13 @@ function parseQuery(raw: string): Record<string, string> | undefined {
  * In the usual spelling. A scheme or a server may be written in more than one way: unless it was listed so, only the plain one is taken,
  * or what is hidden at one address could be had at another.
  */
-function spell({ path, query }: Address): string | undefined {
-  const [head = "", ...segments] = segmentsOf(path);
+function spell({ path: decoded, query }: Address): string | undefined {
+  const [head = "", ...segments] = segmentsOf(decoded);
   if (headOf.exec(head)?.[0] !== head || head.includes("%") || head !== head.toLowerCase()) return undefined;
-  const uri = head + segments.map((segment) => `/${encodeSegment(segment)}`).join("");
+  const isSkill = head.startsWith(skillHead);
+  if (isSkill && head !== skillHead) return undefined;
+  const path = segments.map(encodeSegment).join("/");
+  const uri = isSkill || segments.length === 0 ? head + path : `${head}/${path}`;
   const pairs = Object.entries(query ?? {}).map(
     ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
   );

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createStand, type Stand } from "../test-command.ts";
+
+const token = "a-token-that-nobody-would-guess";
+let stand: Stand;
+
+beforeAll(() => {
+  stand = createStand();
+  stand.write("README.md", "# Read me\n");
+  stand.write(".token", `${token}\n`);
+});
+
+afterAll(() => stand.remove());
+
+const codes = (said: string): readonly string[] => said.match(/\?code=[\w-]{22}\n/g) ?? [];
+
+/** Until it has said each of these in turn; then it is stopped. */
+async function serve(words: readonly string[], turns: readonly ((said: string) => boolean)[], env = {}) {
+  const stop = new AbortController();
+  let next = 0;
+  let said = "";
+  return stand.run(["serve", "--port", "0", ...words], {
+    env,
+    signal: stop.signal,
+    heard(text) {
+      said += text;
+      for (const turn of turns.slice(next)) {
+        if (!turn(said)) return;
+        next += 1;
+      }
+      stop.abort();
+    },
+  });
+}
+
+describe("serve with a token", () => {
+  it("prints an address with a code, settings that refer to the token, and the token nowhere", async () => {
+    for (const [words, env] of [
+      [["--token-file", ".token"], {}],
+      [[], { PRESSMARK_TOKEN: token }],
+    ] as const) {
+      const { code, out, err } = await serve(words, [(said) => said.includes("Inspector")], env);
+      expect([code, err]).toEqual([0, ""]);
+      expect(out).toMatch(/in a browser: http:\/\/127\.0\.0\.1:\d+\/\?code=[\w-]{22}\n/);
+      expect(out).toContain('.mcp.json           {"mcpServers":{"pressmark":{"type":"http","url":"http');
+      expect(out).toContain('"headers":{"Authorization":"Bearer ${PRESSMARK_TOKEN}"}');
+      expect(out).toContain("--bearer-token-env-var PRESSMARK_TOKEN");
+      expect(out).not.toContain(token);
+    }
+  });
+
+  it("prints another address when it is signalled", async () => {
+    const { out } = await serve(
+      ["--token-file", ".token"],
+      [
+        (said) => said.includes("Inspector"),
+        () => process.kill(process.pid, "SIGUSR2"),
+        (said) => codes(said).length === 2,
+      ],
+    );
+    expect(new Set(codes(out)).size).toBe(2);
+  });
+
+  it("does not start with a token that it cannot use", async () => {
+    const { code, err } = await stand.run(["serve", "--port", "0", "--token-file", "nowhere"]);
+    expect(code).toBe(2);
+    expect(err).toBe('pressmark: there is no file "nowhere" to read the token from; check the spelling\n');
+  });
+});
+
+describe("serve without a token", () => {
+  it("prints the plain address", async () => {
+    const { out } = await serve([], [(said) => said.includes("Inspector")]);
+    expect(out).toMatch(
+      /in a browser: http:\/\/127\.0\.0\.1:\d+\/\n\nTell your host:\n {2}Claude Code {2}claude mcp add/,
+    );
+  });
+});

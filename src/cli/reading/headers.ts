@@ -1,0 +1,39 @@
+/** `--header`: what is sent to another server with every request, with the secret itself kept out of the shell's history. */
+import { quote } from "../../errors.ts";
+import { UsageError, type World } from "../command.ts";
+
+const name = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** Each is `Name: value`. In a value `${env:NAME}` and `${file:path}` are what they stand for; `@path` is what the file says. */
+export async function readHeaders(
+  words: readonly string[],
+  { env, folder }: Pick<World, "env" | "folder">,
+): Promise<Record<string, string>> {
+  const headers: Record<string, string> = {};
+  if (words.length === 0) return headers;
+  const { resolveReferences } = await import("../../config/references.ts");
+  for (const word of words) {
+    const colon = word.indexOf(":");
+    const called = word.slice(0, Math.max(0, colon)).trim();
+    if (!name.test(called))
+      throw new UsageError(`--header takes a name and a value, as in 'Authorization: Bearer \${env:TOKEN}'`);
+    const written = word.slice(colon + 1).trim();
+    const spelled = written.startsWith("@") ? `\${file:${written.slice(1)}}` : written;
+    const { value, problems } = resolveReferences(spelled, { env, folder, mayRead: () => true });
+    const [problem] = problems;
+    if (problem) throw new UsageError(`--header ${quote(called, 40)}: ${problem.message}`);
+    headers[called] = checked(String(value).trim(), called);
+  }
+  return headers;
+}
+
+/** An error never says the value, which may be a secret. */
+function checked(value: string, called: string): string {
+  if (value === "")
+    throw new UsageError(
+      `--header ${quote(called, 40)} has no value; in single quotes a shell leaves \${env:NAME} as it is`,
+    );
+  if (!/^[\t\x20-\x7e\x80-\xff]+$/.test(value))
+    throw new UsageError(`--header ${quote(called, 40)} has a value that no header can have`);
+  return value;
+}

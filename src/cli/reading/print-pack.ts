@@ -1,0 +1,53 @@
+/** A pack on standard output and its receipt beside it: for whoever gathers, and for whoever picks. */
+import { ResourceError } from "../../errors.ts";
+import type { GatherAsk } from "../../context/gather.ts";
+import type { Included, Pack } from "../../context/pack.ts";
+import { valueFlag, wholeNumber } from "../command.ts";
+import { jsonLine, plain } from "../print.ts";
+import type { Desk } from "./desk.ts";
+import { percent } from "./indexing.ts";
+
+export const budgetFlag = valueFlag<number>("TOKENS", "the most that the text may have", {
+  initial: 8000,
+  initially: "8000",
+  short: "b",
+  parse: wholeNumber(1),
+});
+
+/** The rest is in --json. */
+const shownLeftOut = 8;
+
+/** Gathers, counted as well as it can be here, and prints. */
+export async function printPack(
+  ask: Omit<GatherAsk, "counter">,
+  { resources, call, print, warn }: Desk,
+): Promise<void> {
+  const [{ gather }, { bestCounter }] = await Promise.all([
+    import("../../context/gather.ts"),
+    import("../../context/count-tokens.ts"),
+  ]);
+  const pack: Pack = await gather(resources, { ...ask, counter: await bestCounter() }, call);
+  const { receipt, items, format, text } = pack;
+  if (receipt.ready !== undefined && receipt.ready < 1)
+    warn(`${percent(receipt.ready)} of what there is could be searched; there may be more to find`);
+  if (format === "json") await print(jsonLine({ passages: items, receipt }));
+  else {
+    await print(text);
+    for (const item of receipt.included) warn(sayIncluded(item));
+    for (const { uri, why } of receipt.leftOut.slice(0, shownLeftOut)) warn(`left out: ${plain(uri)} ${why}`);
+    const more = receipt.leftOut.length - Math.min(shownLeftOut, receipt.leftOut.length) + receipt.moreLeftOut;
+    if (more > 0) warn(`${more} more left out`);
+    warn(`${receipt.tokens} of ${receipt.budget} tokens (${receipt.counter})`);
+  }
+  if (items.length > 0) return;
+  const what = ask.task === undefined ? "nothing of it is text that may be read" : "nothing is found for this task";
+  throw new ResourceError("not-found", `${what}, or nothing fits into the budget`);
+}
+
+function sayIncluded({ uri, lines: [first, last], tokens, why, masked, removed }: Included): string {
+  const cleaned = [
+    ...(masked === undefined ? [] : [`${masked} masked`]),
+    ...(removed === undefined ? [] : [`${removed} invisible removed`]),
+  ];
+  return plain(`${uri}:${first}-${last} (${[`${tokens} tokens`, ...cleaned].join(", ")}): ${why.join("; ")}`);
+}

@@ -1,0 +1,141 @@
+/** What holds for every pack, whatever is there and whatever is asked for. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { openPolicy, type Policy } from "../access/policy.ts";
+import type { Call, Resources } from "../resources.ts";
+import { createResources } from "../router/create-resources.ts";
+import { createMemory } from "../sources/memory.ts";
+import { createClock } from "../testing/clock.ts";
+import { clean } from "./clean.ts";
+import { type CountTokens, estimate } from "./count-tokens.ts";
+import { gather, type GatherAsk } from "./gather.ts";
+import type { Item, PackFormat } from "./pack.ts";
+
+const call: Call = { caller: { id: "reader" }, signal: new AbortController().signal };
+const base = "memory://shelf/";
+
+type Files = Readonly<Record<string, string>>;
+
+function houseOf(some: Files, policy: Policy = openPolicy): Resources {
+  const mount = { name: "shelf", base, source: createMemory(some).source };
+  return createResources({ mounts: [mount], policy, tools: createClock().tools, cursorKey: new Uint8Array(32) });
+}
+
+/** What the receipt says stands there, read again. */
+async function readAgain(house: Resources, { uri, lines: [first, last], columns }: Omit<Item, "text" | "name">) {
+  const { contents } = await house.read(uri, call);
+  const { body } = contents[0]!;
+  const rows = clean("text" in body ? body.text : "").text.split("\n");
+  if (columns) return rows[first - 1]!.slice(...columns);
+  return rows
+    .slice(first - 1, last)
+    .join("\n")
+    .replace(/\r$/, "");
+}
+
+const words = [
+  "kettle",
+  "tea",
+  "cup",
+  "steam",
+  "お茶",
+  "やかん",
+  "boil",
+  "retry_count",
+  "the",
+  "`````",
+  "</passage>",
+  "🍵",
+];
+const row = fc.array(fc.constantFrom(...words), { maxLength: 14 }).map((some) => some.join(" "));
+const content = fc
+  .tuple(fc.array(row, { maxLength: 70 }), fc.constantFrom("\n", "\r\n"), fc.boolean())
+  .map(([rows, end, isLong]) => rows.join(isLong ? " " : end).repeat(isLong ? 12 : 1));
+const path = fc
+  .tuple(
+    fc.constantFrom("src", "docs", "tests", "日本"),
+    fc.constantFrom("kettle", "tea", "cup"),
+    fc.constantFrom(".ts", ".md", ".test.ts", ".ja.md"),
+  )
+  .map(([folder, name, end]) => `${folder}/${name}${end}`);
+const files = fc.dictionary(path, content, { maxKeys: 8, noNullPrototype: true });
+const task = fc
+  .array(fc.constantFrom(...words, "tea.ts", "memory://shelf/src/cup.ts"), { minLength: 1, maxLength: 6 })
+  .map((some) => some.join(" "));
+const format = fc.constantFrom<PackFormat>("markdown", "xml", "json");
+const counter = fc.constantFrom<CountTokens>(
+  estimate,
+  { name: "characters", count: (text) => text.length },
+  { name: "bytes", count: (text) => Buffer.byteLength(text) },
+  { name: "none", count: () => 0 },
+  { name: "more together", count: (text) => text.length + (text.length > 500 ? 400 : 0) },
+  { name: "less together", count: (text) => Math.ceil(Math.sqrt(text.length)) },
+  { name: "lines", count: (text) => (text === "" ? 0 : text.split("\n").length * 3) },
+);
+const budget = fc.integer({ min: 1, max: 4000 });
+const asked = fc.record({ task: fc.option(task, { nil: undefined, freq: 4 }), budget, format, counter });
+type Asked = typeof asked extends fc.Arbitrary<infer Given> ? Given : never;
+const tries = { numRuns: 60 };
+
+const uriOf = (at: string) => base + at.split("/").map(encodeURIComponent).join("/");
+
+/** Now and then there is no task, and everything is put in. */
+function askOf({ task: said, ...rest }: Asked, some: Files): GatherAsk {
+  return said === undefined
+    ? { ...rest, include: [base, ...Object.keys(some).sort().map(uriOf)] }
+    : { ...rest, task: said };
+}
+
+describe("every pack", () => {
+  it("is within its budget, whoever counts", async () => {
+    await fc.assert(
+      fc.asyncProperty(files, asked, async (some, given) => {
+        const { text, tokens } = await gather(houseOf(some), askOf(given, some), call);
+        expect(tokens).toBeLessThanOrEqual(given.budget);
+        expect(text === "" ? 0 : given.counter.count(text)).toBe(tokens);
+      }),
+      tries,
+    );
+  });
+
+  it("holds what reading its receipt again gives", async () => {
+    await fc.assert(
+      fc.asyncProperty(files, asked, async (some, given) => {
+        const house = houseOf(some);
+        const { items, receipt } = await gather(house, askOf(given, some), call);
+        expect(receipt.included.map(({ uri, lines }) => [uri, lines])).toEqual(
+          items.map(({ uri, lines }) => [uri, lines]),
+        );
+        for (const item of items) expect(await readAgain(house, item)).toBe(item.text);
+      }),
+      tries,
+    );
+  });
+
+  it("is the same for the same question", async () => {
+    await fc.assert(
+      fc.asyncProperty(files, asked, async (some, given) => {
+        const turned = Object.fromEntries(Object.entries(some).toReversed());
+        const ask = askOf(given, some);
+        expect(await gather(houseOf(turned), ask, call)).toEqual(await gather(houseOf(some), ask, call));
+      }),
+      tries,
+    );
+  });
+
+  it("reveals nothing that read refuses: it is the pack of a house without it", async () => {
+    await fc.assert(
+      fc.asyncProperty(files, asked, fc.array(path, { maxLength: 4 }), async (some, given, hidden) => {
+        const policy: Policy = { maySee: (_caller, _mount, at) => !hidden.includes(at.path) };
+        const { include = [], ...ask } = askOf(given, some);
+        const wanted = { ...ask, include: [...include, ...hidden.map(uriOf)] };
+        const seen = Object.fromEntries(Object.entries(some).filter(([at]) => !hidden.includes(at)));
+        const one = await gather(houseOf(some, policy), wanted, call);
+        // Directories of hidden things stay: only what is in them is gone.
+        const other = await gather(houseOf(seen), wanted, call);
+        expect(one).toEqual(other);
+      }),
+      tries,
+    );
+  });
+});

@@ -1,0 +1,44 @@
+/** Whether everything that sets name is there. */
+import { type ResourceError, toResourceError } from "../errors.ts";
+import type { Call, Resources } from "../resources.ts";
+import type { Finding } from "./examine.ts";
+import type { Sets } from "./sets.ts";
+
+/** So many of one set are told one by one. */
+const mostMissing = 20;
+
+/** Those of the config and those that were saved for everyone; what a caller saved is theirs to look after. */
+export async function examineSets(
+  sets: Pick<Sets, "configured" | "kept">,
+  resources: Pick<Resources, "stat">,
+  call: Call,
+): Promise<Finding[]> {
+  const all = [...sets.configured(), ...sets.kept.all().filter(({ owner }) => owner === undefined)];
+  const findings: Finding[] = [];
+  for (const { name, resources: uris } of all) {
+    const about = `set ${name}`;
+    const missing: Finding[] = [];
+    for (const uri of uris)
+      try {
+        await resources.stat(uri, call);
+      } catch (cause) {
+        missing.push({ about, state: "hint", ...explain(name, uri, toResourceError(cause), call) });
+      }
+    findings.push(...missing.slice(0, mostMissing));
+    const more = missing.length - mostMissing;
+    if (more > 0) findings.push({ about, state: "hint", says: `${more} more of this kind` });
+    if (missing.length === 0) findings.push({ about, state: "ok", says: `all there, ${uris.length} in number` });
+  }
+  return findings;
+}
+
+function explain(name: string, uri: string, failure: ResourceError, call: Call): Pick<Finding, "says" | "advice"> {
+  const { kind, message } = failure;
+  if (call.signal.aborted) throw failure;
+  if (kind !== "not-found" && kind !== "invalid" && kind !== "denied")
+    return { says: `${uri} cannot be looked at: ${message}` };
+  return {
+    says: `${uri} is not there, and is left out`,
+    advice: `correct it, or take it out: pressmark set remove ${name} ${uri}`,
+  };
+}

@@ -1,0 +1,209 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { z } from "zod";
+import { openPolicy, type Policy } from "../../access/policy.ts";
+import { connect } from "../../client/connect.ts";
+import { readSkill } from "../../client/read-skill.ts";
+import { notFound } from "../../errors.ts";
+import { createEdge } from "../../protocol/create-edge.ts";
+import type { Call, Resources, Skill } from "../../resources.ts";
+import { createResources, type House } from "../../router/create-resources.ts";
+import type { Mount } from "../../router/route.ts";
+import { createTools } from "../../server/tools.ts";
+import { collect } from "../../testing/pages.ts";
+import { refusal } from "../../testing/refusal.ts";
+import { listen } from "../../transport/listen.ts";
+import mcp from "../mcp.ts";
+import { createMemory } from "../memory.ts";
+import skills from "../skills.ts";
+
+const call: Call = { caller: { id: "reader" }, signal: new AbortController().signal };
+const log: string[] = [];
+const tools = {
+  ...createTools({ write: () => true }),
+  log: (_level: string, message: string) => void log.push(message),
+};
+const here = (path: string) => `mcp://far/skill:%2F%2F/${path}`;
+
+function houseOf(mounts: readonly Mount[], policy: Policy = openPolicy): House {
+  const house = createResources({ mounts, policy, tools, cursorKey: new Uint8Array(32), pageSize: 2 });
+  onTestFinished(() => house.close());
+  return house;
+}
+
+async function serve(resources: Resources): Promise<string> {
+  const listening = await listen(createEdge({ resources, server: { name: "up", version: "1" } }), {
+    port: 0,
+    graceMs: 0,
+  });
+  onTestFinished(async () => {
+    listening.server.closeAllConnections();
+    await listening.close();
+  });
+  return listening.url;
+}
+
+async function gatewayTo(url: string, policy?: Policy): Promise<House> {
+  const source = await mcp.open(mcp.options(z).parse({ url }), tools);
+  return houseOf([{ name: "far", base: "mcp://far/", source }], policy);
+}
+
+/** Skills in a folder, behind a real server. */
+async function openSkills(files: Readonly<Record<string, string>>) {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-relayed-skills-")));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  };
+  for (const [path, text] of Object.entries(files)) write(path, text);
+  const source = await skills.open(skills.options(z).parse({ root }), tools);
+  return { write, url: await serve(houseOf([{ name: "skills", base: "skill://", source }])) };
+}
+
+const manifest = (name: string, text = "Do it.") => `---\nname: ${name}\ndescription: how to ${name}\n---\n\n${text}\n`;
+const files = {
+  "refund/SKILL.md": manifest("refund"),
+  "refund/scripts/pay.sh": "echo pay\n",
+  "refund/secrets/key.txt": "hidden\n",
+  "acme/review/SKILL.md": manifest("review"),
+  "ship/SKILL.md": manifest("ship"),
+};
+
+function listSkills(house: Resources): Promise<Skill[]> {
+  return collect((cursor) => house.skills!(cursor === undefined ? {} : { cursor }, call));
+}
+
+describe("skills of another server", () => {
+  it("are skills here, on every page, and all their files are read as promised", async () => {
+    const { url } = await openSkills(files);
+    const gateway = await gatewayTo(url);
+    const found = await listSkills(gateway);
+    expect(found.map(({ uri }) => uri).sort()).toEqual(
+      ["acme/review/SKILL.md", "refund/SKILL.md", "ship/SKILL.md"].map(here),
+    );
+    for (const { uri, frontMatter } of found) {
+      // Split as text, as a host may do it.
+      expect(uri.split("/").at(-2)).toBe(frontMatter.name);
+      const checked = await readSkill(gateway, uri, call);
+      expect(checked.skill).toEqual(found.find((skill) => skill.uri === uri));
+    }
+    const refund = await readSkill(gateway, here("refund/SKILL.md"), call);
+    expect(refund.files.map((file) => [file.uri, new TextDecoder().decode(file.bytes)])).toContainEqual([
+      here("refund/scripts/pay.sh"),
+      "echo pay\n",
+    ]);
+    await refusal(gateway.skill!(here("refund/scripts/pay.sh"), call), ["not-found"], "no manifest");
+    await refusal(gateway.skill!(here("nowhere/SKILL.md"), call), ["not-found"], "nowhere");
+  });
+
+  it("are found through two gateways, by a client", async () => {
+    const { url } = await openSkills(files);
+    const client = await connect(await serve(await gatewayTo(await serve(await gatewayTo(url)))));
+    onTestFinished(() => client.close());
+    const found = await listSkills(client);
+    expect(found).toHaveLength(3);
+    for (const { uri } of found) expect((await readSkill(client, uri, call)).files.length).toBeGreaterThan(0);
+  });
+
+  it("hold only what the rules of this house let a caller see", async () => {
+    const { url } = await openSkills(files);
+    const policy: Policy = { maySee: (_caller, _mount, { path }) => !/\/(?:secrets|ship)(?:\/|$)/.test(path) };
+    const gateway = await gatewayTo(url, policy);
+    const found = await listSkills(gateway);
+    expect(found.map(({ frontMatter }) => frontMatter.name).sort()).toEqual(["refund", "review"]);
+    expect(JSON.stringify(found)).not.toContain("secrets");
+    await refusal(gateway.skill!(here("ship/SKILL.md"), call), ["not-found"], "ship");
+    await refusal(gateway.skill!("mcp://far/skill:%2F%2Fship/SKILL.md", call), ["not-found"], "another spelling");
+  });
+
+  it("are completed and read through their templates", async () => {
+    const { url } = await openSkills(files);
+    const gateway = await gatewayTo(url);
+    const templates = (await gateway.templates({}, call)).items.map(({ uriTemplate }) => uriTemplate);
+    expect(templates).toContain(here("{+skill}/SKILL.md"));
+    const ask = { template: here("{+skill}/SKILL.md"), variable: "skill", value: "re", given: {} };
+    expect((await gateway.complete(ask, call)).values).toContain("refund");
+  });
+});
+
+/** A server whose skill says what it likes. */
+function promising(skill: (asked: number) => Skill | undefined, text: () => string): Resources {
+  const inner = houseOf([{ name: "up", base: "skill://", source: createMemory({ "a/SKILL.md": "" }).source }]);
+  let asked = 0;
+  const said = () => skill((asked += 1));
+  return {
+    ...inner,
+    read: async (uri) => ({ contents: [{ uri, body: { text: text() } }], ttlMs: 0, scope: "private" }),
+    skills: async () => ({ items: [said()].filter((each) => each !== undefined) }),
+    async skill(uri) {
+      const found = said();
+      if (!found) throw notFound(uri);
+      return { skill: found, ttlMs: 0, scope: "private" };
+    },
+    listFreshness: inner.listFreshness,
+  };
+}
+
+const sha = async (text: string) =>
+  `sha256:${Buffer.from(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))).toString("hex")}`;
+const frontMatter = { name: "a", description: "a" };
+const uri = "skill://a/SKILL.md";
+
+describe("a file of a skill that is not as promised", () => {
+  it("is not given", async () => {
+    const digest = await sha("as promised");
+    const skill: Skill = { uri, frontMatter, files: [{ uri, digest, size: 11 }] };
+    for (const text of ["as PROMISED", "as promised, and more"]) {
+      const gateway = await gatewayTo(
+        await serve(
+          promising(
+            () => skill,
+            () => text,
+          ),
+        ),
+      );
+      await listSkills(gateway);
+      await refusal(gateway.read(here("a/SKILL.md"), call), ["unexpected"], text);
+    }
+  });
+
+  it("is given where the skill has changed with it, or is none any more", async () => {
+    const [before, after] = [await sha("before"), await sha("behind")];
+    const later = (asked: number): Skill => ({
+      uri,
+      frontMatter,
+      files: [{ uri, digest: asked === 1 ? before : after, size: 6 }],
+    });
+    for (const skill of [later, (asked: number) => (asked === 1 ? later(1) : undefined)]) {
+      const gateway = await gatewayTo(await serve(promising(skill, () => "behind")));
+      await listSkills(gateway);
+      const { contents } = await gateway.read(here("a/SKILL.md"), call);
+      expect(contents[0]?.body).toEqual({ text: "behind" });
+    }
+  });
+});
+
+it.each<[string, Partial<Skill>]>([
+  ["it is not called as its folder is", { frontMatter: { name: "b", description: "" } }],
+  ["it does not name its SKILL.md", { files: [] }],
+  ["what it promises of its files is no promise", { files: [{ uri, digest: "md5:1", size: 1 }] }],
+  ["what it promises of its files is no promise", { files: [{ uri, digest: `sha256:${"0".repeat(64)}`, size: -1 }] }],
+  ["the URI of one of its files cannot be said here", { files: [{ uri: `${uri}#x`, digest: "", size: 1 }] }],
+  ["its URI cannot be said here", { uri: "skill://a/../SKILL.md" }],
+])("what cannot be a skill here is left out, and the log says why: %s", async (why, wrong) => {
+  log.length = 0;
+  const skill: Skill = { uri, frontMatter, files: "dynamic", ...wrong };
+  const gateway = await gatewayTo(
+    await serve(
+      promising(
+        () => skill,
+        () => "",
+      ),
+    ),
+  );
+  expect(await listSkills(gateway)).toEqual([]);
+  expect(log.join("\n")).toContain(why);
+});

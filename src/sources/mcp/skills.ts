@@ -1,0 +1,120 @@
+/** Skills of another server as skills here: their files under our addresses, and given only as they were promised. */
+import { notFound, ResourceError } from "../../errors.ts";
+import { digestOf } from "../../lib/digest.ts";
+import type { Call, Page, PageAsk, ReadAnswer, Resources, Skill, SkillFile } from "../../resources.ts";
+import { segmentsOf } from "../../source.ts";
+import type { Address, Source, SourceSkill, SourceSkillFile } from "../../source.ts";
+import type { Addresses } from "./addresses.ts";
+
+export interface SkillRelay extends Required<Pick<Source, "skills" | "skill">> {
+  /** What is read there. A file of a skill that is not as the skill promises, even when both are asked for again, throws "unexpected". */
+  checked(at: Address, call: Call, read: () => Promise<ReadAnswer>): Promise<ReadAnswer>;
+}
+
+export interface SkillRelayOptions {
+  readonly addresses: Addresses;
+  ask<T>(question: (house: Pick<Resources, "skills" | "skill">) => Promise<T>): Promise<T>;
+  /** Said of what cannot be a skill here, and why. */
+  leaveOut(uri: string, why: string): void;
+}
+
+interface Promised extends Pick<SkillFile, "digest" | "size"> {
+  /** The URI of its skill there. */
+  readonly skill: string;
+}
+
+/** So many promises are remembered; the oldest go first. */
+const maxPromises = 50_000;
+const digestForm = /^sha256:[0-9a-f]{64}$/i;
+
+export function createSkillRelay({ addresses, ask, leaveOut }: SkillRelayOptions): SkillRelay {
+  const promises = new Map<string, Promised>();
+
+  function relayed(skill: Skill): SourceSkill | undefined {
+    const found = toSourceSkill(skill, addresses);
+    if (typeof found === "string") {
+      leaveOut(skill.uri, found);
+      return undefined;
+    }
+    if (found.files !== "dynamic")
+      for (const { path, ...promise } of found.files) {
+        promises.delete(path);
+        promises.set(path, { ...promise, skill: skill.uri });
+      }
+    for (const oldest of promises.keys()) {
+      if (promises.size <= maxPromises) break;
+      promises.delete(oldest);
+    }
+    return found;
+  }
+
+  /** What the skill says of its files by now. */
+  async function renew(uri: string, call: Call): Promise<void> {
+    for (const [path, { skill }] of promises) if (skill === uri) promises.delete(path);
+    try {
+      const answer = await ask(async (house) => house.skill?.(uri, call));
+      if (answer) relayed(answer.skill);
+    } catch (cause) {
+      if (!(cause instanceof ResourceError) || cause.kind !== "not-found") throw cause;
+    }
+  }
+
+  return {
+    async skills({ cursor }, call) {
+      const page = await ask(
+        async (house): Promise<Page<Skill>> => (await house.skills?.(pageAsk(cursor), call)) ?? { items: [] },
+      );
+      return { ...page, items: page.items.map(relayed).filter((skill) => skill !== undefined) };
+    },
+
+    async skill(at, call) {
+      const uri = addresses.uri(at);
+      if (uri === undefined) throw notFound(at.path);
+      const answer = await ask(async (house) => house.skill?.(uri, call));
+      const found = answer && relayed(answer.skill);
+      if (found?.path !== at.path) throw notFound(at.path);
+      return found;
+    },
+
+    async checked(at, call, read) {
+      const keeps = async ({ contents: [content, ...more] }: ReadAnswer): Promise<boolean> => {
+        const promised = at.query ? undefined : promises.get(at.path);
+        if (!promised) return true;
+        if (content === undefined || more.length > 0) return false;
+        const bytes = "text" in content.body ? new TextEncoder().encode(content.body.text) : content.body.bytes;
+        return bytes.length === promised.size && (await digestOf(bytes)) === promised.digest.toLowerCase();
+      };
+      const answer = await read();
+      if (await keeps(answer)) return answer;
+      // It may have changed since; then the skill says something else, too.
+      const { skill } = promises.get(at.path) ?? {};
+      if (skill !== undefined) await renew(skill, call);
+      const again = await read();
+      if (await keeps(again)) return again;
+      throw new ResourceError("unexpected", "the other server gives another file than its skill promises");
+    },
+  };
+}
+
+function pageAsk(cursor: string | undefined): PageAsk {
+  return cursor === undefined ? {} : { cursor };
+}
+
+/** Or why there can be none: part of a skill would be another skill. */
+function toSourceSkill({ uri, frontMatter, files }: Skill, addresses: Addresses): SourceSkill | string {
+  const manifest = addresses.of(uri);
+  if (!manifest || manifest.query) return "its URI cannot be said here";
+  const { path } = manifest;
+  const [name, last] = segmentsOf(path).slice(-2);
+  if (last !== "SKILL.md" || name !== frontMatter.name) return "it is not called as its folder is";
+  if (files === "dynamic") return { path, frontMatter, files };
+  const ours: SourceSkillFile[] = [];
+  for (const file of files) {
+    const at = addresses.of(file.uri);
+    if (!at || at.query) return "the URI of one of its files cannot be said here";
+    if (!digestForm.test(file.digest) || !Number.isSafeInteger(file.size) || file.size < 0)
+      return "what it promises of its files is no promise";
+    ours.push({ path: at.path, digest: file.digest, size: file.size });
+  }
+  return ours.some((file) => file.path === path) ? { path, frontMatter, files: ours } : "it does not name its SKILL.md";
+}
