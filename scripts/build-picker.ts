@@ -1,9 +1,11 @@
-/** Builds the picker's page: files that a browser loads as they are, each beside its compressed form. */
+/** Builds the picker: the page as files that a browser loads as they are, each beside its compressed form; and the app as one file. */
 import { createHash } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { rolldown } from "rolldown";
+import { parseAst } from "rolldown/parseAst";
+import { type LogLevel, type OutputChunk, rolldown, type RolldownLog } from "rolldown";
+import { thirdParties } from "./third-parties.ts";
 
 const root = dirname(import.meta.dirname);
 const source = join(root, "src/picker");
@@ -16,34 +18,109 @@ export interface BuiltPicker {
 /** Whatever else is in the folder stays. */
 export async function buildPicker(folder: string): Promise<BuiltPicker> {
   await mkdir(folder, { recursive: true });
-  const script = await bundle();
-  const style = await readFile(join(source, "picker.css"), "utf8");
-  const names = { script: `picker-${hashOf(script)}.js`, style: `picker-${hashOf(style)}.css` };
+  const chunks = await bundle();
+  const style = await readStyle();
+  const names = { script: chunks[0].fileName, style: `picker-${hashOf(style)}.css` };
   const page = (await readFile(join(source, "index.html"), "utf8"))
     .replace("%script%", names.script)
     .replace("%style%", names.style);
   const files = { "index.html": page, "icon.svg": await readFile(join(source, "icon.svg"), "utf8") };
+  const scripts = Object.fromEntries(chunks.map(({ fileName, code }) => [fileName, code]));
   await Promise.all(
-    Object.entries({ ...files, [names.script]: script, [names.style]: style }).flatMap(([name, text]) => [
+    Object.entries({ ...files, ...scripts, [names.style]: style }).flatMap(([name, text]) => [
       writeFile(join(folder, name), text),
       writeFile(join(folder, `${name}.gz`), gzipSync(text, { level: 9 })),
     ]),
   );
-  return { scriptBytes: gzipSync(script, { level: 9 }).length };
+  return { scriptBytes: firstLoad(chunks).reduce((sum, { code }) => sum + gzipSync(code, { level: 9 }).length, 0) };
 }
 
-async function bundle(): Promise<string> {
+/** Everything in one file, previews and all: a host shows it where it may load nothing. */
+export async function buildPickerApp(file: string): Promise<void> {
+  const [script, style, page] = await Promise.all([
+    bundleWhole("app-bridge.tsx"),
+    readStyle(),
+    readFile(join(source, "app-bridge.html"), "utf8"),
+  ]);
+  // Functions, so that "$&" in a script stays what it is.
+  const whole = page.replace("%style%", () => style).replace("%script%;", () => inHtml(script));
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, whole);
+}
+
+/** A module for pages of others: its styles are in it, and hold within the element alone. */
+export async function buildPickerElement(folder: string): Promise<void> {
+  const style = (await readStyle())
+    .replaceAll(/^(?::root|body)(?= \{)/gm, ":host")
+    .concat(":host { display: block; height: 640px; } .page { height: 100%; }");
+  const built = await rolldown({
+    cwd: root,
+    platform: "browser",
+    input: { index: join(source, "element.tsx") },
+    transform: { define: { pickerStyle: JSON.stringify(style) } },
+    plugins: [thirdParties],
+    onLog: refuseWarnings,
+  });
+  await built.write({ dir: folder, format: "esm", minify: true, chunkFileNames: "chunks/[name]-[hash].js" });
+  await built.close();
+}
+
+/** These begin or end something in HTML, wherever they stand in a script; escaped, they mean the same in strings and patterns. */
+function inHtml(script: string): string {
+  const escaped = script.replaceAll(/<(?=!--|\/?script)/gi, String.raw`\x3c`);
+  // As operators they would mean something else.
+  parseAst(escaped);
+  return escaped;
+}
+
+async function readStyle(): Promise<string> {
+  const names = ["picker.css", "choosing.css", "panes.css", "views.css", "state-page.css"];
+  return (await Promise.all(names.map((name) => readFile(join(source, name), "utf8")))).join("");
+}
+
+async function bundleWhole(entry: string): Promise<string> {
+  const input = join(source, entry);
+  const plugins = [thirdParties];
+  const built = await rolldown({ cwd: root, platform: "browser", input, plugins, onLog: refuseWarnings });
+  const { output } = await built.generate({ format: "esm", minify: true, codeSplitting: false });
+  await built.close();
+  return output[0].code;
+}
+
+function refuseWarnings(level: LogLevel, { code, message }: RolldownLog): void {
+  // How long it takes on a busy machine is no fault.
+  if (level === "warn" && code !== "PLUGIN_TIMINGS") throw new Error(`${code}: ${message}`);
+}
+
+type Chunks = readonly [OutputChunk, ...OutputChunk[]];
+
+/** The first, and what it cannot begin without. */
+function firstLoad(chunks: Chunks): readonly OutputChunk[] {
+  const needed = new Set<string>([chunks[0].fileName]);
+  for (const name of needed)
+    for (const other of chunks.find(({ fileName }) => fileName === name)?.imports ?? []) needed.add(other);
+  return chunks.filter(({ fileName }) => needed.has(fileName));
+}
+
+/** What shows one kind of content is a file of its own, loaded when such content is looked at. */
+async function bundle(): Promise<Chunks> {
   const built = await rolldown({
     cwd: root,
     platform: "browser",
     input: join(source, "entry.tsx"),
-    onLog(level, { code, message }) {
-      if (level === "warn") throw new Error(`${code}: ${message}`);
-    },
+    plugins: [thirdParties],
+    onLog: refuseWarnings,
   });
-  const { output } = await built.generate({ format: "esm", minify: true, codeSplitting: false });
+  const { output } = await built.generate({
+    format: "esm",
+    minify: true,
+    entryFileNames: "picker-[hash:12].js",
+    chunkFileNames: "view-[hash:12].js",
+    hashCharacters: "hex",
+  });
   await built.close();
-  return output[0].code;
+  const [first, ...others] = output;
+  return [first, ...others.filter((each) => each.type === "chunk")];
 }
 
 function hashOf(text: string): string {

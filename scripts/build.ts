@@ -1,11 +1,12 @@
 /** Builds `dist`: the command and the library as modules that share their chunks, and the library's types. */
 import { execFile } from "node:child_process";
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { parseAst } from "rolldown/parseAst";
 import { type LogLevel, type Plugin, rolldown, type RolldownLog } from "rolldown";
-import { buildPicker } from "./build-picker.ts";
+import { buildPicker, buildPickerApp, buildPickerElement } from "./build-picker.ts";
+import { noticesOfThirdParties, thirdParties } from "./third-parties.ts";
 
 const root = dirname(import.meta.dirname);
 const source = join(root, "src");
@@ -60,8 +61,19 @@ function lookAt(module: string, specifiers: Specifiers): string {
 
 const clientEntries = ["index", "stdio"];
 
+/** A module that is loaded late in one place and early in another is no fault of either; nor is a machine that has other work. */
+const harmless: ReadonlySet<string> = new Set(["INEFFECTIVE_DYNAMIC_IMPORT", "PLUGIN_TIMINGS"]);
+
 await rm(dist, { recursive: true, force: true });
-const [picker] = await Promise.all([buildPicker(join(dist, "picker")), buildModules(), buildClient(), buildTypes()]);
+const [picker] = await Promise.all([
+  buildPicker(join(dist, "picker")),
+  buildPickerApp(join(dist, "picker-app.html")),
+  buildPickerElement(join(dist, "element")),
+  buildModules(),
+  buildClient(),
+  buildTypes(),
+]);
+await writeFile(join(dist, "third-parties.md"), await noticesOfThirdParties());
 process.stdout.write(`picker: ${(picker.scriptBytes / 1000).toFixed(1)} kB of compressed script\n`);
 
 async function buildModules(): Promise<void> {
@@ -71,7 +83,7 @@ async function buildModules(): Promise<void> {
     input: { cli: join(source, "cli/run.ts"), ...(await libraryEntries()) },
     // Finding a package takes longer than running this one.
     external: (id) => !/^(?:\.|@std-uritemplate)/.test(id) && !isAbsolute(id),
-    plugins: [workers, leanBuiltins],
+    plugins: [workers, leanBuiltins, thirdParties],
     onLog: refuseWarnings,
   });
   await bundle.write({
@@ -85,7 +97,7 @@ async function buildModules(): Promise<void> {
         { name: "core", test: /src\/(?:cli\/(?!commands|confirm|reading)|(?:errors|layer|resources|source)\.ts$)/ },
         {
           name: "house",
-          test: /src\/(?:access|layers|router|watch|server\/(?:cursor-key|folders|house-index|index-status|instructions|line-limit|search\/index-place|locate|open-house|picker-page|start-|state-folder|tools|young-generation)|config\/(?:find-config|package-folder)|lib\/uri-template|protocol|transport)/,
+          test: /src\/(?:access|layers(?!\/redact)|router|watch|server\/(?:cursor-key|folders|house-index|house-status|index-status|instructions|line-limit|search\/index-place|locate|open-house|own-metrics(?!-text)|own-mounts|picker-app|picker-page|start-|state-folder|status-|tools|young-generation)|config\/(?:find-config|package-folder)|lib\/uri-template|protocol|transport)/,
         },
         {
           name: "files",
@@ -118,11 +130,9 @@ async function buildClient(): Promise<void> {
 }
 
 /** What a bundler only warns of is missing when it runs. */
-function refuseWarnings(level: LogLevel, { code, message }: RolldownLog): void {
-  // A module that is loaded late in one place and early in another is no fault of either.
-  if (level === "warn" && code !== "INEFFECTIVE_DYNAMIC_IMPORT") throw new Error(`${code}: ${message}`);
+function refuseWarnings(level: LogLevel, { code = "", message }: RolldownLog): void {
+  if (level === "warn" && !harmless.has(code)) throw new Error(`${code}: ${message}`);
 }
-
 async function libraryEntries(): Promise<Record<string, string>> {
   const sources = (await readdir(join(source, "sources"))).filter(
     (name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && name !== "index.ts",
@@ -132,27 +142,44 @@ async function libraryEntries(): Promise<Record<string, string>> {
 }
 
 async function buildTypes(): Promise<void> {
-  const config = join(dist, "tsconfig.json");
-  await mkdir(dist, { recursive: true });
-  await writeFile(
-    config,
-    JSON.stringify({
-      extends: "../tsconfig.json",
-      include: [],
-      files: [
-        ...Object.values(await libraryEntries()),
-        ...clientEntries.map((name) => join(source, "client", `${name}.ts`)),
-      ],
-      compilerOptions: {
-        rootDir: "../src",
-        outDir: ".",
-        noEmit: false,
-        declaration: true,
-        emitDeclarationOnly: true,
-        rewriteRelativeImportExtensions: true,
-      },
+  const clients = clientEntries.map((name) => join(source, "client", `${name}.ts`));
+  const files = [...Object.values(await libraryEntries()), ...clients];
+  const elementTypes = join(dist, "element-types");
+  await Promise.all([
+    emitTypes("tsconfig.json", { extends: "../tsconfig.json", files, outDir: dist }),
+    emitTypes("tsconfig.picker.json", {
+      extends: "../src/picker/tsconfig.json",
+      files: [join(source, "picker/element.tsx")],
+      outDir: elementTypes,
     }),
+  ]);
+  // Of all that the element is made of, its users see this.
+  await mkdir(join(dist, "element"), { recursive: true });
+  await rename(join(elementTypes, "picker/element.d.ts"), join(dist, "element/index.d.ts"));
+  await rm(elementTypes, { recursive: true });
+  await Promise.all(
+    (await readdir(dist, { recursive: true })).filter((name) => name.endsWith(".d.ts")).map(nameModules),
   );
+}
+
+interface TypesOptions {
+  readonly extends: string;
+  readonly files: readonly string[];
+  readonly outDir: string;
+}
+
+async function emitTypes(name: string, { extends: base, files, outDir }: TypesOptions): Promise<void> {
+  const config = join(dist, name);
+  await mkdir(dist, { recursive: true });
+  const compilerOptions = {
+    rootDir: "../src",
+    outDir,
+    noEmit: false,
+    declaration: true,
+    emitDeclarationOnly: true,
+    rewriteRelativeImportExtensions: true,
+  };
+  await writeFile(config, JSON.stringify({ extends: base, include: [], files, compilerOptions }));
   try {
     await promisify(execFile)(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", config]);
   } catch (cause) {
@@ -161,9 +188,6 @@ async function buildTypes(): Promise<void> {
   } finally {
     await rm(config);
   }
-  await Promise.all(
-    (await readdir(dist, { recursive: true })).filter((name) => name.endsWith(".d.ts")).map(nameModules),
-  );
 }
 
 /** The compiler leaves `import("./source.ts")` inside a type as it stands; the reader has `./source.js`. */

@@ -1,27 +1,47 @@
-/** The page: search, tree, preview and tray. */
+/** The page: search, tree, templates, gathering, preview and tray. */
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { Resource } from "../resources.ts";
 import type { Picker } from "./create-picker.ts";
+import { isFiltered } from "./filter-search.ts";
+import { FiltersBar } from "./filters.tsx";
+import { GatherPane } from "./gather-pane.tsx";
 import { PreviewPane } from "./preview-pane.tsx";
 import { SearchBox, SearchResults } from "./search-view.tsx";
+import type { View } from "./state.ts";
+import { Tabs } from "./tabs.tsx";
+import { TemplatesPane } from "./templates-pane.tsx";
 import type { Language } from "./texts.ts";
 import { TrayPane } from "./tray-pane.tsx";
-import { TreePane } from "./tree-pane.tsx";
+import { TreePane, type TreePlace } from "./tree-pane.tsx";
 
 export interface Shared {
   readonly picker: Picker;
   readonly language: Language;
 }
 
-const tickMs = 15_000;
+export interface AppProps extends Shared {
+  /** What else stands at the top. */
+  readonly extra?: ComponentChildren;
+  /** Hands on what was chosen, where there is someone to hand it to. */
+  readonly use?: (chosen: readonly Resource[]) => void;
+  /** Where keys are heard; on the whole page unless said. */
+  readonly keys?: EventTarget;
+}
 
-export function App({ picker, language }: Shared) {
+const tickMs = 15_000;
+const views: readonly View[] = ["tree", "templates", "gather"];
+
+export function App({ picker, language, extra, use, keys = globalThis }: AppProps) {
   const [, redraw] = useState({});
   const [activeHit, setActiveHit] = useState(0);
   const [now, setNow] = useState(Date.now());
+  const [hasFilters, setHasFilters] = useState(false);
   const searchBox = useRef<HTMLInputElement>(null);
   const tree = useRef<HTMLDivElement>(null);
+  const treePlace = useRef<TreePlace>({ key: "", near: 0, top: 0 });
   const { texts } = language;
-  const { connection, problem, search } = picker.state;
+  const { connection, isLost, problem, problemKind, search, view } = picker.state;
 
   useEffect(() => {
     const ended = new AbortController();
@@ -29,6 +49,7 @@ export function App({ picker, language }: Shared) {
     // Many changes in one moment are drawn once.
     const draw = (): void => {
       isDue = false;
+      setNow(Date.now());
       redraw({});
     };
     picker.onChange(() => {
@@ -36,13 +57,16 @@ export function App({ picker, language }: Shared) {
       isDue = true;
     }, ended.signal);
     const tick = setInterval(() => setNow(Date.now()), tickMs);
-    const seek = (event: KeyboardEvent): void => {
-      const isTyping = event.target instanceof HTMLInputElement;
+    const seek = (event: Event): void => {
+      if (!(event instanceof KeyboardEvent)) return;
+      // Seen from outside, whatever is typed into a custom element is typed into the element.
+      const [target] = event.composedPath();
+      const isTyping = target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
       if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       searchBox.current?.focus();
     };
-    addEventListener("keydown", seek, { signal: ended.signal });
+    keys.addEventListener("keydown", seek, { signal: ended.signal });
     redraw({});
     return () => {
       ended.abort();
@@ -50,40 +74,74 @@ export function App({ picker, language }: Shared) {
     };
   }, [picker]);
 
+  const leaveSearch = (): void => {
+    picker.endSearch();
+    // The tree is there again only when the results are gone.
+    requestAnimationFrame(() => tree.current?.focus());
+  };
+
   const isSearching = search.status !== "idle";
+  const isDenied = problemKind === "denied";
   return (
     <div class="page">
       <header class="top">
         <h1>Pressmark</h1>
-        <SearchBox
-          {...{ picker, language, activeHit, setActiveHit }}
-          box={searchBox}
-          leave={() => tree.current?.focus()}
-        />
+        <SearchBox {...{ picker, language, activeHit, setActiveHit }} box={searchBox} leave={leaveSearch} />
+        <button
+          type="button"
+          aria-expanded={hasFilters}
+          {...(hasFilters && { "aria-controls": "filters" })}
+          onClick={() => setHasFilters(!hasFilters)}
+        >
+          {isFiltered(search.filters) ? texts.filter.on : texts.filter.title}
+        </button>
+        {extra}
       </header>
-      <section class="places" aria-label={isSearching ? texts.results : texts.tree}>
+      <section class="places" aria-label={isSearching ? texts.results : texts.view[view]}>
+        {hasFilters && <FiltersBar {...{ picker, language }} />}
+        {connection === "ready" && isLost && (
+          <div class="lost" role="alert">
+            {texts.lost}{" "}
+            <button type="button" onClick={() => void picker.start()}>
+              {texts.retry}
+            </button>
+          </div>
+        )}
+        {connection === "ready" && !isSearching && (
+          <Tabs
+            label={texts.views}
+            controls="place"
+            tabs={views.map((id) => ({ id, name: texts.view[id] }))}
+            chosen={view}
+            choose={picker.show}
+          />
+        )}
         {connection === "failed" ? (
           <div class="state" role="alert">
-            <p>{texts.offline}</p>
-            <p class="quiet">{problem}</p>
+            <p>{isDenied ? texts.noPermission : texts.offline}</p>
+            <p class="quiet">{isDenied ? texts.noPermissionHint : problem}</p>
             <button type="button" onClick={() => void picker.start()}>
               {texts.retry}
             </button>
           </div>
         ) : isSearching ? (
-          <SearchResults {...{ picker, language, activeHit, setActiveHit }} />
+          <SearchResults {...{ picker, language, activeHit, setActiveHit, now }} leave={leaveSearch} />
         ) : connection === "connecting" ? (
           <p class="state" role="status">
             {texts.connecting}
           </p>
         ) : (
-          <TreePane {...{ picker, language }} box={tree} />
+          <div id="place" class="place" role="tabpanel" aria-labelledby={`tab-${view}`}>
+            {view === "tree" && <TreePane {...{ picker, language, now }} box={tree} place={treePlace.current} />}
+            {view === "templates" && <TemplatesPane {...{ picker, language }} />}
+            {view === "gather" && <GatherPane {...{ picker, language }} />}
+          </div>
         )}
       </section>
       <main class="preview" aria-label={texts.preview}>
         <PreviewPane {...{ picker, language, now }} />
       </main>
-      <TrayPane {...{ picker, language }} />
+      <TrayPane {...{ picker, language }} {...(use && { use })} />
     </div>
   );
 }

@@ -1,10 +1,18 @@
 /** What a person does, asked of Resources, and what comes of it. */
+import type { ToolUse } from "../client/by-tool.ts";
 import { ResourceError } from "../errors.ts";
 import type { Call, Resource, Resources } from "../resources.ts";
+import { type Choosing, createChoosing } from "./create-choosing.ts";
+import { createGathering, type Gathering } from "./create-gathering.ts";
 import { createPreviewing } from "./create-previewing.ts";
+import { createSearching, type Searching } from "./create-searching.ts";
+import { createTemplating, type Templating } from "./create-templating.ts";
 import { createTreeing } from "./create-treeing.ts";
-import { firstState, noSearch, type State } from "./state.ts";
-import { asMarkdown, counted, has, type Read, roughTokens, shifted, toggled } from "./tray.ts";
+import { firstState, type State, type View } from "./state.ts";
+import { watchful } from "./watchful.ts";
+
+/** A house may have tools, too: sets and gathering are asked for by them. */
+export type PickerHouse = Resources & Partial<ToolUse>;
 
 export interface Picker {
   readonly state: State;
@@ -12,6 +20,7 @@ export interface Picker {
   onChange(listener: () => void, signal: AbortSignal): void;
   /** Connects, and shows what stands at the top. Again after a failure. */
   start(): Promise<void>;
+  show(view: View): void;
   openFolder(uri: string): void;
   closeFolder(uri: string): void;
   /** The next page, or the same again where it failed. */
@@ -20,36 +29,48 @@ export interface Picker {
   reveal(uri: string): void;
   /** The tree is there. */
   revealed(): void;
+  /** These are in sight: when one of them changes, its row says so. */
+  inSight(uris: readonly string[]): void;
   preview(resource: Resource): void;
   /** The next part of a large resource. */
   previewMore(): void;
-  search(text: string): void;
-  toggle(resource: Resource): void;
-  shift(uri: string, by: -1 | 1): void;
-  clearTray(): void;
-  setBudget(tokens: number): void;
-  /** What was chosen, as text; and how many of it have none. */
-  markdown(): Promise<{ readonly text: string; readonly left: number }>;
+  search: Searching["search"];
+  filter: Searching["filter"];
+  endSearch: Searching["end"];
+  loadTemplates: Templating["load"];
+  fill: Templating["fill"];
+  unfill: Templating["unfill"];
+  typeValue: Templating["type"];
+  setValue: Templating["set"];
+  goToVariable: Templating["goTo"];
+  gather: Gathering["gather"];
+  toggle: Choosing["toggle"];
+  choose: Choosing["choose"];
+  move: Choosing["move"];
+  clearTray: Choosing["clear"];
+  setBudget: Choosing["setBudget"];
+  written: Choosing["written"];
+  loadSets: Choosing["loadSets"];
+  saveSet: Choosing["saveSet"];
+  openSet: Choosing["openSet"];
 }
 
 /** A part of the page that keeps its piece of the state. */
 export interface Desk {
   readonly state: State;
   change(next: Partial<State>): void;
-  house(): Resources;
+  house(): PickerHouse;
   call(signal?: AbortSignal): Call;
 }
 
-const mostHits = 50;
-const pauseMs = 120;
-const countedAtOnce = 4;
-
-export function createPicker(connect: () => Promise<Resources>): Picker {
+/** Nothing more is asked, and nothing watched, once it has ended. */
+export function createPicker(
+  connect: () => Promise<PickerHouse>,
+  ended: AbortSignal = new AbortController().signal,
+): Picker {
   const listeners = new Set<() => void>();
   let state = firstState;
-  let house: Resources | undefined;
-  let searching = new AbortController();
-  let underCount = 0;
+  let house: PickerHouse | undefined;
 
   const desk: Desk = {
     get state() {
@@ -63,72 +84,31 @@ export function createPicker(connect: () => Promise<Resources>): Picker {
       if (!house) throw new ResourceError("unavailable", "the page is not connected yet");
       return house;
     },
-    call: (signal = new AbortController().signal) => ({ caller: { id: "picker" }, signal }),
+    call: (signal) => ({ caller: { id: "picker" }, signal: signal ? AbortSignal.any([signal, ended]) : ended }),
   };
   const treeing = createTreeing(desk);
   const previewing = createPreviewing(desk);
+  const searching = createSearching(desk);
+  const templating = createTemplating(desk);
+  const gathering = createGathering(desk);
+  const choosing = createChoosing(desk);
 
   async function start(): Promise<void> {
+    const { problem: _, problemKind: __, ...rest } = state;
+    state = rest;
     desk.change({ connection: "connecting" });
     try {
-      house ??= await connect();
+      house ??= watchful(await connect(), (isLost) => {
+        if (isLost !== state.isLost) desk.change({ isLost });
+      });
       await treeing.start();
+      // A server without tools is one that neither gathers nor saves.
+      const names = (await house.tools?.(desk.call()).catch(() => [])) ?? [];
+      desk.change({ tools: new Set(names) });
     } catch (cause) {
-      desk.change({ connection: "failed", problem: messageOf(cause) });
+      const problemKind = cause instanceof ResourceError ? cause.kind : "unexpected";
+      desk.change({ connection: "failed", problem: messageOf(cause), problemKind });
     }
-  }
-
-  async function search(text: string): Promise<void> {
-    searching.abort();
-    searching = new AbortController();
-    const { signal } = searching;
-    if (text.trim() === "") return desk.change({ search: noSearch });
-    desk.change({ search: { ...state.search, text, status: "loading" } });
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    if (signal.aborted) return;
-    try {
-      const { hits, ready } = await desk.house().search({ text, limit: mostHits, typing: true }, desk.call(signal));
-      if (!signal.aborted) desk.change({ search: { text, status: "ready", hits, ready } });
-    } catch (cause) {
-      if (!signal.aborted)
-        desk.change({ search: { text, status: "failed", hits: [], ready: 1, problem: messageOf(cause) } });
-    }
-  }
-
-  /** A few at a time: a person may choose hundreds in a moment. */
-  async function countTray(): Promise<void> {
-    if (underCount >= countedAtOnce) return;
-    underCount += 1;
-    const tried = new Set<string>();
-    for (;;) {
-      const waiting = state.tray.find(({ resource, tokens }) => tokens === undefined && !taken.has(resource.uri));
-      if (!waiting || tried.has(waiting.resource.uri)) break;
-      const { uri } = waiting.resource;
-      tried.add(uri);
-      taken.add(uri);
-      const tokens = await cost(waiting.resource);
-      taken.delete(uri);
-      desk.change({ tray: counted(state.tray, uri, tokens) });
-    }
-    underCount -= 1;
-  }
-  const taken = new Set<string>();
-
-  async function cost(resource: Resource): Promise<number | "none"> {
-    try {
-      const text = await textOf(resource);
-      return text === undefined ? "none" : roughTokens(text);
-    } catch (cause) {
-      const size = cause instanceof ResourceError && cause.kind === "too-large" ? cause.details?.["size"] : undefined;
-      return typeof size === "number" ? Math.ceil(size / 4) : "none";
-    }
-  }
-
-  /** Undefined for what is bytes alone. */
-  async function textOf({ uri }: Resource): Promise<string | undefined> {
-    const { contents } = await desk.house().read(uri, desk.call());
-    const texts = contents.flatMap(({ body }) => ("text" in body ? [body.text] : []));
-    return texts.length === 0 ? undefined : texts.join("\n");
   }
 
   return {
@@ -140,30 +120,41 @@ export function createPicker(connect: () => Promise<Resources>): Picker {
       signal.addEventListener("abort", () => listeners.delete(listener), { once: true });
     },
     start,
+    show(view) {
+      desk.change({ view });
+      if (view === "templates" && state.templates.status === "idle") templating.load();
+    },
     openFolder: treeing.open,
     closeFolder: treeing.close,
     loadMore: treeing.more,
-    reveal: treeing.reveal,
+    reveal(uri) {
+      searching.end();
+      desk.change({ view: "tree" });
+      treeing.reveal(uri);
+    },
     revealed: treeing.revealed,
+    inSight: treeing.inSight,
     preview: previewing.show,
     previewMore: previewing.more,
-    search: (text) => void search(text),
-    toggle(resource) {
-      desk.change({ tray: toggled(state.tray, resource) });
-      if (has(state.tray, resource.uri)) void countTray();
-    },
-    shift: (uri, by) => desk.change({ tray: shifted(state.tray, uri, by) }),
-    clearTray: () => desk.change({ tray: [] }),
-    setBudget: (budget) => desk.change({ budget }),
-    async markdown() {
-      const read: Read[] = [];
-      const { tray } = state;
-      for (const { resource } of tray) {
-        const text = await textOf(resource).catch(() => undefined);
-        if (text !== undefined) read.push({ resource, text });
-      }
-      return { text: asMarkdown(read), left: tray.length - read.length };
-    },
+    search: searching.search,
+    filter: searching.filter,
+    endSearch: searching.end,
+    loadTemplates: templating.load,
+    fill: templating.fill,
+    unfill: templating.unfill,
+    typeValue: templating.type,
+    setValue: templating.set,
+    goToVariable: templating.goTo,
+    gather: gathering.gather,
+    toggle: choosing.toggle,
+    choose: choosing.choose,
+    move: choosing.move,
+    clearTray: choosing.clear,
+    setBudget: choosing.setBudget,
+    written: choosing.written,
+    loadSets: choosing.loadSets,
+    saveSet: choosing.saveSet,
+    openSet: choosing.openSet,
   };
 }
 

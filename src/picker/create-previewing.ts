@@ -9,13 +9,12 @@ export interface Previewing {
   more(): void;
 }
 
-interface Part {
-  readonly contents: readonly Content[];
-  readonly next?: string;
-  readonly isPartial: boolean;
-}
+interface Part extends Pick<Preview, "contents" | "next" | "isPartial"> {}
 
-const nothing = { contents: [], isPartial: false, isLoadingMore: false, isGone: false } as const;
+interface Whole extends Part, Pick<Preview, "isTaken" | "note" | "original"> {}
+
+const documents = /^application\/(?:pdf|vnd\.(?:openxmlformats|oasis))/;
+const nothing = { contents: [], isPartial: false, isTaken: false, isLoadingMore: false, isGone: false } as const;
 
 export function createPreviewing(desk: Desk): Previewing {
   let shown = new AbortController();
@@ -38,57 +37,83 @@ export function createPreviewing(desk: Desk): Previewing {
       .catch(() => undefined);
     if (signal.aborted) return;
     try {
-      const part = await firstPart(resource.uri, call);
-      if (!signal.aborted) set({ ...part, status: "ready" });
+      const whole = await readWhole(resource, call);
+      if (!signal.aborted) set({ ...whole, status: "ready" });
     } catch (cause) {
-      if (!signal.aborted) set({ status: "failed", problem: messageOf(cause) });
+      if (!signal.aborted) set(failure(cause));
     }
     if (!watch || signal.aborted) return;
     try {
-      for await (const change of watch) if (change.kind === "updated") await again(resource.uri, call);
+      for await (const change of watch) if (change.kind === "updated") await again(resource, call);
     } catch {
       // Whoever looks on sees what was read last.
     }
   }
 
-  async function again(uri: string, call: Call): Promise<void> {
+  async function again(resource: Resource, call: Call): Promise<void> {
     const wanted = desk.state.preview?.contents.length ?? 0;
     const updatedAt = new Date().toISOString();
     try {
-      let { contents, next, isPartial } = await firstPart(uri, call);
-      while (next !== undefined && contents.length < wanted) {
+      let { next, ...whole } = await readWhole(resource, call);
+      while (next !== undefined && whole.contents.length < wanted) {
         const part = await nextPart(next, call);
-        contents = [...contents, ...part.contents];
+        whole = { ...whole, contents: [...whole.contents, ...part.contents] };
         next = part.next;
       }
-      if (!call.signal.aborted) replace({ contents, isPartial, ...(next !== undefined && { next }) }, updatedAt);
+      if (call.signal.aborted) return;
+      const rest = next === undefined ? {} : { next };
+      desk.change({ preview: { ...nothing, resource, status: "ready", ...whole, ...rest, updatedAt } });
     } catch (cause) {
       if (call.signal.aborted) return;
-      if (cause instanceof ResourceError && cause.kind === "not-found") set({ isGone: true });
-      else set({ status: "failed", problem: messageOf(cause) });
+      if (isMissing(cause)) set({ isGone: true });
+      else set(failure(cause));
     }
   }
 
-  function replace(part: Part, updatedAt: string): void {
-    const { preview } = desk.state;
-    if (preview)
-      desk.change({ preview: { ...nothing, resource: preview.resource, status: "ready", ...part, updatedAt } });
+  /** A document is shown by its text; where that is all it consists of, by what it is written as, too. */
+  async function readWhole({ uri, mimeType, meta }: Resource, call: Call): Promise<Whole> {
+    const forms = meta?.["pressmark/as"];
+    if (!Array.isArray(forms) || !forms.includes("text") || uri.includes("?")) return readUnsaid(uri, call);
+    const isText = mimeType?.startsWith("text/") === true;
+    const original = isText ? (await firstPart(uri, call)).contents : undefined;
+    try {
+      const taken = await firstPart(`${uri}?as=text`, call);
+      return { ...taken, isTaken: true, ...(original && { original }) };
+    } catch (cause) {
+      if (call.signal.aborted || isMissing(cause)) throw cause;
+      return { contents: original ?? [], isPartial: false, isTaken: false, note: messageOf(cause) };
+    }
+  }
+
+  /** What is reached by a link or a search may be a document of which nobody said so. */
+  async function readUnsaid(uri: string, call: Call): Promise<Whole> {
+    const part = await firstPart(uri, call);
+    const [only] = part.contents;
+    if (!only || "text" in only.body || !documents.test(only.mimeType ?? "") || uri.includes("?"))
+      return { ...part, isTaken: false };
+    const taken = await firstPart(`${uri}?as=text`, call).catch(() => undefined);
+    const isText = taken?.contents.every(({ body }) => "text" in body) === true;
+    return isText ? { ...taken, isTaken: true } : { ...part, isTaken: false };
   }
 
   async function firstPart(uri: string, call: Call): Promise<Part> {
     try {
       const { contents } = await desk.house().read(uri, call);
-      return { contents, isPartial: false };
+      const next = nextPage(contents.at(-1), uri);
+      return { contents, isPartial: false, ...(next !== undefined && { next }) };
     } catch (cause) {
       const first = cause instanceof ResourceError && cause.kind === "too-large" ? firstRange(cause) : undefined;
-      if (first === undefined) throw cause;
-      return nextPart(first, call);
+      if (first === undefined || first === uri) throw cause;
+      // The text of a large document may be large itself.
+      return first.endsWith("?as=text") ? firstPart(first, call) : nextPart(first, call);
     }
   }
 
   async function nextPart(uri: string, call: Call): Promise<Part> {
     const { contents } = await desk.house().read(uri, call);
-    const next = nextRange(contents.at(-1), uri);
+    const last = contents.at(-1);
+    // Of bytes one part is as good as all of them: they are not shown.
+    const next = last && "text" in last.body ? nextRange(last, uri) : undefined;
     return { contents, isPartial: true, ...(next !== undefined && { next }) };
   }
 
@@ -100,16 +125,33 @@ export function createPreviewing(desk: Desk): Previewing {
     try {
       const part = await nextPart(preview.next, desk.call(signal));
       if (signal.aborted) return;
-      const { next: _, ...before } = desk.state.preview ?? preview;
+      const { next, ...before } = desk.state.preview ?? preview;
+      // It changed meanwhile, and goes on elsewhere.
+      if (next !== preview.next) return set({ isLoadingMore: false });
       desk.change({
-        preview: { ...before, ...part, contents: [...before.contents, ...part.contents], isLoadingMore: false },
+        preview: {
+          ...before,
+          ...part,
+          contents: [...before.contents, ...part.contents],
+          isPartial: before.isPartial,
+          isLoadingMore: false,
+        },
       });
     } catch (cause) {
-      if (!signal.aborted) set({ isLoadingMore: false, status: "failed", problem: messageOf(cause) });
+      if (!signal.aborted) set({ isLoadingMore: false, ...failure(cause) });
     }
   }
 
   return { show: (resource) => void show(resource), more: () => void more() };
+}
+
+function failure(cause: unknown): Partial<Preview> {
+  const problemKind = cause instanceof ResourceError ? cause.kind : "unexpected";
+  return { status: "failed", problem: messageOf(cause), problemKind };
+}
+
+function isMissing(cause: unknown): boolean {
+  return cause instanceof ResourceError && cause.kind === "not-found";
 }
 
 /** The server says how to ask for a part. */
@@ -119,8 +161,18 @@ function firstRange({ details }: ResourceError): string | undefined {
   return typeof first === "string" ? first : undefined;
 }
 
-function nextRange(content: Content | undefined, uri: string): string | undefined {
-  const range = content?.meta?.["pressmark/range"];
-  const next = typeof range === "object" && range !== null && "next" in range ? range.next : undefined;
+function nextRange(content: Content, uri: string): string | undefined {
+  const next = rangeOf(content)["next"];
   return typeof next === "string" ? `${uri.replace(/\?.*$/, "")}?${next}` : undefined;
+}
+
+/** Of pages that stand for themselves, as rows of a database do. Whoever asked for some lines of a text wants no more of it. */
+function nextPage(content: Content | undefined, uri: string): string | undefined {
+  if (!content || "lines" in rangeOf(content) || "bytes" in rangeOf(content)) return undefined;
+  return nextRange(content, uri);
+}
+
+function rangeOf({ meta }: Content): Readonly<Record<string, unknown>> {
+  const range = meta?.["pressmark/range"];
+  return typeof range === "object" && range !== null ? { ...range } : {};
 }

@@ -4,11 +4,13 @@ import { type Desk, messageOf } from "./create-picker.ts";
 import { findRoots } from "./find-roots.ts";
 import {
   closed,
+  countOf,
   isFolder,
   loading,
   opened,
   pageCame,
   pageFailed,
+  touched,
   type Tree,
   wayTo,
   withoutClosed,
@@ -23,18 +25,23 @@ export interface Treeing {
   more(uri: string): void;
   reveal(uri: string): void;
   revealed(): void;
+  inSight(uris: readonly string[]): void;
 }
+
+/** A folder that came in so few is asked for again when something in it has changed. */
+const fewEntries = 1000;
 
 export function createTreeing(desk: Desk): Treeing {
   let isListening = false;
   const set = (tree: Tree): void => desk.change({ tree });
 
-  async function load(uri: string, isFirst: boolean): Promise<void> {
-    const next = isFirst ? undefined : desk.state.tree.folders.get(uri)?.next;
+  /** The next page, or the first where there is no next. */
+  async function load(uri: string): Promise<void> {
+    const next = desk.state.tree.folders.get(uri)?.next;
     set(loading(desk.state.tree, uri));
     try {
       const page = await desk.house().children(uri, next === undefined ? {} : { cursor: next }, desk.call());
-      set(pageCame(desk.state.tree, uri, page, isFirst));
+      set(pageCame(desk.state.tree, uri, page, next === undefined));
     } catch (cause) {
       set(pageFailed(desk.state.tree, uri, messageOf(cause)));
     }
@@ -42,13 +49,13 @@ export function createTreeing(desk: Desk): Treeing {
 
   /** As many as there were, at once: a person who has scrolled far stays where they are. */
   async function reload(uri: string): Promise<void> {
-    const wanted = desk.state.tree.folders.get(uri)?.children.length ?? 0;
+    const wanted = countOf(desk.state.tree.folders.get(uri));
     const items: Resource[] = [];
     let next: string | undefined;
     try {
       do {
         const page = await desk.house().children(uri, next === undefined ? {} : { cursor: next }, desk.call());
-        items.push(...page.items);
+        for (const item of page.items) items.push(item);
         next = page.next;
       } while (next !== undefined && items.length < wanted);
       set(pageCame(desk.state.tree, uri, { items, ...(next !== undefined && { next }) }, true));
@@ -57,29 +64,48 @@ export function createTreeing(desk: Desk): Treeing {
     }
   }
 
+  async function find(): Promise<void> {
+    for await (const roots of findRoots(desk.house(), desk.call())) {
+      desk.change({ connection: "ready", tree: withRoots(desk.state.tree, roots) });
+      const [only, ...others] = roots;
+      if (only && isFolder(only) && others.length === 0) open(only.uri);
+    }
+  }
+
   /** Runs as long as the page does. The client takes up what was lost. */
   async function follow(): Promise<void> {
     for await (const { kind } of await desk.house().watch({ list: true }, desk.call())) {
       if (kind !== "list-changed") continue;
+      if (desk.state.tree.roots.length === 0) await find();
       set(withoutClosed(desk.state.tree));
       for (const uri of desk.state.tree.open) await reload(uri);
     }
   }
 
+  /** What changes where a person looks says so at once; how large it is now is asked for where that costs little. */
+  async function followInSight(uris: readonly string[], signal: AbortSignal): Promise<void> {
+    for await (const change of await desk.house().watch({ uris }, desk.call(signal))) {
+      if (change.kind !== "updated") continue;
+      set(touched(desk.state.tree, change.uri, new Date().toISOString()));
+      const parent = wayTo(desk.state.tree.roots, change.uri).at(-1);
+      const folder = parent === undefined ? undefined : desk.state.tree.folders.get(parent);
+      if (parent !== undefined && folder && countOf(folder) <= fewEntries) await reload(parent);
+    }
+  }
+  let watching = new AbortController();
+
   function open(uri: string): void {
     const { tree } = desk.state;
     const folder = tree.folders.get(uri);
     set(opened(tree, uri));
-    if (!folder || folder.status === "failed") void load(uri, true);
+    if (!folder || folder.status === "failed") void load(uri);
   }
 
   return {
     async start() {
-      for await (const roots of findRoots(desk.house(), desk.call())) {
-        desk.change({ connection: "ready", tree: withRoots(desk.state.tree, roots) });
-        const [only, ...others] = roots;
-        if (only && isFolder(only) && others.length === 0) open(only.uri);
-      }
+      await find();
+      for (const uri of desk.state.tree.open)
+        if (desk.state.tree.folders.get(uri)?.status === "failed") void load(uri);
       if (isListening) return;
       isListening = true;
       // A server that tells of no changes is shown as it was found.
@@ -89,12 +115,18 @@ export function createTreeing(desk: Desk): Treeing {
     close: (uri) => set(closed(desk.state.tree, uri)),
     more(uri) {
       const folder = desk.state.tree.folders.get(uri);
-      if (folder && folder.status !== "loading") void load(uri, folder.children.length === 0);
+      if (folder && folder.status !== "loading") void load(uri);
     },
     reveal(uri) {
       for (const folder of wayTo(desk.state.tree.roots, uri)) if (folder !== uri) open(folder);
       desk.change({ revealed: uri });
     },
     revealed: () => desk.change({ revealed: undefined }),
+    inSight(uris) {
+      watching.abort();
+      watching = new AbortController();
+      // A server that tells of no changes is shown as it was found.
+      if (uris.length > 0) followInSight(uris, watching.signal).catch(() => undefined);
+    },
   };
 }

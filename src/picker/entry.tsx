@@ -1,14 +1,20 @@
 /** Where the page begins: the endpoint of its own origin, asked as any host would ask it. */
 import "./no-eval.ts";
 import { render } from "preact";
-import { connect } from "../client/connect.ts";
+import { connect, type RemoteHouse } from "../client/connect.ts";
 import { App } from "./app.tsx";
 import { createPicker } from "./create-picker.ts";
+import { StateButton } from "./state-page-button.tsx";
 import { languageFor } from "./texts.ts";
 
 const language = languageFor(navigator.languages);
 document.documentElement.lang = language.code;
-const picker = createPicker(() => connect(new URL("/mcp", location.origin)));
+let house: RemoteHouse | undefined;
+const picker = createPicker(async () => {
+  house = await connect(new URL("/mcp", location.origin), { client: { name: "pressmark-picker", version: "0.1.0" } });
+  return house;
+});
 const place = document.getElementById("picker");
-if (place) render(<App picker={picker} language={language} />, place);
+const shared = { picker, language };
+if (place) render(<App {...shared} extra={<StateButton {...shared} house={() => house} />} />, place);
 void picker.start();

@@ -1,30 +1,36 @@
 /** What a model would read of one resource, as a person reads it. */
+import type { ComponentChild } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type Content, directoryType } from "../resources.ts";
 import type { Shared } from "./app.tsx";
-import { MarkdownView } from "./markdown-view.tsx";
-import { piecesOf } from "./pieces.ts";
+import { Crumbs, nameOf } from "./crumbs.tsx";
+import { Failed, News } from "./preview-states.tsx";
 import type { Preview } from "./state.ts";
+import { Tabs } from "./tabs.tsx";
 import { ago, inUnits, type Texts } from "./texts.ts";
 import { has } from "./tray.ts";
 import { wayTo } from "./tree.ts";
+import { ContentView } from "./views/content-view.tsx";
+import { Lazily } from "./views/lazily.tsx";
+import { TextView } from "./views/text-view.tsx";
+import { useSight } from "./views/use-sight.ts";
+import { type Shown, shownOf } from "./shown.ts";
 
-/** Longer Markdown is shown as it is written. */
-const maxRendered = 256 * 1024;
-const pictures = /^image\/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml|x-icon|vnd\.microsoft\.icon)$/;
+const faces = ["view", "raw", "about"] as const;
+type Face = (typeof faces)[number];
+const loadAbout = () => import("./views/about-view.tsx");
 
 export function PreviewPane({ picker, language, now }: Shared & { readonly now: number }) {
   const { texts, code } = language;
   const { preview, tree, tray } = picker.state;
-  const [isSource, setSource] = useState(false);
+  const [face, setFace] = useState<Face>("view");
   const scroll = useRef<HTMLDivElement>(null);
   const uri = preview?.resource.uri;
   useEffect(() => {
     if (scroll.current) scroll.current.scrollTop = 0;
-  }, [uri]);
+  }, [uri, face]);
   if (!preview || uri === undefined) return <p class="state">{texts.nothingOpen}</p>;
 
-  const { resource, status, problem, contents, isPartial, isGone, updatedAt } = preview;
+  const { resource, status, isGone, updatedAt } = preview;
   const changed = resource.annotations?.lastModified;
   const isChosen = has(tray, uri);
   const facts = [
@@ -32,7 +38,6 @@ export function PreviewPane({ picker, language, now }: Shared & { readonly now: 
     ...(resource.size === undefined ? [] : [inUnits(resource.size)]),
     ...(changed === undefined || updatedAt !== undefined ? [] : [texts.changed(ago(changed, now, code))]),
   ];
-  const hasTwoFaces = contents.some((content) => faceOf(content, isPartial, resource.mimeType) !== "text");
   return (
     <>
       <div class="about">
@@ -43,147 +48,101 @@ export function PreviewPane({ picker, language, now }: Shared & { readonly now: 
           <button type="button" aria-pressed={isChosen} onClick={() => picker.toggle(resource)}>
             {isChosen ? texts.chosenAlready : texts.chooseThis}
           </button>
-          {hasTwoFaces && contents.some(({ body }) => "text" in body) && (
-            <button type="button" aria-pressed={isSource} onClick={() => setSource(!isSource)}>
-              {texts.source}
-            </button>
-          )}
+          <Tabs
+            label={texts.shown.faces}
+            controls="preview-face"
+            tabs={faces.map((id) => ({ id, name: texts.shown.face[id] }))}
+            chosen={face}
+            choose={setFace}
+          />
         </div>
-        <p class="news" role="status">
-          {isGone ? texts.gone : updatedAt !== undefined && texts.updated(ago(updatedAt, now, code))}
-        </p>
+        <News {...{ texts, isGone }} when={updatedAt === undefined ? "" : ago(updatedAt, now, code)} />
       </div>
       <div class="content" ref={scroll} tabIndex={0} role="region" aria-label={texts.preview}>
-        {status === "loading" && (
-          <p class="state" role="status">
-            {texts.loading}
-          </p>
-        )}
-        {status === "failed" && (
-          <div class="state" role="alert">
-            <p>{texts.failed}</p>
-            <p class="quiet">{problem}</p>
-            <button type="button" onClick={() => picker.preview(resource)}>
-              {texts.retry}
-            </button>
-          </div>
-        )}
-        {isPartial && <p class="quiet">{texts.partly(resource.size === undefined ? "?" : inUnits(resource.size))}</p>}
-        {contents.map((content, index) => (
-          <ContentView
-            key={`${uri} ${index}`}
-            {...{ content, texts, isSource, isPartial }}
-            type={content.mimeType ?? resource.mimeType}
-            name={resource.name}
-            follow={(to) => picker.preview({ uri: to, name: nameOf(to) })}
-          />
-        ))}
-        {preview.next !== undefined && <More preview={preview} texts={texts} onMore={picker.previewMore} />}
+        <div class="face" id="preview-face" role="tabpanel" aria-labelledby={`tab-${face}`}>
+          {status === "loading" && (
+            <p class="state" role="status">
+              {texts.loading}
+            </p>
+          )}
+          {status === "failed" && <Failed {...{ preview, texts }} retry={() => picker.preview(resource)} />}
+          {face === "about" ? (
+            <Lazily
+              load={loadAbout}
+              props={{ preview, language, now }}
+              meanwhile={(state) => <p class="quiet">{state === "failed" ? texts.failed : texts.loading}</p>}
+            />
+          ) : (
+            (status === "ready" || preview.contents.length > 0) && (
+              <Faces {...{ preview, language, isRaw: face === "raw" }} follow={follow} />
+            )
+          )}
+          {face !== "about" && preview.next !== undefined && (
+            <More preview={preview} texts={texts} onMore={picker.previewMore} />
+          )}
+        </div>
       </div>
     </>
   );
+
+  function follow(to: string): void {
+    picker.preview({ uri: to, name: nameOf(to) });
+  }
 }
 
-interface CrumbsProps extends Shared {
-  readonly uri: string;
-  readonly roots: readonly string[];
-}
-
-function Crumbs({ picker, language: { texts }, uri, roots }: CrumbsProps) {
-  const [said, setSaid] = useState("");
-  const copy = (): void =>
-    void navigator.clipboard.writeText(uri).then(
-      () => setSaid(texts.copied),
-      () => setSaid(texts.notCopied),
-    );
-  return (
-    <nav class="crumbs" aria-label="URI">
-      {roots.map((folder) => (
-        <span key={folder}>
-          <button type="button" class="link" title={folder} onClick={() => picker.reveal(folder)}>
-            {nameOf(folder)}
-          </button>
-          {" › "}
-        </span>
-      ))}
-      <code class="uri">{uri}</code>
-      <button type="button" class="small" onClick={copy}>
-        {texts.copyUri}
-      </button>
-      <span role="status">{said}</span>
-    </nav>
-  );
-}
-
-type Face = "markdown" | "picture" | "text" | "binary";
-
-function faceOf({ body, mimeType }: Content, isPartial: boolean, said?: string): Face {
-  const type = (mimeType ?? said ?? "").replace(/;.*$/, "").toLowerCase();
-  if (pictures.test(type)) return "picture";
-  if (!("text" in body)) return "binary";
-  return type === "text/markdown" && !isPartial && body.text.length <= maxRendered ? "markdown" : "text";
-}
-
-interface ContentProps {
-  readonly content: Content;
-  readonly type: string | undefined;
-  readonly name: string;
-  readonly texts: Texts;
-  readonly isSource: boolean;
-  readonly isPartial: boolean;
+interface FacesProps extends Pick<Shared, "language"> {
+  readonly preview: Preview;
+  readonly isRaw: boolean;
   readonly follow: (uri: string) => void;
 }
 
-function ContentView({ content, type, name, texts, isSource, isPartial, follow }: ContentProps) {
-  const { body, uri } = content;
-  const face = faceOf(content, isPartial, type);
-  if ("text" in body && (isSource || face === "text")) return <TextView text={body.text} />;
-  if (face === "markdown" && "text" in body)
-    return <MarkdownView text={body.text} base={uri} follow={follow} sayImage={texts.image} />;
-  if (face === "picture") return <Picture content={content} type={type ?? ""} name={name} />;
-  const size = "bytes" in body ? body.bytes.length : 0;
-  return <p class="state">{texts.binary(type === directoryType ? "" : (type ?? texts.unknownType), inUnits(size))}</p>;
-}
-
-/** As an image, in which nothing can run and which can fetch nothing. */
-function Picture({
-  content: { body },
-  type,
-  name,
-}: Pick<ContentProps, "content" | "name"> & { readonly type: string }) {
-  const [address, setAddress] = useState<string>();
-  useEffect(() => {
-    const made = URL.createObjectURL(new Blob(["text" in body ? body.text : new Uint8Array(body.bytes)], { type }));
-    setAddress(made);
-    return () => URL.revokeObjectURL(made);
-  }, [body, type]);
-  return address === undefined ? null : <img class="shown-picture" src={address} alt={name} />;
-}
-
-/** A long text is drawn as far as it has been scrolled. */
-function TextView({ text }: { readonly text: string }) {
-  const pieces = useMemo(() => piecesOf(text), [text]);
-  const [count, setCount] = useState(1);
-  const end = useSight(() => setCount((before) => Math.min(pieces.length, before + 1)), [count, pieces]);
-  return (
-    <div class="text">
-      {pieces.slice(0, count).map((piece, index) => (
-        <pre key={index}>{piece}</pre>
-      ))}
-      {count < pieces.length && <div class="end" ref={end} />}
-    </div>
+/** Everything that was read, below what there is to say of it. */
+function Faces({ preview, language, isRaw, follow }: FacesProps) {
+  const { texts } = language;
+  const { resource, isPartial, isTaken, note, original } = preview;
+  // Whatever else changes on the page, a long text is put together once.
+  const shown = useMemo(
+    () => shownOf(isRaw && original ? { ...preview, contents: original } : preview),
+    [preview, isRaw, original],
   );
+  return (
+    <>
+      {isPartial && <p class="quiet">{texts.partly(resource.size === undefined ? "?" : inUnits(resource.size))}</p>}
+      {isTaken && !(isRaw && original) && (
+        <p class="quiet">{texts.shown.taken(resource.mimeType ?? texts.unknownType)}</p>
+      )}
+      {note !== undefined && (
+        <p class="quiet">
+          {texts.shown.notTaken} {note}
+        </p>
+      )}
+      {shown.map((each, index) => (
+        <section class="shown" key={`${resource.uri} ${index}`} {...(shown.length > 1 && { "aria-label": each.uri })}>
+          {shown.length > 1 && <p class="shown-uri">{each.uri}</p>}
+          {face(each)}
+        </section>
+      ))}
+    </>
+  );
+
+  function face(each: Shown): ComponentChild {
+    if ("bytes" in each && (isRaw || !each.isPicture)) {
+      const size = resource.size ?? each.bytes.length;
+      return <p class="state">{texts.binary(each.type || texts.unknownType, inUnits(size))}</p>;
+    }
+    if ("text" in each && each.text === "") return <p class="state">{texts.shown.emptyText}</p>;
+    if (isRaw && "text" in each) return <TextView text={each.text} />;
+    return <ContentView shown={each} name={resource.name} {...{ language, follow }} />;
+  }
 }
 
-function More({
-  preview,
-  texts,
-  onMore,
-}: {
+interface MoreProps {
   readonly preview: Preview;
   readonly texts: Texts;
   readonly onMore: () => void;
-}) {
+}
+
+function More({ preview, texts, onMore }: MoreProps) {
   const end = useSight(onMore, [preview.next]);
   return (
     <div class="end" ref={end}>
@@ -192,29 +151,4 @@ function More({
       </button>
     </div>
   );
-}
-
-/** Acts when an element comes near to being seen. */
-function useSight(act: () => void, again: readonly unknown[]) {
-  const element = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    if (!element.current) return undefined;
-    const observer = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && act(), {
-      rootMargin: "400px",
-    });
-    observer.observe(element.current);
-    return () => observer.disconnect();
-    // What `act` does is settled by what it is looked at again for.
-  }, [...again]);
-  return element;
-}
-
-function nameOf(uri: string): string {
-  const last = uri.replace(/[?#].*$/, "").replace(/\/+$/, "");
-  const name = last.slice(last.lastIndexOf("/") + 1);
-  try {
-    return decodeURIComponent(name) || uri;
-  } catch {
-    return name;
-  }
 }

@@ -1,10 +1,12 @@
 /** Search as one types. What an input method is still composing is not searched for. */
 import type { RefObject } from "preact";
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { Hit } from "../resources.ts";
 import type { Shared } from "./app.tsx";
+import { factsOf } from "./facts.ts";
+import { isFiltered } from "./filter-search.ts";
 import { Icon } from "./icon.tsx";
-import { has } from "./tray.ts";
+import { has, tokensOf } from "./tray.ts";
 
 interface Active {
   readonly activeHit: number;
@@ -13,27 +15,37 @@ interface Active {
 
 interface BoxProps extends Shared, Active {
   readonly box: RefObject<HTMLInputElement | null>;
+  /** Back to the tree, once it is there again. */
   readonly leave: () => void;
+}
+
+interface ResultsProps extends Shared, Active {
+  readonly leave: () => void;
+  readonly now: number;
 }
 
 export function SearchBox({ picker, language: { texts }, box, activeHit, setActiveHit, leave }: BoxProps) {
   const isComposing = useRef(false);
-  const { hits, status } = picker.state.search;
+  const { hits, status, text } = picker.state.search;
   const hit = hits[activeHit];
+  useEffect(() => {
+    // Whatever ended the search has emptied the box, too, unless someone types already.
+    const current = picker.state.search;
+    const isOver = current.status === "idle" && current.text === "" && !isComposing.current;
+    if (isOver && box.current) box.current.value = "";
+  }, [status, text]);
 
-  function typed(text: string): void {
+  function typed(value: string): void {
     if (isComposing.current) return;
     setActiveHit(0);
-    picker.search(text);
+    picker.search(value);
   }
 
   function onKeyDown(event: KeyboardEvent): void {
     if (event.isComposing) return;
     if (event.key === "Escape") {
       if (box.current) box.current.value = "";
-      picker.search("");
-      // The tree is there again only when the results are gone.
-      requestAnimationFrame(leave);
+      leave();
     } else if (event.key === "ArrowDown" && hits.length > 0) setActiveHit(Math.min(hits.length - 1, activeHit + 1));
     else if (event.key === "ArrowUp" && hits.length > 0) setActiveHit(Math.max(0, activeHit - 1));
     else if (event.key === "Enter" && hit) {
@@ -69,19 +81,53 @@ export function SearchBox({ picker, language: { texts }, box, activeHit, setActi
   );
 }
 
-export function SearchResults({ picker, language: { texts, code }, activeHit, setActiveHit }: Shared & Active) {
-  const { text, status, hits, ready, problem } = picker.state.search;
+export function SearchResults({ picker, language, activeHit, setActiveHit, leave, now }: ResultsProps) {
+  const { texts, code } = language;
+  const { text, filters, status, hits, hasMore, ready, problem } = picker.state.search;
+  const list = useRef<HTMLUListElement>(null);
   const share = new Intl.NumberFormat(code, { style: "percent" }).format(ready);
+  useEffect(() => list.current?.children[activeHit]?.scrollIntoView({ block: "nearest" }), [activeHit]);
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const hit = hits[activeHit];
+    const last = hits.length - 1;
+    const steps: Readonly<Record<string, number>> = {
+      ArrowDown: Math.min(last, activeHit + 1),
+      ArrowUp: Math.max(0, activeHit - 1),
+      Home: 0,
+      End: last,
+    };
+    const step = steps[event.key];
+    if (step !== undefined) setActiveHit(step);
+    else if (hit && event.key === "Enter") picker.preview(hit.resource);
+    else if (hit && event.key === " ") picker.toggle(hit.resource);
+    else if (event.key === "Escape") leave();
+    else return;
+    event.preventDefault();
+  }
+
   return (
     <div class="results">
       <p class="count" role="status">
         {status === "loading" && texts.loading}
-        {status === "ready" && (hits.length === 0 ? texts.noHits(text) : texts.hits(hits.length))}
+        {status === "ready" &&
+          (hits.length > 0 ? texts.hits(hits.length) : text === "" ? texts.empty : texts.noHits(text))}
+        {status === "ready" && hasMore && ` · ${texts.moreHits}`}
+        {status === "ready" && hits.length === 0 && isFiltered(filters) && ` · ${texts.filteredOut}`}
         {status === "ready" && ready < 1 && ` · ${texts.indexing(share)}`}
         {status === "failed" && `${texts.failed}: ${problem}`}
       </p>
       {hits.length > 0 && (
-        <ul id="hits" role="listbox" aria-label={texts.results} aria-multiselectable="true" tabIndex={0}>
+        <ul
+          id="hits"
+          ref={list}
+          role="listbox"
+          aria-label={texts.results}
+          aria-multiselectable="true"
+          aria-activedescendant={`hit-${activeHit}`}
+          tabIndex={0}
+          onKeyDown={onKeyDown}
+        >
           {hits.map((hit, index) => (
             <li
               key={`${hit.resource.uri} ${hit.lines?.[0] ?? ""}`}
@@ -94,7 +140,14 @@ export function SearchResults({ picker, language: { texts, code }, activeHit, se
                 picker.preview(hit.resource);
               }}
             >
-              <HitView hit={hit} />
+              <HitView
+                hit={hit}
+                facts={factsOf(hit.resource, tokensOf(picker.state.tray, hit.resource.uri), now, language).map(
+                  ({ long }) => long,
+                )}
+                isChosen={has(picker.state.tray, hit.resource.uri)}
+                onChoose={() => picker.toggle(hit.resource)}
+              />
             </li>
           ))}
         </ul>
@@ -103,22 +156,40 @@ export function SearchResults({ picker, language: { texts, code }, activeHit, se
   );
 }
 
-function HitView({ hit: { resource, snippet, marks = [], lines } }: { readonly hit: Hit }) {
+interface HitProps {
+  readonly hit: Hit;
+  readonly facts: readonly string[];
+  readonly isChosen: boolean;
+  readonly onChoose: () => void;
+}
+
+function HitView({ hit: { resource, snippet, marks = [], lines }, facts, isChosen, onChoose }: HitProps) {
   return (
     <>
       <div class="hit-name">
         <Icon type={resource.mimeType} />
         <span class="name">{resource.title ?? resource.name}</span>
-        {lines && <span class="size">{lines[0] === lines[1] ? lines[0] : `${lines[0]}–${lines[1]}`}</span>}
+        {lines && <span class="fact">{lines[0] === lines[1] ? lines[0] : `${lines[0]}–${lines[1]}`}</span>}
+        <span
+          class={`tick${isChosen ? " on" : ""}`}
+          aria-hidden="true"
+          onClick={(event) => {
+            event.stopPropagation();
+            onChoose();
+          }}
+        />
       </div>
       <div class="hit-uri">{resource.uri}</div>
+      {facts.length > 0 && <div class="hit-facts">{facts.join(" · ")}</div>}
       {snippet !== undefined && <div class="snippet">{marked(snippet, marks)}</div>}
     </>
   );
 }
 
+/** Few lines are shown, so it begins with the line before the first match. */
 function marked(text: string, marks: readonly (readonly [number, number])[]) {
-  let at = 0;
+  const line = text.lastIndexOf("\n", (marks[0]?.[0] ?? 0) - 1);
+  let at = marks.length === 0 ? 0 : text.lastIndexOf("\n", line - 1) + 1;
   const pieces = marks.flatMap(([from, to]) => {
     const before = text.slice(at, from);
     at = to;

@@ -1,6 +1,9 @@
 /** What the page says, in the languages that it speaks. */
+import { shownInEnglish, shownInJapanese } from "./shown-texts.ts";
+import { choosingInEnglish, choosingInJapanese } from "./choosing-texts.ts";
 
 const english = {
+  ...choosingInEnglish,
   search: "Search",
   searchHint: "Search ( / )",
   tree: "All resources",
@@ -22,7 +25,6 @@ const english = {
   failed: "This did not work",
   binary: (type: string, size: string) => `Binary content (${type}, ${size}); it has no text to show`,
   unknownType: "unknown type",
-  source: "Source",
   updated: (when: string) => `Updated while you looked, ${when}`,
   changed: (when: string) => `changed ${when}`,
   gone: "This resource is gone; below is what it last said",
@@ -37,6 +39,7 @@ const english = {
   notCopied: "The browser did not allow copying",
   notAllCopied: (count: number) => `Copied, without ${count} that could not be read as text`,
   clear: "Clear",
+  useThese: "Use these",
   budget: "Budget",
   tokens: (count: string) => `${count} tokens`,
   tokensOf: (count: string, budget: string) => `about ${count} of ${budget} tokens`,
@@ -46,11 +49,13 @@ const english = {
   down: (name: string) => `Move ${name} down`,
   emptyTray: "Choose resources with the space bar to collect them here",
   image: (alt: string) => `image: ${alt}`,
+  shown: shownInEnglish,
 };
 
 export type Texts = typeof english;
 
 const japanese: Texts = {
+  ...choosingInJapanese,
   search: "検索",
   searchHint: "検索（/）",
   tree: "すべてのリソース",
@@ -72,7 +77,6 @@ const japanese: Texts = {
   failed: "うまくいきませんでした",
   binary: (type, size) => `バイナリデータ（${type}、${size}）のため、表示できるテキストがありません`,
   unknownType: "種類不明",
-  source: "ソース",
   updated: (when) => `表示中に更新されました（${when}）`,
   changed: (when) => `${when}に変更`,
   gone: "このリソースはなくなりました。以下は最後に読んだ内容です",
@@ -87,6 +91,7 @@ const japanese: Texts = {
   notCopied: "ブラウザーがコピーを許可しませんでした",
   notAllCopied: (count) => `コピーしました（テキストとして読めない${count}件を除く）`,
   clear: "すべて外す",
+  useThese: "これらを使う",
   budget: "上限",
   tokens: (count) => `${count}トークン`,
   tokensOf: (count, budget) => `約${count} / ${budget}トークン`,
@@ -96,6 +101,7 @@ const japanese: Texts = {
   down: (name) => `${name}を下へ`,
   emptyTray: "スペースキーでリソースを選択すると、ここに集まります",
   image: (alt) => `画像：${alt}`,
+  shown: shownInJapanese,
 };
 
 export interface Language {
@@ -110,15 +116,23 @@ export function languageFor(preferred: readonly string[]): Language {
 }
 
 /** "3 minutes ago"; empty for what is no time. */
-export function ago(iso: string, now: number, code: string): string {
+export function ago(iso: string, now: number, code: string, style: "long" | "narrow" = "long"): string {
   const at = Date.parse(iso);
   if (Number.isNaN(at)) return "";
-  const format = new Intl.RelativeTimeFormat(code, { numeric: "auto" });
+  const format = relative(code, style);
   const seconds = Math.min(0, Math.round((at - now) / 1000));
   for (const [unit, length] of units)
     if (-seconds >= length || unit === "second") return format.format(Math.ceil(seconds / length), unit);
   return "";
 }
+
+/** Made once: every row of a list says when it was changed. */
+function relative(code: string, style: "long" | "narrow"): Intl.RelativeTimeFormat {
+  const known = formats.get(code + style) ?? new Intl.RelativeTimeFormat(code, { numeric: "auto", style });
+  formats.set(code + style, known);
+  return known;
+}
+const formats = new Map<string, Intl.RelativeTimeFormat>();
 
 const units = [
   ["year", 31_557_600],

@@ -1,29 +1,26 @@
-/** What was chosen, what it costs, and a way to take it along. */
+/** What was chosen, what it costs, and ways to take it along. */
 import { useState } from "preact/hooks";
-import type { Shared } from "./app.tsx";
+import type { AppProps, Shared } from "./app.tsx";
+import { CopyButton } from "./copy-button.tsx";
+import type { Form } from "./create-choosing.ts";
+import { SetsPanel } from "./tray-sets.tsx";
+import { TrayList } from "./tray-list.tsx";
 import { total } from "./tray.ts";
 
-export function TrayPane({ picker, language: { texts, code } }: Shared) {
+export function TrayPane({ picker, language, use }: Shared & Pick<AppProps, "use">) {
+  const { texts, code } = language;
   const { tray, budget } = picker.state;
+  const [hasSets, setHasSets] = useState(false);
   const [said, setSaid] = useState("");
   const number = new Intl.NumberFormat(code);
+  const percent = new Intl.NumberFormat(code, { style: "percent" });
   const sum = total(tray);
-
-  async function copy(text: () => Promise<string>, done: () => string): Promise<void> {
-    try {
-      await navigator.clipboard.writeText(await text());
-      setSaid(done());
-    } catch {
-      setSaid(texts.notCopied);
-    }
-  }
-
-  let left = 0;
-  const markdown = async (): Promise<string> => {
-    const made = await picker.markdown();
-    left = made.left;
-    return made.text;
-  };
+  const waiting = tray.filter(({ tokens }) => tokens === undefined).length;
+  const forms: readonly (readonly [Form, string])[] = [
+    ["markdown", texts.copyMarkdown],
+    ["xml", texts.copyXml],
+    ["uris", texts.copyUris],
+  ];
 
   return (
     <aside class="tray" aria-label={texts.tray}>
@@ -31,9 +28,11 @@ export function TrayPane({ picker, language: { texts, code } }: Shared) {
         <h2>
           {texts.tray} <span class="badge">{tray.length}</span>
         </h2>
-        <meter min={0} max={budget} high={budget * 0.8} value={Math.min(sum, budget)} aria-label={texts.budget} />
+        <meter min={0} max={budget} high={budget * 0.8} value={Math.min(sum, budget)} aria-label={texts.spent} />
         <span class={sum > budget ? "over" : "sum"} role="status">
-          {texts.tokensOf(number.format(sum), number.format(budget))}
+          {texts.tokensOf(number.format(sum), number.format(budget))} (
+          {sum > budget ? texts.overBudget(number.format(sum - budget)) : percent.format(sum / budget)})
+          {waiting > 0 && ` · ${texts.counting}`}
         </span>
         <label>
           {texts.budget}{" "}
@@ -45,24 +44,19 @@ export function TrayPane({ picker, language: { texts, code } }: Shared) {
             onChange={({ currentTarget: { valueAsNumber } }) => valueAsNumber > 0 && picker.setBudget(valueAsNumber)}
           />
         </label>
+        {forms.map(([form, label]) => (
+          <CopyAs key={form} {...{ picker, language, form, label }} say={setSaid} />
+        ))}
         <button
           type="button"
-          disabled={tray.length === 0}
-          onClick={() => void copy(markdown, () => (left === 0 ? texts.copied : texts.notAllCopied(left)))}
+          aria-expanded={hasSets}
+          aria-controls="sets"
+          onClick={() => {
+            if (!hasSets) picker.loadSets();
+            setHasSets(!hasSets);
+          }}
         >
-          {texts.copyMarkdown}
-        </button>
-        <button
-          type="button"
-          disabled={tray.length === 0}
-          onClick={() =>
-            void copy(
-              async () => tray.map(({ resource }) => `${resource.uri}\n`).join(""),
-              () => texts.copied,
-            )
-          }
-        >
-          {texts.copyUris}
+          {texts.set.title}
         </button>
         <button type="button" disabled={tray.length === 0} onClick={picker.clearTray}>
           {texts.clear}
@@ -70,51 +64,43 @@ export function TrayPane({ picker, language: { texts, code } }: Shared) {
         <span class="said" role="status">
           {said}
         </span>
+        {use && (
+          <button
+            type="button"
+            class="use"
+            disabled={tray.length === 0}
+            onClick={() => use(tray.map(({ resource }) => resource))}
+          >
+            {texts.useThese}
+          </button>
+        )}
       </div>
-      {tray.length === 0 ? (
-        <p class="quiet">{texts.emptyTray}</p>
-      ) : (
-        <ol class="chosen">
-          {tray.map(({ resource, tokens }) => (
-            <li key={resource.uri}>
-              <button type="button" class="link" title={resource.uri} onClick={() => picker.preview(resource)}>
-                {resource.name}
-              </button>
-              <span class="size">
-                {tokens === undefined
-                  ? texts.counting
-                  : tokens === "none"
-                    ? texts.noTokens
-                    : texts.tokens(number.format(tokens))}
-              </span>
-              <button
-                type="button"
-                class="small"
-                aria-label={texts.up(resource.name)}
-                onClick={() => picker.shift(resource.uri, -1)}
-              >
-                ↑
-              </button>
-              <button
-                type="button"
-                class="small"
-                aria-label={texts.down(resource.name)}
-                onClick={() => picker.shift(resource.uri, 1)}
-              >
-                ↓
-              </button>
-              <button
-                type="button"
-                class="small"
-                aria-label={texts.unchoose(resource.name)}
-                onClick={() => picker.toggle(resource)}
-              >
-                ×
-              </button>
-            </li>
-          ))}
-        </ol>
-      )}
+      {hasSets && <SetsPanel {...{ picker, language }} />}
+      {tray.length === 0 ? <p class="quiet">{texts.emptyTray}</p> : <TrayList {...{ picker, language }} />}
     </aside>
+  );
+}
+
+interface CopyAsProps extends Shared {
+  readonly form: Form;
+  readonly label: string;
+  readonly say: (text: string) => void;
+}
+
+function CopyAs({ picker, language: { texts }, form, label, say }: CopyAsProps) {
+  let left = 0;
+  return (
+    <CopyButton
+      texts={texts}
+      label={label}
+      say={say}
+      disabled={picker.state.tray.length === 0}
+      text={async () => {
+        const made = await picker.written(form);
+        left = made.left;
+        return made.text;
+      }}
+      done={() => (left === 0 ? texts.copied : texts.notAllCopied(left))}
+    />
   );
 }

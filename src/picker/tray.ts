@@ -13,6 +13,11 @@ export function has(tray: Tray, uri: string): boolean {
   return tray.some(({ resource }) => resource.uri === uri);
 }
 
+/** Of one that was chosen, as far as they are counted. */
+export function tokensOf(tray: Tray, uri: string): Chosen["tokens"] {
+  return tray.find(({ resource }) => resource.uri === uri)?.tokens;
+}
+
 export function toggled(tray: Tray, resource: Resource): Tray {
   return has(tray, resource.uri) ? without(tray, resource.uri) : [...tray, { resource }];
 }
@@ -25,23 +30,22 @@ export function counted(tray: Tray, uri: string, tokens: number | "none"): Tray 
   return tray.map((chosen) => (chosen.resource.uri === uri ? { ...chosen, tokens } : chosen));
 }
 
-/** One place up (-1) or down (1); at the end it stays. */
-export function shifted(tray: Tray, uri: string, by: -1 | 1): Tray {
-  const from = tray.findIndex(({ resource }) => resource.uri === uri);
-  const [chosen, other] = [tray[from], tray[from + by]];
-  if (!chosen || !other) return tray;
-  return tray.with(from, other).with(from + by, chosen);
+/** Those that are not there yet stand at the end. */
+export function withAll(tray: Tray, resources: readonly Resource[]): Tray {
+  const known = new Set(tray.map(({ resource }) => resource.uri));
+  const fresh = resources.filter(({ uri }) => !known.has(uri) && known.add(uri));
+  return fresh.length === 0 ? tray : [...tray, ...fresh.map((resource) => ({ resource }))];
+}
+
+/** To a place, counted from 0; the others close up. */
+export function movedTo(tray: Tray, uri: string, to: number): Tray {
+  const chosen = tray.find(({ resource }) => resource.uri === uri);
+  if (!chosen) return tray;
+  return without(tray, uri).toSpliced(Math.max(0, to), 0, chosen);
 }
 
 export function total(tray: Tray): number {
   return tray.reduce((sum, { tokens }) => sum + (typeof tokens === "number" ? tokens : 0), 0);
-}
-
-/** An estimate: four letters of the alphabet, or one of most other scripts. */
-export function roughTokens(text: string): number {
-  let dense = 0;
-  for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) >= 0x80) dense += 1;
-  return Math.ceil((text.length - dense) / 4 + dense * 1.1);
 }
 
 export interface Read {
@@ -60,3 +64,22 @@ export function asMarkdown(all: readonly Read[]): string {
     })
     .join("\n");
 }
+
+/** Each as a document that nothing in it can close. */
+export function asXml(all: readonly Read[]): string {
+  const documents = all.map(({ resource: { name, uri, mimeType }, text }) => {
+    const type = mimeType === undefined ? "" : ` type="${escaped(mimeType)}"`;
+    return `<document name="${escaped(name)}" uri="${escaped(uri)}"${type}>\n${escaped(text.replace(/\n$/, ""))}\n</document>\n`;
+  });
+  return `<documents>\n${documents.join("")}</documents>\n`;
+}
+
+/** XML has no way to say most control characters. */
+function escaped(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\ufffe\uffff]/gu, (found) => (/[\t\n\r\x7f-\x9f]/.test(found) ? found : "\ufffd"))
+    .replaceAll(/[&<>"]/g, (found) => entities[found] ?? found);
+}
+
+const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };

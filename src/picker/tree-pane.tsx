@@ -2,67 +2,107 @@
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Shared } from "./app.tsx";
-import { Icon } from "./icon.tsx";
-import { inUnits } from "./texts.ts";
-import { has } from "./tray.ts";
-import { isFolder, jumped, moved, parentRow, type Row, rowsOf } from "./tree.ts";
+import { Here } from "./here.tsx";
+import { TreeRow } from "./tree-row.tsx";
+import { jumped, moved, type Row, rowsOf } from "./tree-rows.ts";
+import { windowOf } from "./window-of.ts";
 
 /** In CSS pixels, as the style sheet has it. */
 const rowHeight = 28;
 const overscan = 8;
+/** So many rows before its end, the rest of a folder is asked for. */
+const ahead = 60;
 /** Letters that follow each other sooner are one word. */
 const wordMs = 700;
+/** What has been in sight for so long is watched, up to so many. */
+const restMs = 400;
+const maxWatched = 60;
 
-export function TreePane({
-  picker,
-  language: { texts },
-  box,
-}: Shared & { readonly box: RefObject<HTMLDivElement | null> }) {
+/** Where a person was in the tree, for when they come back to it. */
+export interface TreePlace {
+  key: string;
+  near: number;
+  top: number;
+}
+
+interface TreeProps extends Shared {
+  readonly box: RefObject<HTMLDivElement | null>;
+  readonly place: TreePlace;
+  readonly now: number;
+}
+
+export function TreePane({ picker, language, box, place, now }: TreeProps) {
+  const { texts } = language;
   const { tree, tray, preview, revealed } = picker.state;
   const rows = useMemo(() => rowsOf(tree), [tree]);
-  const [active, setActive] = useState("");
-  const [{ top, height }, setView] = useState({ top: 0, height: 600 });
+  const [active, setActive] = useState({ key: place.key, near: place.near });
+  const [{ top, height }, setView] = useState({ top: place.top, height: 600 });
   const typed = useRef({ text: "", at: 0 });
-  const found = rows.findIndex((row) => keyOf(row) === active);
+  const found = useMemo(() => rows.indexOf(active.key, active.near), [rows, active]);
   const at = Math.max(0, found);
-  const first = Math.max(0, Math.floor(top / rowHeight) - overscan);
-  const last = Math.min(rows.length, Math.ceil((top + height) / rowHeight) + overscan);
-  const inSight = rows.slice(first, last).map((row, index) => ({ row, index: first + index }));
-  // What has the focus is always there to be read out.
-  const activeRow = rows[at];
-  const drawn = activeRow && (at < first || at >= last) ? [...inSight, { row: activeRow, index: at }] : inSight;
+  const sight = windowOf({ count: rows.length, rowHeight, scrollTop: top, height }, overscan);
+  const activeRow = rows.at(at);
+  const chosen = useMemo(() => new Map(tray.map(({ resource, tokens }) => [resource.uri, tokens])), [tray]);
 
+  const drawn: { readonly row: Row; readonly index: number }[] = [];
+  for (let index = sight.first; index < sight.last; index += 1) {
+    const row = rows.at(index);
+    if (row) drawn.push({ row, index });
+  }
+  const watched = drawn
+    .flatMap(({ row }) => (row.kind === "resource" && !row.isFolder ? [row.resource.uri] : []))
+    .slice(0, maxWatched);
+  // What has the focus is always there to be read out.
+  if (activeRow && (at < sight.first || at >= sight.last)) drawn.push({ row: activeRow, index: at });
+
+  const isEmpty = rows.length === 0;
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return undefined;
+    element.scrollTop = place.top;
     const observer = new ResizeObserver(() => setView({ top: element.scrollTop, height: element.clientHeight }));
     observer.observe(element);
     return () => observer.disconnect();
-  }, [box]);
+  }, [box, isEmpty]);
+  useEffect(() => void Object.assign(place, active, { top }), [active, top]);
 
-  // What comes into sight is asked for.
-  const due = inSight.find(({ row }) => row.kind === "more")?.row;
+  // What comes into sight is asked for, a little before it does.
+  let due: string | undefined;
+  for (let index = sight.first; index < sight.last + ahead && due === undefined; index += 1) {
+    const row = rows.at(index);
+    if (row?.kind === "more") due = row.folder;
+  }
   useEffect(() => {
-    if (due?.kind === "more") picker.loadMore(due.folder);
-  }, [due, picker]);
+    if (due !== undefined) picker.loadMore(due);
+  }, [due, rows, picker]);
+
+  const watchedKey = watched.join("\n");
+  useEffect(() => {
+    const rest = setTimeout(() => picker.inSight(watched), restMs);
+    return () => clearTimeout(rest);
+  }, [watchedKey, picker]);
+  useEffect(() => () => picker.inSight([]), [picker]);
 
   useEffect(() => {
-    const index =
-      revealed === undefined ? -1 : rows.findIndex((row) => row.kind === "resource" && row.resource.uri === revealed);
-    if (index < 0) return;
+    if (revealed === undefined) return;
+    const index = rows.find(0, ({ uri }) => uri === revealed);
+    if (index === undefined) return;
     goTo(index);
     picker.revealed();
   }, [revealed, rows]);
 
   function goTo(index: number): void {
-    const row = rows[index];
+    const row = rows.at(index);
     const element = box.current;
     if (!row || !element) return;
-    setActive(keyOf(row));
-    const start = index * rowHeight;
-    if (start < element.scrollTop) element.scrollTop = start;
-    else if (start + rowHeight > element.scrollTop + element.clientHeight)
-      element.scrollTop = start + rowHeight - element.clientHeight;
+    setActive({ key: row.key, near: index });
+    // What the browser has scrolled since is newer than what was drawn.
+    const current = windowOf(
+      { count: rows.length, rowHeight, scrollTop: element.scrollTop, height: element.clientHeight },
+      overscan,
+    );
+    const to = current.scrollFor(index);
+    if (to !== undefined) element.scrollTop = to;
   }
 
   function enter(row: Row): void {
@@ -73,8 +113,18 @@ export function TreePane({
     else picker.openFolder(row.resource.uri);
   }
 
+  function onClick({ target }: MouseEvent): void {
+    if (!(target instanceof Element)) return;
+    const index = Number(target.closest<HTMLElement>("[data-index]")?.dataset["index"]);
+    const row = rows.at(index);
+    if (!row) return;
+    if (target.classList.contains("tick") && row.kind === "resource") return picker.toggle(row.resource);
+    setActive({ key: row.key, near: index });
+    enter(row);
+  }
+
   function onKeyDown(event: KeyboardEvent): void {
-    const row = rows[at];
+    const row = rows.at(at);
     if (!row || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     const to = moved(rows, at, event.key, Math.max(1, Math.floor(height / rowHeight) - 1)) ?? sideways(row, event.key);
     const isWord = event.key.length === 1 && event.key !== " " && event.key !== "/";
@@ -94,7 +144,7 @@ export function TreePane({
   /** Right opens, then goes in; left closes, then goes out. */
   function sideways(row: Row, key: string): number | undefined {
     if (key === "ArrowLeft") {
-      if (row.kind !== "resource" || !row.isOpen) return parentRow(rows, at) ?? at;
+      if (row.kind !== "resource" || !row.isOpen) return rows.parentOf(at) ?? at;
       picker.closeFolder(row.resource.uri);
       return at;
     }
@@ -105,9 +155,17 @@ export function TreePane({
     return at;
   }
 
-  if (rows.length === 0) return <p class="state">{texts.nothingServed}</p>;
+  if (isEmpty)
+    return (
+      <div class="state">
+        <p>{texts.nothingServed}</p>
+        <p class="quiet">{texts.nothingServedHint}</p>
+      </div>
+    );
+  const here = activeRow?.kind === "resource" ? activeRow.resource : undefined;
   return (
     <>
+      <div class="here">{here && <Here {...{ picker, language, now }} resource={here} />}</div>
       <div
         ref={box}
         class="tree"
@@ -119,85 +177,24 @@ export function TreePane({
         onKeyDown={onKeyDown}
         onScroll={({ currentTarget: { scrollTop, clientHeight } }) => setView({ top: scrollTop, height: clientHeight })}
       >
-        <div class="rows" role="presentation" style={{ height: `${rows.length * rowHeight}px` }}>
-          {drawn.map(({ row, index }) => (
-            <TreeRow
-              key={keyOf(row)}
-              row={row}
-              index={index}
-              isActive={index === at}
-              isShown={row.kind === "resource" && row.resource.uri === preview?.resource.uri}
-              isChosen={row.kind === "resource" && has(tray, row.resource.uri)}
-              sayings={[texts.loading, texts.more, texts.empty, `${texts.failed}. ${texts.retry}`]}
-              onClick={() => {
-                setActive(keyOf(row));
-                enter(row);
-              }}
-              onChoose={() => row.kind === "resource" && picker.toggle(row.resource)}
-            />
-          ))}
+        <div class="rows" role="presentation" onClick={onClick} style={{ height: `${sight.canvas}px` }}>
+          {drawn.map(({ row, index }) => {
+            const uri = row.kind === "resource" ? row.resource.uri : "";
+            return (
+              <TreeRow
+                key={row.key}
+                {...{ row, index, now, language }}
+                top={sight.topOf(index)}
+                isActive={index === at}
+                isShown={uri !== "" && uri === preview?.resource.uri}
+                isChosen={chosen.has(uri)}
+                tokens={chosen.get(uri)}
+              />
+            );
+          })}
         </div>
       </div>
       <p class="keys">{texts.keys}</p>
     </>
   );
-}
-
-interface RowProps {
-  readonly row: Row;
-  readonly index: number;
-  readonly isActive: boolean;
-  readonly isShown: boolean;
-  readonly isChosen: boolean;
-  readonly sayings: readonly [loading: string, more: string, empty: string, failed: string];
-  readonly onClick: () => void;
-  readonly onChoose: () => void;
-}
-
-function TreeRow({ row, index, isActive, isShown, isChosen, sayings, onClick, onChoose }: RowProps) {
-  const style = { top: `${index * rowHeight}px`, paddingInlineStart: `${row.depth * 16 + 8}px` };
-  const shared = { id: `row-${index}`, role: "treeitem" as const, style, onClick, "aria-level": row.depth + 1 };
-  const look = `row${isActive ? " active" : ""}${isShown ? " shown" : ""}`;
-  if (row.kind !== "resource") {
-    const [loading, more, empty, failed] = sayings;
-    const said = { loading, more, empty, failed }[row.kind];
-    return (
-      <div {...shared} class={`${look} saying ${row.kind}`} aria-selected={false} title={row.problem}>
-        {row.problem === undefined ? said : `${said} (${row.problem})`}
-      </div>
-    );
-  }
-  const { resource, isFolder: folder, isOpen, position, siblings } = row;
-  return (
-    <div
-      {...shared}
-      class={look}
-      aria-selected={isShown}
-      aria-posinset={position}
-      aria-setsize={siblings}
-      {...(folder ? { "aria-expanded": isOpen } : { "aria-checked": isChosen })}
-      title={resource.description ?? resource.uri}
-    >
-      <span class={`twist${isOpen ? " open" : ""}`} aria-hidden="true">
-        {folder ? "›" : ""}
-      </span>
-      <Icon type={resource.mimeType} />
-      <span class="name">{resource.title ?? resource.name}</span>
-      {resource.size !== undefined && !isFolder(resource) && <span class="size">{inUnits(resource.size)}</span>}
-      {!folder && (
-        <span
-          class={`tick${isChosen ? " on" : ""}`}
-          aria-hidden="true"
-          onClick={(event) => {
-            event.stopPropagation();
-            onChoose();
-          }}
-        />
-      )}
-    </div>
-  );
-}
-
-function keyOf(row: Row): string {
-  return row.kind === "resource" ? `${row.parent ?? ""} ${row.resource.uri}` : `${row.kind} ${row.folder}`;
 }

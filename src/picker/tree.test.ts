@@ -1,27 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { directoryType, type Resource } from "../resources.ts";
-import {
-  closed,
-  emptyTree,
-  jumped,
-  loading,
-  moved,
-  opened,
-  pageCame,
-  pageFailed,
-  parentRow,
-  type Row,
-  rowsOf,
-  wayTo,
-  withRoots,
-} from "./tree.ts";
+import { jumped, moved, type Rows, rowsOf } from "./tree-rows.ts";
+import { closed, emptyTree, loading, opened, pageCame, pageFailed, touched, wayTo, withRoots } from "./tree.ts";
 
 const folder = (uri: string): Resource => ({ uri, name: uri.slice(uri.lastIndexOf("/") + 1), mimeType: directoryType });
 const file = (uri: string): Resource => ({ uri, name: uri.slice(uri.lastIndexOf("/") + 1) });
 const root = folder("a:///r");
 const start = opened(withRoots(emptyTree, [root]), root.uri);
-const shown = (rows: readonly Row[]): string[] =>
-  rows.map((row) => "  ".repeat(row.depth) + (row.kind === "resource" ? row.resource.name : `(${row.kind})`));
+const listed = (rows: Rows) => Array.from({ length: rows.length }, (_, index) => rows.at(index)!);
+const shown = (rows: Rows): string[] =>
+  listed(rows).map((row) => "  ".repeat(row.depth) + (row.kind === "resource" ? row.resource.name : `(${row.kind})`));
 
 describe("the tree", () => {
   it("shows what is open, and says what is on its way, missing or wrong", () => {
@@ -34,10 +22,10 @@ describe("the tree", () => {
   it("puts a page after the one before, and says whether there is more", () => {
     const first = pageCame(start, root.uri, { items: [file("a:///r/x")], next: "2" }, true);
     expect(shown(rowsOf(first))).toEqual(["r", "  x", "  (more)"]);
-    expect(rowsOf(first)[1]).toMatchObject({ position: 1, siblings: -1 });
+    expect(rowsOf(first).at(1)).toMatchObject({ position: 1, siblings: -1 });
     const both = pageCame(first, root.uri, { items: [file("a:///r/y")] }, false);
     expect(shown(rowsOf(both))).toEqual(["r", "  x", "  y"]);
-    expect(rowsOf(both)[2]).toMatchObject({ position: 2, siblings: 2 });
+    expect(rowsOf(both).at(2)).toMatchObject({ position: 2, siblings: 2 });
     expect(shown(rowsOf(pageCame(both, root.uri, { items: [] }, true)))).toEqual(["r", "  (empty)"]);
   });
 
@@ -51,7 +39,8 @@ describe("the tree", () => {
       0, 2, 2,
     ]);
     expect([moved(rows, 2, "Home", 9), moved(rows, 0, "End", 9), moved(rows, 0, "q", 9)]).toEqual([0, 2, undefined]);
-    expect([parentRow(rows, 2), parentRow(rows, 0)]).toEqual([0, undefined]);
+    expect([rows.parentOf(2), rows.parentOf(0)]).toEqual([0, undefined]);
+    expect([rows.at(-1), rows.at(3)]).toEqual([undefined, undefined]);
   });
 
   it("is jumped through by the beginnings of names, in any width and case", () => {
@@ -64,6 +53,40 @@ describe("the tree", () => {
       4,
       undefined,
     ]);
+  });
+
+  it("keeps open folders between their neighbours, whichever page they came with", () => {
+    const one = pageCame(start, root.uri, { items: [folder("a:///r/d"), file("a:///r/x")], next: "2" }, true);
+    const two = pageCame(one, root.uri, { items: [file("a:///r/y"), folder("a:///r/e")] }, false);
+    const inside = pageCame(opened(two, "a:///r/d"), "a:///r/d", { items: [file("a:///r/d/1")] }, true);
+    const rows = rowsOf(opened(inside, "a:///r/e"));
+    expect(shown(rows)).toEqual(["r", "  d", "    1", "  x", "  y", "  e", "    (loading)"]);
+    expect(listed(rows).map((row) => (row.kind === "resource" ? row.position : 0))).toEqual([1, 1, 1, 2, 3, 4, 0]);
+    expect([2, 4, 6].map((index) => rows.parentOf(index))).toEqual([1, 0, 5]);
+    for (const [index, { key }] of listed(rows).entries()) expect(rows.indexOf(key)).toBe(index);
+    expect([rows.indexOf("nowhere"), rows.indexOf(rows.at(4)!.key, 4)]).toEqual([-1, 4]);
+  });
+
+  it("says of what has changed when it did", () => {
+    const held = pageCame(start, root.uri, { items: [file("a:///r/x"), file("a:///r/y")] }, true);
+    const at = "2026-11-15T12:00:00Z";
+    const rows = listed(rowsOf(touched(held, "a:///r/y", at)));
+    expect(rows.map((row) => row.kind === "resource" && row.resource.annotations?.lastModified)).toEqual([
+      undefined,
+      undefined,
+      at,
+    ]);
+  });
+
+  it("makes no row before it is asked for, however many there are", () => {
+    let tree = start;
+    const page = Array.from({ length: 1000 }, (_, index) => file(`a:///r/${index}`));
+    for (let count = 0; count < 1000; count += 1)
+      tree = pageCame(tree, root.uri, { items: [...page], next: "x" }, false);
+    const rows = rowsOf(tree);
+    expect(rows.length).toBe(1_000_002);
+    expect(rows.at(1_000_000)).toMatchObject({ position: 1_000_000, siblings: -1, resource: { name: "999" } });
+    expect(rows.at(1_000_001)).toMatchObject({ kind: "more" });
   });
 
   it("knows the way to a resource", () => {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { buildPicker } from "../../scripts/build-picker.ts";
-import { startServer } from "../../src/server/start-server.ts";
+import { type Server, startServer } from "../../src/server/start-server.ts";
 
 export const chromiumPath = "/usr/bin/chromium";
 /** Where CI is set, it must be there. */
@@ -15,6 +15,7 @@ export interface Stage {
   readonly root: string;
   readonly url: string;
   readonly scriptBytes: number;
+  readonly server: Server;
   uriOf(path: string): string;
   write(path: string, content: string | Uint8Array): void;
   /** A page of its own that has the tree on it. What it should not do is collected. */
@@ -28,21 +29,36 @@ export interface Visit extends AsyncDisposable {
   readonly troubles: string[];
 }
 
-export async function openStage(files: Readonly<Record<string, string | Uint8Array>>): Promise<Stage> {
+export interface StageOptions {
+  /** A config instead of the folder itself; paths in it are below the folder. */
+  readonly config?: string;
+  /** Called before anything is served. */
+  readonly prepare?: (root: string) => void;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export async function openStage(
+  files: Readonly<Record<string, string | Uint8Array>>,
+  { config, prepare, env }: StageOptions = {},
+): Promise<Stage> {
   const scratch = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-picker-")));
   const root = join(scratch, "shelf");
   const write = (path: string, content: string | Uint8Array): void => {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), content);
   };
+  mkdirSync(root);
   for (const [path, content] of Object.entries(files)) write(path, content);
+  prepare?.(root);
+  const configFile = join(root, "pressmark.config.yaml");
+  if (config !== undefined) writeFileSync(configFile, config);
   const pickerFolder = join(scratch, "picker");
   const { scriptBytes } = await buildPicker(pickerFolder);
   const server = await startServer({
-    folders: [root],
+    ...(config === undefined ? { folders: [root] } : { folders: [], config: configFile }),
     from: root,
     port: 0,
-    env: { XDG_STATE_HOME: join(scratch, "state"), XDG_CACHE_HOME: join(scratch, "cache"), HOME: scratch },
+    env: { XDG_STATE_HOME: join(scratch, "state"), XDG_CACHE_HOME: join(scratch, "cache"), HOME: scratch, ...env },
     err: { write: () => true },
     allowedHosts: [],
     version: "1",
@@ -53,6 +69,7 @@ export async function openStage(files: Readonly<Record<string, string | Uint8Arr
     root,
     url: server.picker,
     scriptBytes,
+    server,
     uriOf: (path) => `file://${root}/${path.split("/").map(encodeURIComponent).join("/")}`,
     write,
     async open(options = {}) {
@@ -74,7 +91,7 @@ export async function openStage(files: Readonly<Record<string, string | Uint8Arr
         if (!address.startsWith(server.picker) && !address.startsWith("blob:")) troubles.push(`request: ${address}`);
       });
       context.on("page", (other) => other !== page && troubles.push(`window: ${other.url()}`));
-      await page.goto(server.picker);
+      await page.goto(server.invite());
       return { page, troubles, [Symbol.asyncDispose]: () => context.close() };
     },
     async close() {

@@ -13,7 +13,8 @@ it("the page is a few files, named by what is in them, of a size that a first vi
     const { scriptBytes } = await buildPicker(folder);
     expect(scriptBytes).toBeLessThanOrEqual(maxScriptBytes);
     const names = readdirSync(folder);
-    expect(names.map((name) => name.replace(/-[0-9a-f]{12}\./, "-*.")).toSorted()).toEqual([
+    const kinds = new Set(names.map((name) => name.replace(/-[0-9a-f]{12}\./, "-*.")));
+    expect([...kinds].toSorted()).toEqual([
       "icon.svg",
       "icon.svg.gz",
       "index.html",
@@ -22,7 +23,11 @@ it("the page is a few files, named by what is in them, of a size that a first vi
       "picker-*.css.gz",
       "picker-*.js",
       "picker-*.js.gz",
+      "view-*.js",
+      "view-*.js.gz",
     ]);
+    // What shows one kind of content is loaded with the first of its kind.
+    expect(names.filter((name) => /^view-.*js$/.test(name)).length).toBeGreaterThan(5);
     const page = readFileSync(join(folder, "index.html"), "utf8");
     for (const name of names.filter((each) => /^picker-.*(?:js|css)$/.test(each)))
       expect(page).toContain(`/picker/${name}"`);
@@ -30,4 +35,10 @@ it("the page is a few files, named by what is in them, of a size that a first vi
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+});
+
+it("whose code is in it is said beside it", () => {
+  const notices = readFileSync(join(import.meta.dirname, "../../dist/third-parties.md"), "utf8");
+  for (const name of ["highlight.js", "preact", "@modelcontextprotocol/client", "@std-uritemplate/std-uritemplate"])
+    expect(notices).toContain(`## ${name} `);
 });

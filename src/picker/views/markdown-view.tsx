@@ -1,19 +1,26 @@
 /** Markdown on the page: elements of a fixed set, made one by one. No text becomes HTML, and nothing is fetched. */
 import type { ComponentChild } from "preact";
 import { useMemo } from "preact/hooks";
-import { type Block, blocksOf } from "./markdown.ts";
-import type { Inline } from "./markdown-inline.ts";
+import { type Block, blocksOf } from "../markdown.ts";
+import type { Inline } from "../markdown-inline.ts";
+import type { Texts } from "../texts.ts";
+import { Lazily } from "./lazily.tsx";
+import type { ViewProps } from "./view.ts";
 
 interface Links {
   /** Where the text stands: what its links are relative to. */
   readonly base: string;
   /** Opens another resource. */
   readonly follow: (uri: string) => void;
-  readonly sayImage: (alt: string) => string;
+  readonly texts: Texts;
 }
 
-export function MarkdownView({ text, ...links }: Links & { readonly text: string }) {
+const loadCode = () => import("./code-view.tsx").then(({ CodeBlock }) => ({ default: CodeBlock }));
+const loadDiagram = () => import("./diagram-view.tsx").then(({ Mermaid }) => ({ default: Mermaid }));
+
+export default function MarkdownView({ text, uri, follow, language: { texts } }: ViewProps) {
   const blocks = useMemo(() => blocksOf(text), [text]);
+  const links = { base: uri, follow, texts };
   return <div class="markdown">{blocks.map((block) => blockView(block, links))}</div>;
 }
 
@@ -27,11 +34,7 @@ function blockView(block: Block, links: Links): ComponentChild {
     case "paragraph":
       return <p>{inlineViews(block.inlines, links)}</p>;
     case "code":
-      return (
-        <pre tabIndex={0}>
-          <code>{block.text}</code>
-        </pre>
-      );
+      return <Fence {...block} texts={links.texts} />;
     case "quote":
       return <blockquote>{block.blocks.map((each) => blockView(each, links))}</blockquote>;
     case "list": {
@@ -66,6 +69,24 @@ function blockView(block: Block, links: Links): ComponentChild {
   }
 }
 
+interface FenceProps {
+  readonly text: string;
+  readonly language?: string;
+  readonly texts: Texts;
+}
+
+function Fence({ text, language = "", texts }: FenceProps) {
+  const props = useMemo(() => ({ text, language, texts }), [text, language, texts]);
+  const plain = () => (
+    <pre tabIndex={0}>
+      <code>{text}</code>
+    </pre>
+  );
+  if (language === "") return plain();
+  if (language.toLowerCase() === "mermaid") return <Lazily load={loadDiagram} props={props} meanwhile={plain} />;
+  return <Lazily load={loadCode} props={props} meanwhile={plain} />;
+}
+
 /** One paragraph alone is the item itself. */
 function itemViews(blocks: readonly Block[], links: Links): ComponentChild[] {
   return blocks.map((block, index) =>
@@ -89,7 +110,7 @@ function inlineViews(inlines: readonly Inline[], links: Links): ComponentChild[]
       case "break":
         return <br />;
       case "image":
-        return <span class="picture">{links.sayImage(inline.alt || inline.to)}</span>;
+        return <span class="picture">{links.texts.image(inline.alt || inline.to)}</span>;
       case "link":
         return linkView(inline.to, inlineViews(inline.inlines, links), links);
     }

@@ -1,0 +1,95 @@
+/** The server behind a host, as a transport of the official client: what hosts relay for an app is asked through them, the rest is answered here. */
+import type { App } from "@modelcontextprotocol/ext-apps";
+import type { JSONRPCMessage, StandardSchemaV1, Transport } from "@modelcontextprotocol/client";
+
+type Loose = Readonly<Record<string, unknown>>;
+
+export interface BridgeTransport extends Transport {
+  /** Whatever was read may be another now: hosts relay no updates, so a person says when to look again. */
+  lookAgain(): void;
+}
+
+export interface BridgeOptions {
+  readonly app: Pick<App, "request">;
+  /** The names of the server's tools. */
+  tools(): Promise<readonly string[]>;
+}
+
+/** What a host may relay. https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx */
+const relayed = new Set(["resources/list", "resources/templates/list", "resources/read", "tools/call"]);
+const methodNotFound = -32601;
+const internalError = -32603;
+
+export function createBridgeTransport({ app, tools }: BridgeOptions): BridgeTransport {
+  const watched = new Set<string>();
+
+  async function answer(method: string, params: Loose): Promise<Loose> {
+    switch (method) {
+      case "initialize":
+        return {
+          protocolVersion: params["protocolVersion"],
+          serverInfo: { name: "host", version: "1" },
+          capabilities: { resources: { subscribe: true, listChanged: true }, tools: {} },
+        };
+      case "tools/list":
+        return { tools: (await tools()).map((name) => ({ name, inputSchema: { type: "object" } })) };
+      case "resources/subscribe":
+        watched.add(String(params["uri"]));
+        return {};
+      case "resources/unsubscribe":
+        watched.delete(String(params["uri"]));
+        return {};
+      case "ping":
+        return {};
+      default:
+        if (!relayed.has(method)) throw Object.assign(new Error("Method not found"), { code: methodNotFound });
+        return app.request({ method, params: { ...params } }, anyObject);
+    }
+  }
+
+  function tell(method: string, params: Loose): void {
+    transport.onmessage?.({ jsonrpc: "2.0", method, params } as JSONRPCMessage);
+  }
+
+  const transport: BridgeTransport = {
+    start: async () => {},
+    async send(message) {
+      if (!("method" in message) || !("id" in message)) return;
+      const { id, method, params = {} } = message;
+      const said = await answer(method, params as Loose).then(
+        (result) => ({ jsonrpc: "2.0" as const, id, result }),
+        (cause: unknown) => ({ jsonrpc: "2.0" as const, id, error: toError(cause) }),
+      );
+      transport.onmessage?.(said as JSONRPCMessage);
+    },
+    close: async () => transport.onclose?.(),
+    lookAgain() {
+      tell("notifications/resources/list_changed", {});
+      for (const uri of watched) tell("notifications/resources/updated", { uri });
+    },
+  };
+  return transport;
+}
+
+function toError(cause: unknown): { code: number; message: string; data?: unknown } {
+  const { code, message, data } = cause as {
+    readonly code?: unknown;
+    readonly message?: unknown;
+    readonly data?: unknown;
+  };
+  return {
+    code: typeof code === "number" ? code : internalError,
+    message: typeof message === "string" ? message : "the host did not answer",
+    ...(data !== undefined && { data }),
+  };
+}
+
+/** What the host answers is looked at by the client that asked. */
+const anyObject: StandardSchemaV1<unknown, Loose> = {
+  "~standard": {
+    version: 1,
+    vendor: "pressmark",
+    validate: (value) =>
+      typeof value === "object" && value !== null ? { value: value as Loose } : { issues: [{ message: "no object" }] },
+  },
+};

@@ -1,0 +1,39 @@
+/** A button that copies, and says whether it could. */
+import { useState } from "preact/hooks";
+import type { Texts } from "./texts.ts";
+
+interface CopyProps {
+  readonly texts: Texts;
+  readonly label: string;
+  readonly text: () => Promise<string>;
+  readonly disabled?: boolean;
+  /** What to say once it is copied; "Copied" unless said. */
+  readonly done?: () => string;
+  /** Says it elsewhere, where it moves none of the buttons beside it. */
+  readonly say?: (text: string) => void;
+}
+
+export function CopyButton({ texts, label, text, disabled = false, done = () => texts.copied, say }: CopyProps) {
+  const [said, setSaid] = useState("");
+  const tell = say ?? setSaid;
+  async function copy(): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(await text());
+      tell(done());
+    } catch {
+      tell(texts.notCopied);
+    }
+  }
+  return (
+    <>
+      <button type="button" disabled={disabled} onClick={() => void copy()}>
+        {label}
+      </button>
+      {!say && (
+        <span class="said" role="status">
+          {said}
+        </span>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,154 @@
+/** What was chosen: counted, ordered, written out, saved as a set and opened again. */
+import { ResourceError } from "../errors.ts";
+import { estimateTokens, estimateTokensOfBytes } from "../lib/estimate-tokens.ts";
+import type { Resource } from "../resources.ts";
+import { type Desk, messageOf } from "./create-picker.ts";
+import { asMarkdown, asXml, counted, has, movedTo, type Read, toggled, withAll } from "./tray.ts";
+
+export type Form = "markdown" | "xml" | "uris";
+
+export interface Choosing {
+  toggle(resource: Resource): void;
+  /** Those that are not there yet stand at the end. */
+  choose(resources: readonly Resource[]): void;
+  /** To a place, counted from 0. */
+  move(uri: string, to: number): void;
+  clear(): void;
+  setBudget(tokens: number): void;
+  /** What was chosen, as text; and how many of it have none. */
+  written(form: Form): Promise<{ readonly text: string; readonly left: number }>;
+  loadSets(): void;
+  /** Throws with a sentence for the person. */
+  saveSet(name: string): Promise<void>;
+  /** Puts what is in the set in the place of what was chosen. */
+  openSet(set: Resource): Promise<void>;
+}
+
+const countedAtOnce = 4;
+const setsUri = "set://";
+
+export function createChoosing(desk: Desk): Choosing {
+  const taken = new Set<string>();
+  let underCount = 0;
+
+  /** A few at a time: a person may choose hundreds in a moment. */
+  async function countTray(): Promise<void> {
+    if (underCount >= countedAtOnce) return;
+    underCount += 1;
+    const tried = new Set<string>();
+    for (;;) {
+      const waiting = desk.state.tray.find(({ resource, tokens }) => tokens === undefined && !taken.has(resource.uri));
+      if (!waiting || tried.has(waiting.resource.uri)) break;
+      const { uri } = waiting.resource;
+      tried.add(uri);
+      taken.add(uri);
+      const tokens = await cost(waiting.resource);
+      taken.delete(uri);
+      desk.change({ tray: counted(desk.state.tray, uri, tokens) });
+    }
+    underCount -= 1;
+  }
+
+  function countAll(): void {
+    for (let at = 0; at < countedAtOnce; at += 1) void countTray();
+  }
+
+  async function cost(resource: Resource): Promise<number | "none"> {
+    try {
+      const text = await textOf(resource);
+      return text === undefined ? "none" : estimateTokens(text);
+    } catch (cause) {
+      const size = cause instanceof ResourceError && cause.kind === "too-large" ? cause.details?.["size"] : undefined;
+      return typeof size === "number" ? estimateTokensOfBytes(size) : "none";
+    }
+  }
+
+  /** Undefined for what is bytes alone. Of a document the text that can be taken out of it. */
+  async function textOf({ uri, mimeType = "", meta }: Resource): Promise<string | undefined> {
+    const forms = meta?.["pressmark/as"];
+    const isDocument = !mimeType.startsWith("text/") && Array.isArray(forms) && forms.includes("text");
+    const { contents } = await desk
+      .house()
+      .read(isDocument && !uri.includes("?") ? `${uri}?as=text` : uri, desk.call());
+    const texts = contents.flatMap(({ body }) => ("text" in body ? [body.text] : []));
+    return texts.length === 0 ? undefined : texts.join("\n");
+  }
+
+  async function loadSets(): Promise<void> {
+    const { sets } = desk.state;
+    desk.change({ sets: { items: sets.items, status: "loading" } });
+    try {
+      const { items } = await desk.house().children(setsUri, {}, desk.call());
+      desk.change({ sets: { items, status: "ready" } });
+    } catch (cause) {
+      // Where no set was ever saved, there may be no such place.
+      const isNone = cause instanceof ResourceError && ["not-found", "invalid", "unsupported"].includes(cause.kind);
+      desk.change({
+        sets: isNone ? { items: [], status: "ready" } : { items: [], status: "failed", problem: messageOf(cause) },
+      });
+    }
+  }
+
+  return {
+    toggle(resource) {
+      desk.change({ tray: toggled(desk.state.tray, resource) });
+      if (has(desk.state.tray, resource.uri)) void countTray();
+    },
+    choose(resources) {
+      desk.change({ tray: withAll(desk.state.tray, resources) });
+      countAll();
+    },
+    move: (uri, to) => desk.change({ tray: movedTo(desk.state.tray, uri, to) }),
+    clear: () => desk.change({ tray: [] }),
+    setBudget: (budget) => desk.change({ budget }),
+    async written(form) {
+      const { tray } = desk.state;
+      if (form === "uris") return { text: tray.map(({ resource }) => `${resource.uri}\n`).join(""), left: 0 };
+      const read: Read[] = [];
+      for (const { resource } of tray) {
+        const text = await textOf(resource).catch(() => undefined);
+        if (text !== undefined) read.push({ resource, text });
+      }
+      return { text: form === "xml" ? asXml(read) : asMarkdown(read), left: tray.length - read.length };
+    },
+    loadSets: () => void loadSets(),
+    async saveSet(name) {
+      const { useTool } = desk.house();
+      if (!useTool) throw new ResourceError("unsupported", "this server saves no sets");
+      await useTool("save_set", { name, uris: desk.state.tray.map(({ resource }) => resource.uri) }, desk.call());
+      await loadSets();
+    },
+    async openSet({ uri }) {
+      const { contents } = await desk.house().read(uri, desk.call());
+      const [first] = contents;
+      desk.change({ tray: withAll([], membersIn(first && "text" in first.body ? first.body.text : "")) });
+      countAll();
+    },
+  };
+}
+
+/** What stands in a set, as its first content says. */
+export function membersIn(json: string): readonly Resource[] {
+  let said: unknown;
+  try {
+    said = JSON.parse(json);
+  } catch {
+    return [];
+  }
+  const listed = typeof said === "object" && said !== null && "resources" in said ? said.resources : undefined;
+  if (!Array.isArray(listed)) return [];
+  return listed.flatMap((each: unknown): Resource[] => {
+    if (typeof each !== "object" || each === null) return [];
+    const { uri, name, title, mimeType, size } = each as Readonly<Record<string, unknown>>;
+    if (typeof uri !== "string") return [];
+    return [
+      {
+        uri,
+        name: typeof name === "string" ? name : uri,
+        ...(typeof title === "string" && { title }),
+        ...(typeof mimeType === "string" && { mimeType }),
+        ...(typeof size === "number" && { size }),
+      },
+    ];
+  });
+}

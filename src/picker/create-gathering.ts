@@ -1,0 +1,41 @@
+/** Gathering for a task: one question to the server's tool, and its receipt. */
+import { ResourceError } from "../errors.ts";
+import { type Desk, messageOf } from "./create-picker.ts";
+import { toReceipt } from "./receipt.ts";
+
+export interface Gathering {
+  /** Within the budget of the tray; with what was chosen first where that is wanted. */
+  gather(task: string, withChosen: boolean): void;
+}
+
+/** As much as the tool takes. */
+const maxBudget = 200_000;
+const maxInclude = 50;
+
+export function createGathering(desk: Desk): Gathering {
+  let asking = new AbortController();
+
+  async function gather(task: string, withChosen: boolean): Promise<void> {
+    asking.abort();
+    asking = new AbortController();
+    const { signal } = asking;
+    const { budget, tray } = desk.state;
+    const include = withChosen ? tray.slice(0, maxInclude).map(({ resource }) => resource.uri) : [];
+    desk.change({ gathering: { status: "loading", text: "" } });
+    try {
+      const { useTool } = desk.house();
+      if (!useTool) throw new ResourceError("unsupported", "this server does not gather");
+      const args = { task, budget: Math.min(budget, maxBudget), ...(include.length > 0 && { include }) };
+      const said = await useTool("gather_context", args, desk.call(signal));
+      if (signal.aborted) return;
+      const receipt = toReceipt(said);
+      if (!receipt) throw new ResourceError("unexpected", "the server gave no receipt");
+      // The first text says how much it is, the second is what was gathered.
+      desk.change({ gathering: { status: "ready", receipt, text: said.texts[1] ?? "" } });
+    } catch (cause) {
+      if (!signal.aborted) desk.change({ gathering: { status: "failed", text: "", problem: messageOf(cause) } });
+    }
+  }
+
+  return { gather: (task, withChosen) => void gather(task, withChosen) };
+}

@@ -1,0 +1,142 @@
+/** The templates' questions: which there are, and what a variable may be, given those before it. */
+import { walkPages } from "../client/walk-pages.ts";
+import { parseTemplate } from "../lib/uri-template.ts";
+import { splitTemplate } from "../lib/uri-template-syntax.ts";
+import type { Template } from "../resources.ts";
+import { type Desk, messageOf } from "./create-picker.ts";
+import type { Filling, Templates, Variable } from "./state.ts";
+
+export interface Templating {
+  load(): void;
+  fill(template: Template): void;
+  /** Back to the list. */
+  unfill(): void;
+  /** What has been typed of the current variable so far. */
+  type(value: string): void;
+  /** Settles the current variable and goes on to the next. */
+  set(value: string): void;
+  /** Back to a variable; those behind it are asked for again. */
+  goTo(at: number): void;
+}
+
+const pauseMs = 80;
+/** Where these stand, a URI is one without them, too. */
+const optional = new Set(["?", "&", "#", ";"]);
+
+export function createTemplating(desk: Desk): Templating {
+  let asking = new AbortController();
+
+  function change(next: Partial<Templates>): void {
+    desk.change({ templates: { ...desk.state.templates, ...next } });
+  }
+
+  function refill(next: Partial<Filling>): void {
+    const { filling } = desk.state.templates;
+    if (filling) change({ filling: { ...filling, ...next } });
+  }
+
+  async function load(): Promise<void> {
+    change({ status: "loading" });
+    try {
+      const items: Template[] = [];
+      for await (const template of walkPages((ask) => desk.house().templates(ask, desk.call()))) items.push(template);
+      change({ status: "ready", items });
+    } catch (cause) {
+      change({ status: "failed", problem: messageOf(cause) });
+    }
+  }
+
+  /** Of the current variable, for what has been typed. */
+  async function suggest(value: string, isTyped: boolean): Promise<void> {
+    asking.abort();
+    asking = new AbortController();
+    const { signal } = asking;
+    const { filling } = desk.state.templates;
+    const variable = filling?.variables[filling.at];
+    if (!filling || !variable) return;
+    refill({ isAsking: true });
+    if (isTyped) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    if (signal.aborted) return;
+    const { [variable.name]: _, ...given } = filling.values;
+    try {
+      const ask = { template: filling.template.uriTemplate, variable: variable.name, value, given };
+      const { values, more = false } = await desk.house().complete(ask, desk.call(signal));
+      if (!signal.aborted) refill({ suggestions: values, hasMore: more, isAsking: false });
+    } catch {
+      // Whoever knows what to write can do without.
+      if (!signal.aborted) refill({ suggestions: [], hasMore: false, isAsking: false });
+    }
+  }
+
+  function goTo(at: number, values: Filling["values"]): void {
+    const { filling } = desk.state.templates;
+    if (!filling) return;
+    const { problem: _, ...rest } = filling;
+    const written = { ...rest, at, values, suggestions: [], hasMore: false, isAsking: false };
+    change({ filling: { ...written, ...expanded(filling.template, values) } });
+    // All of them, also where there is a value already: whoever comes back wants another.
+    void suggest("", false);
+  }
+
+  return {
+    load: () => void load(),
+    fill(template) {
+      const variables = variablesOf(template);
+      const empty = { suggestions: [], hasMore: false, isAsking: false };
+      change({ filling: { template, variables, values: {}, at: 0, ...empty, ...expanded(template, {}) } });
+      void suggest("", false);
+    },
+    unfill() {
+      asking.abort();
+      const { filling: _, ...rest } = desk.state.templates;
+      desk.change({ templates: rest });
+    },
+    type: (value) => void suggest(value, true),
+    set(value) {
+      const { filling } = desk.state.templates;
+      const variable = filling?.variables[filling.at];
+      if (!filling || !variable) return;
+      const { [variable.name]: _, ...others } = filling.values;
+      goTo(filling.at + 1, value === "" ? others : { ...others, [variable.name]: value });
+    },
+    goTo(at) {
+      const { filling } = desk.state.templates;
+      if (filling) goTo(at, filling.values);
+    },
+  };
+}
+
+/** In the order of the template. One that no one can read has none. */
+export function variablesOf({ uriTemplate }: Template): readonly Variable[] {
+  const found = new Map<string, Variable>();
+  for (const { name, operator, exploded } of slotsOf(uriTemplate)) {
+    const before = found.get(name);
+    const isOptional = optional.has(operator) && (before?.isOptional ?? true);
+    found.set(name, { name, isOptional, isPath: (operator === "/" && exploded) || (before?.isPath ?? false) });
+  }
+  return [...found.values()];
+}
+
+function slotsOf(uriTemplate: string) {
+  try {
+    return splitTemplate(uriTemplate).flatMap((piece) =>
+      typeof piece === "string" ? [] : piece.slots.map((slot) => ({ ...slot, operator: piece.operator })),
+    );
+  } catch {
+    return [];
+  }
+}
+
+/** What the values come to. Of a path each name stands for itself. */
+export function expanded(template: Template, values: Filling["values"]): Pick<Filling, "uri" | "problem"> {
+  const { uriTemplate } = template;
+  try {
+    const written = variablesOf(template).flatMap(({ name, isPath }) => {
+      const value = values[name];
+      return value === undefined ? [] : [[name, isPath ? value.split("/").filter((each) => each !== "") : value]];
+    });
+    return { uri: parseTemplate(uriTemplate).expand(Object.fromEntries(written)) };
+  } catch (cause) {
+    return { uri: uriTemplate, problem: cause instanceof Error ? cause.message : String(cause) };
+  }
+}

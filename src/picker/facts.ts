@@ -1,0 +1,67 @@
+/** What is known of a resource before it is opened, in few words and in more. */
+import { estimateTokensOfBytes } from "../lib/estimate-tokens.ts";
+import type { Resource } from "../resources.ts";
+import { ago, inUnits, type Language } from "./texts.ts";
+import type { Chosen } from "./tray.ts";
+import { isFolder } from "./tree.ts";
+
+export interface Fact {
+  readonly kind: "priority" | "fresh" | "size" | "cost";
+  readonly short: string;
+  readonly long: string;
+}
+
+/** Bytes of these cost nothing, since no one is given them as text. */
+const hasNoText = /^(?:image\/(?!svg)|audio\/|video\/|font\/|application\/(?:zip|gzip|octet-stream|x-tar))/;
+
+/** `counted` where its tokens were counted; otherwise they are guessed from its size. */
+export function factsOf(
+  resource: Resource,
+  counted: Chosen["tokens"],
+  now: number,
+  { texts, code }: Language,
+): readonly Fact[] {
+  const { size, annotations = {}, mimeType = "" } = resource;
+  const { priority, lastModified } = annotations;
+  const facts: Fact[] = [];
+  if (priority !== undefined) {
+    const said = numberIn(code).format(priority);
+    facts.push({ kind: "priority", short: `◆${said}`, long: texts.priority(said) });
+  }
+  const when = lastModified === undefined ? "" : ago(lastModified, now, code);
+  if (lastModified !== undefined && when !== "")
+    facts.push({ kind: "fresh", short: ago(lastModified, now, code, "narrow"), long: texts.changed(when) });
+  if (isFolder(resource)) return facts;
+  if (size !== undefined) facts.push({ kind: "size", short: inUnits(size), long: inUnits(size) });
+  if (typeof counted === "number") {
+    const said = compact(code).format(counted);
+    facts.push({ kind: "cost", short: texts.shortTokens(said), long: texts.tokens(numberIn(code).format(counted)) });
+  } else if (size !== undefined && counted !== "none" && !hasNoText.test(mimeType)) {
+    const guess = estimateTokensOfBytes(size);
+    const said = compact(code).format(guess);
+    facts.push({
+      kind: "cost",
+      short: `~${texts.shortTokens(said)}`,
+      long: texts.aboutTokens(numberIn(code).format(guess)),
+    });
+  }
+  return facts;
+}
+
+const numbers = new Map<string, Intl.NumberFormat>();
+const compacts = new Map<string, Intl.NumberFormat>();
+
+/** Made once: a row is drawn at every step of a scroll. */
+function numberIn(code: string): Intl.NumberFormat {
+  return kept(numbers, code, () => new Intl.NumberFormat(code));
+}
+
+function compact(code: string): Intl.NumberFormat {
+  return kept(compacts, code, () => new Intl.NumberFormat(code, { notation: "compact", maximumFractionDigits: 1 }));
+}
+
+function kept<T>(all: Map<string, T>, code: string, make: () => T): T {
+  const known = all.get(code) ?? make();
+  all.set(code, known);
+  return known;
+}

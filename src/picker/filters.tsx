@@ -1,0 +1,54 @@
+/** What a search is narrowed down by, each a choice of few. */
+import type { Shared } from "./app.tsx";
+import {
+  audiences,
+  type Filters,
+  isFiltered,
+  kinds,
+  languages,
+  noFilters,
+  priorities,
+  spans,
+} from "./filter-search.ts";
+import { isFolder } from "./tree.ts";
+
+export function FiltersBar({ picker, language: { texts } }: Shared) {
+  const { search, tree } = picker.state;
+  const { filter } = texts;
+  const choices: readonly (readonly [name: keyof Filters, choices: readonly (readonly [string, string])[]])[] = [
+    ["source", tree.roots.filter(isFolder).map(({ uri, name, title }) => [uri, title ?? name] as const)],
+    ["kind", Object.keys(kinds).map((kind) => [kind, filter.kinds[kind as keyof typeof filter.kinds]] as const)],
+    ["language", named(languages, filter.languages)],
+    ["audience", named(audiences, filter.audiences)],
+    ["priority", priorities.map((value) => [value, filter.atLeast(value)] as const)],
+    ["since", named(spans, filter.spans)],
+  ];
+  return (
+    <div id="filters" class="filters" role="group" aria-label={filter.title}>
+      {choices.map(([name, values]) => (
+        <div key={name}>
+          <label for={`filter-${name}`}>{filter[name]}</label>
+          <select
+            id={`filter-${name}`}
+            value={search.filters[name]}
+            onChange={({ currentTarget }) => picker.filter({ [name]: currentTarget.value })}
+          >
+            <option value="">{filter.any}</option>
+            {values.map(([value, said]) => (
+              <option key={value} value={value}>
+                {said}
+              </option>
+            ))}
+          </select>
+        </div>
+      ))}
+      <button type="button" disabled={!isFiltered(search.filters)} onClick={() => picker.filter(noFilters)}>
+        {filter.reset}
+      </button>
+    </div>
+  );
+}
+
+function named<Name extends string>(values: readonly Name[], names: Readonly<Record<Name, string>>) {
+  return values.map((value) => [value, names[value]] as const);
+}

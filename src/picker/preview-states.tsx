@@ -1,0 +1,52 @@
+/** What the preview says where there is nothing to show, or where it is no longer so. */
+import type { Preview } from "./state.ts";
+import type { Texts } from "./texts.ts";
+
+interface FailedProps {
+  readonly preview: Preview;
+  readonly texts: Texts;
+  readonly retry: () => void;
+}
+
+export function Failed({ preview: { problem, problemKind }, texts, retry }: FailedProps) {
+  return (
+    <div class="state" role="alert">
+      <p class="state-title">{titleOf()}</p>
+      <p class="quiet">{problem}</p>
+      <button type="button" onClick={retry}>
+        {texts.retry}
+      </button>
+    </div>
+  );
+
+  function titleOf(): string {
+    switch (problemKind) {
+      case "not-found":
+        return texts.shown.notThere;
+      case "denied":
+        return texts.shown.denied;
+      case "too-large":
+        return texts.shown.tooLarge;
+      case "unavailable":
+      case "busy":
+        return texts.shown.unavailable;
+      default:
+        return texts.failed;
+    }
+  }
+}
+
+interface NewsProps {
+  readonly texts: Texts;
+  readonly isGone: boolean;
+  /** When it changed under the person's eyes; empty while it did not. */
+  readonly when: string;
+}
+
+export function News({ texts, isGone, when }: NewsProps) {
+  return (
+    <p class={isGone ? "news gone" : "news"} role="status">
+      {isGone ? texts.gone : when !== "" && texts.updated(when)}
+    </p>
+  );
+}

@@ -1,0 +1,30 @@
+import { expect, it } from "vitest";
+import { toReceipt } from "./receipt.ts";
+
+it("a receipt is read as far as it is one", () => {
+  const structured = {
+    budget: 100,
+    tokens: 40,
+    counter: "estimate",
+    included: [
+      { uri: "file:///a/b.md", lines: "1-3", tokens: 40, digest: "x", why: ["was asked for", 7], masked: 2 },
+      null,
+    ],
+    leftOut: [{ uri: "file:///a/%E4%BA%88.md", why: "is too large" }],
+    moreLeftOut: 3,
+  };
+  const links = [{ uri: "file:///a/b.md", name: "b.md", title: "B" }];
+  expect(toReceipt({ texts: [], links, structured })).toEqual({
+    budget: 100,
+    tokens: 40,
+    counter: "estimate",
+    ready: 1,
+    included: [
+      { resource: links[0], lines: "1-3", tokens: 40, why: ["was asked for"], also: [], masked: 2, removed: 0 },
+    ],
+    leftOut: [{ resource: { uri: "file:///a/%E4%BA%88.md", name: "予.md" }, why: "is too large" }],
+    moreLeftOut: 3,
+  });
+  expect(toReceipt({ texts: ["no"], links: [] })).toBeUndefined();
+  expect(toReceipt({ texts: ["no"], links: [], structured: { included: "all" } })).toBeUndefined();
+});

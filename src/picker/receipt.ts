@@ -1,0 +1,78 @@
+/** What gathering for a task took and what it left, as the server's tool says it. */
+import type { ToolSaid } from "../client/by-tool.ts";
+import { nameIn } from "../client/tree-of.ts";
+import type { Resource } from "../resources.ts";
+
+export interface Receipt {
+  readonly budget: number;
+  readonly tokens: number;
+  /** Whose tokens these are. */
+  readonly counter: string;
+  /** How much of what could be searched was, from 0 to 1. */
+  readonly ready: number;
+  readonly included: readonly Included[];
+  readonly leftOut: readonly LeftOut[];
+  readonly moreLeftOut: number;
+}
+
+export interface Included {
+  readonly resource: Resource;
+  /** As in `10-40`. */
+  readonly lines: string;
+  readonly tokens: number;
+  readonly why: readonly string[];
+  /** Other URIs that say the same. */
+  readonly also: readonly string[];
+  readonly masked: number;
+  readonly removed: number;
+}
+
+export interface LeftOut {
+  readonly resource: Resource;
+  readonly why: string;
+}
+
+type Loose = Readonly<Record<string, unknown>>;
+
+/** Undefined for what is no receipt. */
+export function toReceipt({ structured, links }: ToolSaid): Receipt | undefined {
+  if (!structured || !Array.isArray(structured["included"])) return undefined;
+  const known = new Map(links.map((link) => [link.uri, link]));
+  const resourceOf = (uri: string): Resource => known.get(uri) ?? { uri, name: nameIn(uri) };
+  return {
+    budget: number(structured["budget"]),
+    tokens: number(structured["tokens"]),
+    counter: text(structured["counter"]),
+    ready: typeof structured["ready"] === "number" ? structured["ready"] : 1,
+    included: records(structured["included"]).map((item) => ({
+      resource: resourceOf(text(item["uri"])),
+      lines: text(item["lines"]),
+      tokens: number(item["tokens"]),
+      why: texts(item["why"]),
+      also: texts(item["also"]),
+      masked: number(item["masked"]),
+      removed: number(item["removed"]),
+    })),
+    leftOut: records(structured["leftOut"]).map((item) => ({
+      resource: resourceOf(text(item["uri"])),
+      why: text(item["why"]),
+    })),
+    moreLeftOut: number(structured["moreLeftOut"]),
+  };
+}
+
+function records(value: unknown): readonly Loose[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === "object" && each !== null) : [];
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function number(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+}

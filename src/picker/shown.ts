@@ -1,0 +1,39 @@
+/** What was read of a resource, as it is shown: the parts of a large text as one. */
+import type { Content } from "../resources.ts";
+import type { Preview } from "./state.ts";
+import { bareType, isPicture } from "./views/choose-view.ts";
+
+interface Common {
+  readonly uri: string;
+  /** As the server says it. */
+  readonly said: string;
+  /** The same without what follows a semicolon, in lower case. */
+  readonly type: string;
+  readonly isPicture: boolean;
+}
+
+export type Shown =
+  | (Common & { readonly text: string; readonly isWhole: boolean })
+  | (Common & { readonly bytes: Uint8Array });
+
+export function shownOf({ contents, resource, isPartial, next, isTaken }: Preview): readonly Shown[] {
+  const [first] = contents;
+  if (!first && resource.size !== undefined)
+    return [{ ...common({ uri: resource.uri }, resource.mimeType), bytes: new Uint8Array() }];
+  // What a document's text is like is said by the text, not by the document.
+  const otherwise = isTaken ? "text/plain" : resource.mimeType;
+  const isText = contents.every(({ body }) => "text" in body);
+  if (!first || !isPartial || !isText)
+    return contents.map((content) => {
+      const { body } = content;
+      return { ...common(content, otherwise), ...("text" in body ? { text: body.text, isWhole: !isPartial } : body) };
+    });
+  const text = contents.map(({ body }) => ("text" in body ? body.text : "")).join("");
+  return [{ ...common(first, otherwise), uri: resource.uri, text, isWhole: next === undefined }];
+}
+
+function common({ uri, mimeType }: Pick<Content, "uri" | "mimeType">, otherwise = ""): Common {
+  const said = mimeType ?? otherwise;
+  const type = bareType(said);
+  return { uri, said, type, isPicture: isPicture(type) };
+}

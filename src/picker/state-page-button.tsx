@@ -1,0 +1,65 @@
+/** The way to the state page: there only for those who may see it, and loaded when it is opened. */
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Resources } from "../resources.ts";
+import type { Shared } from "./app.tsx";
+import type { StatePageProps } from "./state-page.tsx";
+import { statusUri } from "./state-page-status.ts";
+
+export interface StateButtonProps extends Shared {
+  /** The house, once there is one. */
+  house(): Resources | undefined;
+}
+
+const names = { en: "State", ja: "状態" };
+
+export function StateButton({ picker, language, house }: StateButtonProps) {
+  const [found, setFound] = useState<Resources>();
+  const [isOpen, setIsOpen] = useState(false);
+  const [page, setPage] = useState<{ readonly Page: ComponentType<StatePageProps> }>();
+
+  useEffect(() => {
+    const ended = new AbortController();
+    let asked: Resources | undefined;
+    async function look(): Promise<void> {
+      const there = picker.state.connection === "ready" ? house() : undefined;
+      if (!there || there === asked) return;
+      asked = there;
+      try {
+        await there.stat(statusUri, { caller: { id: "picker" }, signal: ended.signal });
+        setFound(there);
+      } catch {
+        // Somebody else's, or a server that has none.
+      }
+    }
+    picker.onChange(() => void look(), ended.signal);
+    void look();
+    return () => ended.abort();
+  }, [picker]);
+
+  useEffect(() => {
+    if (!found) return undefined;
+    const ended = new AbortController();
+    const press = (event: KeyboardEvent): void => {
+      if (!event.altKey || event.ctrlKey || event.metaKey || event.code !== "KeyS") return;
+      event.preventDefault();
+      setIsOpen(true);
+    };
+    addEventListener("keydown", press, { signal: ended.signal });
+    return () => ended.abort();
+  }, [found]);
+
+  useEffect(() => {
+    if (isOpen && !page) void import("./state-page.tsx").then(({ StatePage }) => setPage({ Page: StatePage }));
+  }, [isOpen, page]);
+
+  if (!found) return null;
+  return (
+    <>
+      <button type="button" aria-haspopup="dialog" aria-keyshortcuts="Alt+S" onClick={() => setIsOpen(true)}>
+        {names[language.code]}
+      </button>
+      {isOpen && page && <page.Page {...{ picker, language }} house={found} close={() => setIsOpen(false)} />}
+    </>
+  );
+}

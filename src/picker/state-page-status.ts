@@ -1,0 +1,101 @@
+/** What `pressmark://status` says, as far as it can be believed: another server may say it in another way. */
+import type { Content } from "../resources.ts";
+
+export const statusUri = "pressmark://status";
+
+export interface MountState {
+  readonly name: string;
+  readonly uri: string;
+  readonly state: "ok" | "failing" | "checking";
+  readonly problem?: string;
+  readonly indexed?: { readonly ready: number; readonly documents: number };
+}
+
+export interface Status {
+  readonly version?: string;
+  readonly mounts: readonly MountState[];
+  readonly index?: "starting" | "indexing" | "complete";
+  readonly clients: readonly {
+    readonly name: string;
+    readonly version: string;
+    readonly revision: string;
+    readonly since: string;
+    readonly connections: number;
+  }[];
+  readonly reads: readonly {
+    readonly uri: string;
+    readonly at: string;
+    readonly client: string;
+    readonly times: number;
+  }[];
+  readonly hosts: readonly {
+    readonly host: string;
+    readonly kind: "command" | "settings";
+    readonly file?: string;
+    readonly text: string;
+  }[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What is missing or of another kind is left out. Throws for what is no JSON object. */
+export function readStatus(contents: readonly Content[]): Status {
+  const [content] = contents;
+  const said = fieldsOf(JSON.parse(content && "text" in content.body ? content.body.text : ""));
+  if (!said) throw new TypeError("no status");
+  const index = wordOf(fieldsOf(said["index"])?.["state"], ["starting", "indexing", "complete"]);
+  return {
+    ...(typeof said["version"] === "string" && { version: said["version"] }),
+    ...(index && { index }),
+    mounts: each(said["mounts"], (fields) => {
+      const { name, uri, state, problem, indexed } = fields;
+      const { ready, documents } = fieldsOf(indexed) ?? {};
+      return {
+        name: textOf(name),
+        uri: textOf(uri),
+        state: wordOf(state, ["ok", "failing"]) ?? "checking",
+        ...(typeof problem === "string" && { problem }),
+        ...(typeof ready === "number" && { indexed: { ready, documents: numberOf(documents) } }),
+      };
+    }),
+    clients: each(said["clients"], ({ name, version, revision, since, connections }) => ({
+      name: textOf(name),
+      version: textOf(version),
+      revision: textOf(revision),
+      since: textOf(since),
+      connections: numberOf(connections),
+    })),
+    reads: each(said["reads"], ({ uri, at, client, times }) => ({
+      uri: textOf(uri),
+      at: textOf(at),
+      client: textOf(client),
+      times: numberOf(times),
+    })),
+    hosts: each(said["hosts"], ({ host, kind, file, text }) => ({
+      host: textOf(host),
+      kind: kind === "command" ? kind : "settings",
+      text: textOf(text),
+      ...(typeof file === "string" && { file }),
+    })),
+  };
+}
+
+function each<T>(list: unknown, read: (fields: Fields) => T): T[] {
+  return Array.isArray(list) ? list.map((item) => read(fieldsOf(item) ?? {})) : [];
+}
+
+function fieldsOf(value: unknown): Fields | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === "number" ? value : 0;
+}
+
+function wordOf<const Word extends string>(value: unknown, words: readonly Word[]): Word | undefined {
+  return words.find((word) => word === value);
+}

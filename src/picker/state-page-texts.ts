@@ -1,0 +1,72 @@
+/** What the state page says, in the languages that the page speaks. */
+
+const english = {
+  title: "State",
+  close: "Close",
+  loading: "Asking the server…",
+  failed: "The server does not say how it is",
+  retry: "Try again",
+  stale: "No news since the connection was lost; below is how it was",
+  mounts: "Mounts",
+  mount: "Mount",
+  health: "Health",
+  states: { ok: "works", failing: "does not answer", checking: "being looked at…" },
+  indexed: "Indexed",
+  documents: (count: number) => (count === 1 ? "1 document" : `${count} documents`),
+  notIndexed: "not indexed",
+  index: { starting: "The index is being opened", indexing: "The index is growing", complete: "The index is complete" },
+  clients: "Connected clients",
+  client: "Client",
+  revision: "Revision",
+  since: "Since",
+  connections: "Connections",
+  noClients: "Nobody is connected",
+  reads: "Read lately",
+  noReads: "Nothing has been read yet",
+  readBy: (client: string, when: string, times: number) =>
+    times === 1 ? `by ${client}, ${when}` : `by ${client}, ${when}, ${times} times`,
+  hosts: "Tell your host",
+  noHosts: "The program that started this server is connected already",
+  into: (file: string) => `into ${file}`,
+  type: "in a terminal",
+  intoSettings: "into its settings",
+  copyFor: (host: string) => `Copy for ${host}`,
+};
+
+export type StateTexts = typeof english;
+
+const japanese: StateTexts = {
+  title: "状態",
+  close: "閉じる",
+  loading: "サーバーに問い合わせています…",
+  failed: "サーバーの状態を取得できませんでした",
+  retry: "再試行",
+  stale: "接続が切れてから更新されていません。以下は最後の状態です",
+  mounts: "マウント",
+  mount: "マウント",
+  health: "状態",
+  states: { ok: "正常", failing: "応答なし", checking: "確認中…" },
+  indexed: "索引",
+  documents: (count) => `${count}件の文書`,
+  notIndexed: "索引なし",
+  index: { starting: "索引を開いています", indexing: "索引を作成中です", complete: "索引は完成しています" },
+  clients: "接続中のクライアント",
+  client: "クライアント",
+  revision: "リビジョン",
+  since: "接続時刻",
+  connections: "接続数",
+  noClients: "接続中のクライアントはありません",
+  reads: "最近読まれたもの",
+  noReads: "まだ何も読まれていません",
+  readBy: (client, when, times) => (times === 1 ? `${client}、${when}` : `${client}、${when}、${times}回`),
+  hosts: "ホストの設定",
+  noHosts: "このサーバーを起動したプログラムはすでに接続しています",
+  into: (file) => `${file} に記述`,
+  type: "端末で実行",
+  intoSettings: "設定に記述",
+  copyFor: (host) => `${host}用をコピー`,
+};
+
+export function stateTexts(code: "en" | "ja"): StateTexts {
+  return code === "ja" ? japanese : english;
+}

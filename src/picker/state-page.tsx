@@ -1,0 +1,255 @@
+/** How the server is, live: mounts and their health, the index, who is connected, what was read, what to tell hosts. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Resources } from "../resources.ts";
+import type { Shared } from "./app.tsx";
+import { CopyButton } from "./copy-button.tsx";
+import { messageOf } from "./create-picker.ts";
+import { readStatus, type Status, statusUri } from "./state-page-status.ts";
+import { type StateTexts, stateTexts } from "./state-page-texts.ts";
+import { ago } from "./texts.ts";
+
+export interface StatePageProps extends Shared {
+  readonly house: Resources;
+  close(): void;
+}
+
+interface Seen {
+  readonly status?: Status;
+  readonly problem?: string;
+  readonly isStale?: boolean;
+}
+
+interface Part {
+  readonly status: Status;
+  readonly said: StateTexts;
+  when(iso: string): string;
+}
+
+const tickMs = 10_000;
+
+export function StatePage({ picker, language, house, close }: StatePageProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [turn, setTurn] = useState(0);
+  const [now, setNow] = useState(Date.now());
+  const { status, problem, isStale } = useStatus(house, turn, setNow);
+  const said = stateTexts(language.code);
+
+  useEffect(() => {
+    dialog.current?.showModal();
+    const tick = setInterval(() => setNow(Date.now()), tickMs);
+    return () => clearInterval(tick);
+  }, []);
+
+  const when = (iso: string): string => ago(iso, now, language.code);
+  return (
+    <dialog ref={dialog} class="state-page" aria-labelledby="state-title" onClose={close}>
+      <div class="state-top">
+        <h2 id="state-title">
+          {said.title} {status?.version !== undefined && <span class="quiet">Pressmark {status.version}</span>}
+        </h2>
+        <button type="button" onClick={() => dialog.current?.close()}>
+          {said.close}
+        </button>
+      </div>
+      {status ? (
+        <>
+          {isStale && (
+            <p class="stale" role="status">
+              {said.stale} <Retry {...{ said, setTurn }} />
+            </p>
+          )}
+          <Mounts {...{ status, said, when }} />
+          <Clients {...{ status, said, when }} />
+          <Reads
+            {...{ status, said, when }}
+            open={(uri) => {
+              picker.preview({ uri, name: uri.slice(uri.lastIndexOf("/") + 1) });
+              dialog.current?.close();
+            }}
+          />
+          <Hosts {...{ status, said, when, language, picker }} />
+        </>
+      ) : problem === undefined ? (
+        <p class="state" role="status">
+          {said.loading}
+        </p>
+      ) : (
+        <div class="state" role="alert">
+          <p>{said.failed}</p>
+          <p class="quiet">{problem}</p>
+          <Retry {...{ said, setTurn }} />
+        </div>
+      )}
+    </dialog>
+  );
+}
+
+/** What was last said, and again whenever it changes. */
+function useStatus(house: Resources, turn: number, heardAt: (now: number) => void): Seen {
+  const [seen, setSeen] = useState<Seen>({});
+  useEffect(() => {
+    const ended = new AbortController();
+    const call = { caller: { id: "picker" }, signal: ended.signal };
+    async function look(): Promise<void> {
+      const { contents } = await house.read(statusUri, call);
+      if (ended.signal.aborted) return;
+      heardAt(Date.now());
+      setSeen({ status: readStatus(contents) });
+    }
+    async function follow(): Promise<void> {
+      // Watched before it is read, so that nothing falls between. What cannot be watched is shown as it was.
+      const watch = await house.watch({ uris: [statusUri] }, call).catch(() => undefined);
+      await look();
+      for await (const _ of watch ?? []) await look();
+    }
+    follow().catch((cause: unknown) => {
+      if (!ended.signal.aborted) setSeen((before) => ({ ...before, problem: messageOf(cause), isStale: true }));
+    });
+    return () => ended.abort();
+  }, [house, turn]);
+  return seen;
+}
+
+function Retry({ said, setTurn }: { readonly said: StateTexts; setTurn(next: (turn: number) => number): void }) {
+  return (
+    <button type="button" onClick={() => setTurn((turn) => turn + 1)}>
+      {said.retry}
+    </button>
+  );
+}
+
+function Section({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
+  return (
+    <section aria-label={title}>
+      <h3>{title}</h3>
+      {children}
+    </section>
+  );
+}
+
+function Mounts({ status: { mounts, index }, said }: Part) {
+  return (
+    <Section title={said.mounts}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{said.mount}</th>
+            <th scope="col">{said.health}</th>
+            <th scope="col">{said.indexed}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {mounts.map(({ name, uri, state, problem, indexed }) => (
+            <tr key={uri}>
+              <th scope="row">
+                {name} <span class="uri">{uri}</span>
+              </th>
+              <td class={`health ${state}`}>
+                {said.states[state]}
+                {problem !== undefined && <span class="quiet"> {problem}</span>}
+              </td>
+              <td>
+                {indexed ? (
+                  <>
+                    <progress max={1} value={indexed.ready} aria-label={`${said.indexed}: ${name}`} />{" "}
+                    {said.documents(indexed.documents)}
+                  </>
+                ) : (
+                  <span class="quiet">{said.notIndexed}</span>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {index && <p class="quiet">{said.index[index]}</p>}
+    </Section>
+  );
+}
+
+function Clients({ status: { clients }, said, when }: Part) {
+  return (
+    <Section title={said.clients}>
+      {clients.length === 0 ? (
+        <p class="quiet">{said.noClients}</p>
+      ) : (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{said.client}</th>
+              <th scope="col">{said.revision}</th>
+              <th scope="col">{said.connections}</th>
+              <th scope="col">{said.since}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {clients.map(({ name, version, revision, connections, since }) => (
+              <tr key={`${name} ${version} ${revision}`}>
+                <th scope="row">
+                  {name} <span class="quiet">{version}</span>
+                </th>
+                <td>{revision}</td>
+                <td>{connections}</td>
+                <td>{when(since)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </Section>
+  );
+}
+
+function Reads({ status: { reads }, said, when, open }: Part & { open(uri: string): void }) {
+  return (
+    <Section title={said.reads}>
+      {reads.length === 0 ? (
+        <p class="quiet">{said.noReads}</p>
+      ) : (
+        <ol class="reads">
+          {reads.map(({ uri, at, client, times }) => (
+            <li key={`${client} ${uri}`}>
+              <button type="button" class="link uri" onClick={() => open(uri)}>
+                {uri}
+              </button>{" "}
+              <span class="quiet">{said.readBy(client, when(at), times)}</span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </Section>
+  );
+}
+
+function Hosts({ status: { hosts }, said, language: { texts } }: Part & Shared) {
+  return (
+    <Section title={said.hosts}>
+      {hosts.length === 0 ? (
+        <p class="quiet">{said.noHosts}</p>
+      ) : (
+        <dl class="hosts">
+          {hosts.map(({ host, kind, file, text }) => (
+            <div key={host}>
+              <dt>
+                {host}{" "}
+                <span class="quiet">
+                  {kind === "command" ? said.type : file === undefined ? said.intoSettings : said.into(file)}
+                </span>
+              </dt>
+              <dd>
+                <code>{text}</code>{" "}
+                <CopyButton
+                  texts={texts}
+                  label={said.copyFor(host)}
+                  text={() => Promise.resolve(text)}
+                  done={() => texts.copied}
+                />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,128 @@
+/** What was chosen, in the person's order: dragged, moved by buttons, or with Alt and the arrows. */
+import { useRef, useState } from "preact/hooks";
+import type { Shared } from "./app.tsx";
+
+export function TrayList({ picker, language: { texts, code } }: Shared) {
+  const { tray } = picker.state;
+  const [dragged, setDragged] = useState<string>();
+  /** Before which of them it would fall. */
+  const [target, setTarget] = useState<number>();
+  const [said, setSaid] = useState("");
+  const list = useRef<HTMLOListElement>(null);
+  const number = new Intl.NumberFormat(code);
+
+  function move(uri: string, name: string, to: number): void {
+    if (to < 0 || to >= tray.length) return;
+    picker.move(uri, to);
+    setSaid(texts.movedTo(name, to + 1, tray.length));
+  }
+
+  /** The row that the pointer is over, or the end: above its middle it falls before it. */
+  function placeAt(y: number): number {
+    const rows = [...(list.current?.children ?? [])];
+    const at = rows.findIndex((row) => {
+      const { top, height } = row.getBoundingClientRect();
+      return y < top + height / 2;
+    });
+    return at < 0 ? rows.length : at;
+  }
+
+  function drop(): void {
+    const from = tray.findIndex(({ resource }) => resource.uri === dragged);
+    const chosen = tray[from];
+    if (chosen && target !== undefined)
+      move(chosen.resource.uri, chosen.resource.name, target > from ? target - 1 : target);
+    setDragged(undefined);
+    setTarget(undefined);
+  }
+
+  return (
+    <>
+      <ol
+        ref={list}
+        class="chosen"
+        onDragOver={(event) => {
+          if (dragged === undefined) return;
+          event.preventDefault();
+          setTarget(placeAt(event.clientY));
+        }}
+        onDrop={(event) => {
+          event.preventDefault();
+          drop();
+        }}
+      >
+        {tray.map(({ resource: { uri, name, ...rest }, tokens }, index) => (
+          <li
+            key={uri}
+            class={dragged === undefined ? "" : uri === dragged ? "dragged" : index === target ? "target" : ""}
+            draggable
+            onDragStart={(event) => {
+              setDragged(uri);
+              event.dataTransfer?.setData("text/uri-list", uri);
+              if (event.dataTransfer) event.dataTransfer.effectAllowed = "copyMove";
+            }}
+            onDragEnd={() => {
+              setDragged(undefined);
+              setTarget(undefined);
+            }}
+            onKeyDown={(event) => {
+              const by = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : 0;
+              if (!event.altKey || by === 0) return;
+              event.preventDefault();
+              move(uri, name, index + by);
+            }}
+          >
+            <span class="grip" aria-hidden="true">
+              ⠿
+            </span>
+            <button
+              type="button"
+              class="link name"
+              title={uri}
+              aria-keyshortcuts="Alt+ArrowUp Alt+ArrowDown"
+              onClick={() => picker.preview({ uri, name, ...rest })}
+            >
+              {name}
+            </button>
+            <span class="fact">
+              {tokens === undefined
+                ? texts.counting
+                : tokens === "none"
+                  ? texts.noTokens
+                  : texts.tokens(number.format(tokens))}
+            </span>
+            <button
+              type="button"
+              class="small"
+              aria-label={texts.up(name)}
+              disabled={index === 0}
+              onClick={() => move(uri, name, index - 1)}
+            >
+              ↑
+            </button>
+            <button
+              type="button"
+              class="small"
+              aria-label={texts.down(name)}
+              disabled={index === tray.length - 1}
+              onClick={() => move(uri, name, index + 1)}
+            >
+              ↓
+            </button>
+            <button
+              type="button"
+              class="small"
+              aria-label={texts.unchoose(name)}
+              onClick={() => picker.toggle({ uri, name, ...rest })}
+            >
+              ×
+            </button>
+          </li>
+        ))}
+      </ol>
+      <p class="unseen" role="status">
+        {said}
+      </p>
+    </>
+  );
+}

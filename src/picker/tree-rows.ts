@@ -1,0 +1,239 @@
+/** The rows that a tree shows: one flat list, of which only what is in sight is ever made. */
+import type { Resource } from "../resources.ts";
+import { countOf, isFolder, type Tree } from "./tree.ts";
+
+export type Row =
+  | {
+      readonly kind: "resource";
+      readonly key: string;
+      readonly resource: Resource;
+      readonly depth: number;
+      readonly isFolder: boolean;
+      readonly isOpen: boolean;
+      /** Counted from 1. */
+      readonly position: number;
+      /** How many stand beside it; -1 where nobody knows yet. */
+      readonly siblings: number;
+    }
+  | {
+      readonly kind: "loading" | "more" | "failed" | "empty";
+      readonly key: string;
+      readonly folder: string;
+      readonly depth: number;
+      readonly problem?: string;
+    };
+
+export interface Rows {
+  readonly length: number;
+  at(index: number): Row | undefined;
+  /** The row that the branch of this one hangs on. */
+  parentOf(index: number): number | undefined;
+  /** Where the row with this key stands; `near` is looked at first. -1 where it is not. */
+  indexOf(key: string, near?: number): number;
+  /** The first resource from here on that fits, around the end. */
+  find(from: number, fits: (resource: Resource) => boolean): number | undefined;
+}
+
+/** A run of rows that stand in one page of one folder, or one row that says something of a folder. */
+interface Run {
+  readonly start: number;
+  readonly length: number;
+  readonly depth: number;
+  readonly parentAt: number | undefined;
+  readonly inside: Inside | Extract<Row, { readonly folder: string }>;
+}
+
+interface Inside {
+  readonly kind: "page";
+  readonly parent: string | undefined;
+  readonly page: readonly Resource[];
+  /** Where in the page the run begins. */
+  readonly from: number;
+  /** How many stand in the pages before. */
+  readonly before: number;
+  readonly siblings: number;
+}
+
+/** A directory that holds itself ends here. */
+const maxDepth = 64;
+
+/** So many rows are remembered: some screens of them. */
+const maxMade = 1000;
+
+/** A page never changes, so that its folders are looked for once. */
+const foldersOf = new WeakMap<readonly Resource[], readonly number[]>();
+
+export function rowsOf(tree: Tree): Rows {
+  const runs: Run[] = [];
+  const made = new Map<number, Row>();
+  let length = 0;
+  add([tree.roots], 0, undefined, undefined, tree.roots.length);
+
+  function push(count: number, depth: number, parentAt: number | undefined, inside: Run["inside"]): void {
+    if (count === 0) return;
+    runs.push({ start: length, length: count, depth, parentAt, inside });
+    length += count;
+  }
+
+  function add(
+    pages: readonly (readonly Resource[])[],
+    depth: number,
+    parent: string | undefined,
+    parentAt: number | undefined,
+    siblings: number,
+  ): void {
+    let before = 0;
+    for (const page of pages) {
+      let from = 0;
+      const upTo = (end: number): void => {
+        push(end - from, depth, parentAt, { kind: "page", parent, page, from, before, siblings });
+        from = end;
+      };
+      if (depth < maxDepth)
+        for (const index of foldersIn(page)) {
+          const uri = page[index]?.uri ?? "";
+          if (!tree.open.has(uri)) continue;
+          upTo(index + 1);
+          addInside(uri, depth + 1, length - 1);
+        }
+      upTo(page.length);
+      before += page.length;
+    }
+  }
+
+  function addInside(uri: string, depth: number, parentAt: number): void {
+    const folder = tree.folders.get(uri);
+    const { next, status = "loading", problem } = folder ?? {};
+    const count = countOf(folder);
+    add(folder?.pages ?? [], depth, uri, parentAt, next === undefined ? count : -1);
+    const kind = status !== "ready" ? status : next !== undefined ? "more" : count === 0 ? "empty" : undefined;
+    if (kind)
+      push(1, depth, parentAt, {
+        kind,
+        key: `${kind} ${uri}`,
+        folder: uri,
+        depth,
+        ...(kind === "failed" && problem !== undefined && { problem }),
+      });
+  }
+
+  function runAt(index: number): Run | undefined {
+    let [low, high] = [0, runs.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((runs[middle]?.start ?? 0) <= index) low = middle;
+      else high = middle - 1;
+    }
+    return index >= 0 && index < length ? runs[low] : undefined;
+  }
+
+  /** The same row each time, so that whoever has drawn it knows it again. */
+  function at(index: number): Row | undefined {
+    const known = made.get(index);
+    if (known) return known;
+    const row = make(index);
+    if (made.size >= maxMade) made.clear();
+    if (row) made.set(index, row);
+    return row;
+  }
+
+  function make(index: number): Row | undefined {
+    const run = runAt(index);
+    if (run?.inside.kind !== "page") return run?.inside;
+    const { page, from, before, parent, siblings } = run.inside;
+    const place = from + index - run.start;
+    const resource = page[place];
+    if (!resource) return undefined;
+    const folder = isFolder(resource);
+    return {
+      kind: "resource",
+      key: keyOf(parent, resource),
+      resource,
+      depth: run.depth,
+      isFolder: folder,
+      isOpen: folder && tree.open.has(resource.uri),
+      position: before + place + 1,
+      siblings,
+    };
+  }
+
+  return {
+    get length() {
+      return length;
+    },
+    at,
+    parentOf: (index) => runAt(index)?.parentAt,
+    indexOf(key, near = 0) {
+      if (at(near)?.key === key) return near;
+      for (const { start, length: count, inside } of runs) {
+        if (inside.kind !== "page") {
+          if (inside.key === key) return start;
+        } else if (key.startsWith(`${inside.parent ?? ""} `)) {
+          const { page, from, parent } = inside;
+          for (let step = 0; step < count; step += 1) if (keyOf(parent, page[from + step]) === key) return start + step;
+        }
+      }
+      return -1;
+    },
+    find(first, fits) {
+      const begin = length === 0 ? 0 : first % length;
+      return seek(begin, length) ?? seek(0, begin);
+
+      function seek(from: number, to: number): number | undefined {
+        for (const { start, length: count, inside } of runs) {
+          if (inside.kind !== "page" || start + count <= from || start >= to) continue;
+          for (let index = Math.max(from, start); index < Math.min(to, start + count); index += 1) {
+            const resource = inside.page[inside.from + index - start];
+            if (resource && fits(resource)) return index;
+          }
+        }
+        return undefined;
+      }
+    },
+  };
+}
+
+function keyOf(parent: string | undefined, resource: Resource | undefined): string {
+  return `${parent ?? ""} ${resource?.uri ?? ""}`;
+}
+
+function foldersIn(page: readonly Resource[]): readonly number[] {
+  const known = foldersOf.get(page);
+  if (known) return known;
+  const found = page.flatMap((resource, index) => (isFolder(resource) ? [index] : []));
+  foldersOf.set(page, found);
+  return found;
+}
+
+/** Where a key leads from the row at `from`; undefined for a key that leads nowhere. */
+export function moved({ length }: Rows, from: number, key: string, page: number): number | undefined {
+  const last = length - 1;
+  switch (key) {
+    case "ArrowDown":
+      return Math.min(last, from + 1);
+    case "ArrowUp":
+      return Math.max(0, from - 1);
+    case "PageDown":
+      return Math.min(last, from + page);
+    case "PageUp":
+      return Math.max(0, from - page);
+    case "Home":
+      return 0;
+    case "End":
+      return last;
+    default:
+      return undefined;
+  }
+}
+
+/** The next row whose name begins with what was typed, around the end. One letter goes on, more letters stay where they fit. */
+export function jumped(rows: Rows, from: number, typed: string): number | undefined {
+  const wanted = folded(typed);
+  // So much of a name decides, whatever it is made of.
+  const length = 4 * wanted.length + 8;
+  return rows.find(wanted.length > 1 ? from : from + 1, ({ name }) => folded(name.slice(0, length)).startsWith(wanted));
+}
+
+function folded(text: string): string {
+  return text.normalize("NFKC").toLowerCase();
+}

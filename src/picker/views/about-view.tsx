@@ -1,0 +1,124 @@
+/** What is said of a resource beside its content: annotations, sizes, and whatever the server adds. */
+import type { ComponentChild } from "preact";
+import type { Preview } from "../state.ts";
+import { ago, inUnits, type Language } from "../texts.ts";
+import { estimateTokens } from "../../lib/estimate-tokens.ts";
+import { type Json, parseJson } from "./json.ts";
+import { JsonTree } from "./json-tree.tsx";
+
+interface AboutProps {
+  readonly preview: Preview;
+  readonly language: Language;
+  readonly now: number;
+}
+
+type Fact = readonly [name: string, value: ComponentChild];
+
+export default function AboutView({ preview: { resource, contents, isPartial }, language, now }: AboutProps) {
+  const { texts, code } = language;
+  const { annotations = {}, meta } = resource;
+  const { lastModified, priority, audience } = annotations;
+  const facts: readonly Fact[] = [
+    ["URI", <code>{resource.uri}</code>],
+    [texts.shown.name, resource.name],
+    [texts.shown.title, resource.title],
+    [texts.shown.description, resource.description],
+    [texts.shown.mimeType, resource.mimeType ?? texts.unknownType],
+    [
+      texts.shown.size,
+      resource.size !== undefined && `${inUnits(resource.size)} (${resource.size.toLocaleString(code)} B)`,
+    ],
+    [texts.shown.lastModified, lastModified !== undefined && modified(lastModified)],
+    [texts.shown.priority, priority !== undefined && priorityView(priority)],
+    [texts.shown.audience, audience?.map((each) => texts.shown.audiences[each] ?? each).join(", ")],
+  ];
+  return (
+    <div class="facts-view">
+      <Facts facts={facts} />
+      {meta && (
+        <>
+          <h3>
+            <code>_meta</code>
+          </h3>
+          <Meta {...{ meta, texts }} />
+        </>
+      )}
+      {contents.map((content, index) => (
+        <section key={index}>
+          <h3>{contents.length > 1 ? texts.shown.contentOf(index + 1, contents.length) : texts.shown.content}</h3>
+          <Facts
+            facts={[
+              ["URI", <code>{content.uri}</code>],
+              [texts.shown.mimeType, content.mimeType ?? texts.unknownType],
+              ...("text" in content.body ? measures(content.body.text) : bytes(content.body.bytes)),
+            ]}
+          />
+          {content.meta && (
+            <>
+              <h4>
+                <code>_meta</code>
+              </h4>
+              <Meta meta={content.meta} texts={texts} />
+            </>
+          )}
+        </section>
+      ))}
+      {isPartial && <p class="quiet">{texts.shown.partlyRead}</p>}
+    </div>
+  );
+
+  function modified(iso: string): string {
+    const atMs = Date.parse(iso);
+    if (Number.isNaN(atMs)) return iso;
+    const said = new Intl.DateTimeFormat(code, { dateStyle: "long", timeStyle: "medium" }).format(atMs);
+    return `${said} (${ago(iso, now, code)})`;
+  }
+
+  function priorityView(value: number): ComponentChild {
+    return (
+      <>
+        <meter min="0" max="1" value={value} aria-label={texts.shown.priority} /> {value}
+      </>
+    );
+  }
+
+  function measures(text: string): readonly Fact[] {
+    const lines = text === "" ? 0 : text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
+    return [
+      [texts.shown.length, texts.shown.lengthOf(text.length.toLocaleString(code), lines.toLocaleString(code))],
+      [texts.shown.cost, texts.tokens(estimateTokens(text).toLocaleString(code))],
+    ];
+  }
+
+  function bytes(body: Uint8Array): readonly Fact[] {
+    return [[texts.shown.size, inUnits(body.length)]];
+  }
+}
+
+function Facts({ facts }: { readonly facts: readonly Fact[] }) {
+  return (
+    <dl>
+      {facts.map(
+        ([name, value]) =>
+          Boolean(value) && (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+      )}
+    </dl>
+  );
+}
+
+function Meta({
+  meta,
+  texts,
+}: {
+  readonly meta: Readonly<Record<string, unknown>>;
+  readonly texts: Language["texts"];
+}) {
+  // It came as JSON, and is JSON again.
+  const value: Json = parseJson(JSON.stringify(meta))?.value ?? {};
+  return <JsonTree {...{ value, texts }} />;
+}

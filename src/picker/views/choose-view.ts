@@ -1,0 +1,65 @@
+/** Which renderer shows what. None of them is loaded before it is needed. */
+import type { Load } from "./lazily.tsx";
+import type { ViewProps } from "./view.ts";
+
+export type ViewName = keyof typeof views;
+
+export const views = {
+  markdown: () => import("./markdown-view.tsx"),
+  code: () => import("./code-view.tsx"),
+  separated: () => import("./separated-view.tsx"),
+  json: () => import("./json-view.tsx"),
+  jsonLines: () => import("./json-lines-view.tsx"),
+  diff: () => import("./diff-view.tsx"),
+  diagram: () => import("./diagram-view.tsx"),
+} satisfies Record<string, Load<ViewProps>>;
+
+const pictures = /^image\/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml|x-icon|vnd\.microsoft\.icon)$/;
+/** What is longer is shown as it is written: it would take too long to be made into anything else. */
+const maxLength: Readonly<Partial<Record<ViewName, number>>> = {
+  markdown: 256 * 1024,
+  json: 8 * 1024 * 1024,
+  diagram: 256 * 1024,
+};
+
+/** Without what follows a semicolon, in lower case. */
+export function bareType(type = ""): string {
+  return type.replace(/;.*$/s, "").trim().toLowerCase();
+}
+
+export function isPicture(type: string): boolean {
+  return pictures.test(type);
+}
+
+/** Undefined for what is best shown as it is. */
+export function viewFor(type: string, text: string, isWhole: boolean): ViewName | undefined {
+  const name = viewOf(type);
+  if (name === undefined || text.length > (maxLength[name] ?? Infinity)) return undefined;
+  // Half of these is none.
+  return !isWhole && (name === "markdown" || name === "json" || name === "diagram") ? undefined : name;
+}
+
+function viewOf(type: string): ViewName | undefined {
+  switch (type) {
+    case "":
+    case "text/plain":
+      return undefined;
+    case "text/markdown":
+      return "markdown";
+    case "text/csv":
+    case "text/tab-separated-values":
+      return "separated";
+    case "application/jsonl":
+    case "application/x-ndjson":
+    case "application/json-lines":
+      return "jsonLines";
+    case "text/x-diff":
+    case "text/x-patch":
+      return "diff";
+    case "text/vnd.mermaid":
+    case "text/x-mermaid":
+      return "diagram";
+    default:
+      return type === "application/json" || type === "text/json" || type.endsWith("+json") ? "json" : "code";
+  }
+}

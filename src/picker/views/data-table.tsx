@@ -1,0 +1,147 @@
+/** A table of any length: what is far from being seen is room of the same height. */
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import type { Texts } from "../texts.ts";
+import { isNumber } from "./series.ts";
+import { type Blocks, useBlocks } from "./use-blocks.ts";
+
+interface TableProps {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  readonly label: string;
+  readonly texts: Texts;
+}
+
+const rowsAtOnce = 50;
+const rowHeightPx = 29;
+const maxColumns = 100;
+/** A cell that is longer is cut: nobody reads it in a table. */
+const maxCell = 1000;
+
+export function DataTable({ head, rows, label, texts }: TableProps) {
+  const columns = useMemo(() => columnsOf(head, rows), [head, rows]);
+  const { element, blocks } = useBlocks(Math.ceil(rows.length / rowsAtOnce), rowsAtOnce * rowHeightPx);
+  const [above, below] = blocks.room;
+  const width = columns.reduce((sum, column) => sum + column.width, 6);
+  const hidden = Math.max(0, widest(head, rows) - columns.length);
+  return (
+    <>
+      <p class="quiet">
+        {texts.shown.rows(rows.length)}
+        {hidden > 0 && ` ${texts.shown.moreColumns(hidden)}`}
+      </p>
+      <table
+        ref={element}
+        class="data"
+        aria-label={label}
+        aria-rowcount={rows.length + 1}
+        style={{ width: `${width}ch` }}
+      >
+        <colgroup>
+          <col style={{ width: "6ch" }} />
+          {columns.map((column, index) => (
+            <col key={index} style={{ width: `${column.width}ch` }} />
+          ))}
+        </colgroup>
+        <thead>
+          <tr aria-rowindex={1}>
+            <th scope="col" class="row-number">
+              #
+            </th>
+            {columns.map((column, index) => (
+              <th key={index} scope="col" class={column.isNumeric ? "numeric" : ""}>
+                {column.name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <Room height={above} />
+        {Array.from({ length: Math.max(0, blocks.end - blocks.first) }, (_, order) => (
+          <Rows key={blocks.first + order} index={blocks.first + order} {...{ rows, columns, blocks }} />
+        ))}
+        <Room height={below} />
+      </table>
+    </>
+  );
+}
+
+function Room({ height }: { readonly height: number }) {
+  return (
+    height > 0 && (
+      <tbody aria-hidden="true">
+        <tr style={{ height: `${height}px` }}>
+          <td class="room" />
+        </tr>
+      </tbody>
+    )
+  );
+}
+
+interface RowsProps {
+  readonly index: number;
+  readonly rows: TableProps["rows"];
+  readonly columns: readonly Column[];
+  readonly blocks: Blocks;
+}
+
+function Rows({ index, rows, columns, blocks }: RowsProps) {
+  const element = useRef<HTMLTableSectionElement>(null);
+  useLayoutEffect(() => {
+    if (element.current) blocks.measured(index, element.current.offsetHeight);
+  });
+  const first = index * rowsAtOnce;
+  return (
+    <tbody ref={element}>
+      {rows.slice(first, first + rowsAtOnce).map((row, order) => (
+        <tr key={order} aria-rowindex={first + order + 2}>
+          <th scope="row" class="row-number">
+            {first + order + 1}
+          </th>
+          {columns.map(({ isNumeric }, column) => (
+            <td key={column} class={isNumeric ? "numeric" : ""}>
+              {cut(row[column] ?? "")}
+            </td>
+          ))}
+        </tr>
+      ))}
+    </tbody>
+  );
+}
+
+interface Column {
+  readonly name: string;
+  /** In widths of a digit. */
+  readonly width: number;
+  readonly isNumeric: boolean;
+}
+
+const looked = 200;
+
+/** As wide as the first rows need, so that scrolling moves nothing. */
+function columnsOf(head: TableProps["head"], rows: TableProps["rows"]): readonly Column[] {
+  const first = rows.slice(0, looked);
+  return Array.from({ length: Math.min(maxColumns, widest(head, rows)) }, (_, index) => {
+    const cells = first.map((row) => row[index] ?? "");
+    const filled = cells.filter((cell) => cell !== "");
+    // What stands at the top is bold.
+    const widths = [roughWidth(head[index] ?? "") * 1.2, ...cells.map(roughWidth)];
+    return {
+      name: cut(head[index] ?? ""),
+      width: Math.min(48, Math.max(5, ...widths)) + 3,
+      isNumeric: filled.length > 0 && filled.every(isNumber),
+    };
+  });
+}
+
+function widest(head: TableProps["head"], rows: TableProps["rows"]): number {
+  return rows.slice(0, looked).reduce((most, row) => Math.max(most, row.length), head.length);
+}
+
+function roughWidth(text: string): number {
+  let width = 0;
+  for (let at = 0; at < Math.min(text.length, 60); at += 1) width += text.charCodeAt(at) >= 0x1100 ? 2 : 1;
+  return width;
+}
+
+function cut(text: string): string {
+  return text.length > maxCell ? `${text.slice(0, maxCell)}…` : text;
+}

@@ -1,0 +1,122 @@
+/** A unified diff as values: files, and in each the runs of lines that were added, removed or left. */
+
+export type LineKind = "added" | "removed" | "same" | "hunk" | "note";
+
+export interface DiffLine {
+  readonly kind: LineKind;
+  /** Without the sign. */
+  readonly text: string;
+  readonly before?: number;
+  readonly after?: number;
+}
+
+export interface FileDiff {
+  /** What it is called afterwards, or was before where it is gone; empty for what stands before the first file. */
+  readonly name: string;
+  readonly was?: string;
+  readonly added: number;
+  readonly removed: number;
+  readonly lines: readonly DiffLine[];
+}
+
+const hunk = /^@@+ -(\d{1,9})(?:,(\d{1,9}))? (?:-\d+(?:,\d+)? )*\+(\d{1,9})(?:,(\d{1,9}))? @@+/;
+
+/** Of a line that names files. */
+const maxName = 1000;
+
+export function parseDiff(text: string): readonly FileDiff[] {
+  const files: FileDiff[] = [];
+  let lines: DiffLine[] = [];
+  let hasHunk = false;
+  let [before, after] = [0, 0];
+  /** How many lines of the hunk are still to come: within it, nothing is a heading. */
+  let [leftBefore, leftAfter] = [0, 0];
+  let [name, was]: [string, string | undefined] = ["", undefined];
+
+  const flush = (): void => {
+    const count = (kind: LineKind): number => lines.filter((line) => line.kind === kind).length;
+    if (lines.length > 0 || name !== "")
+      files.push({
+        name,
+        lines,
+        added: count("added"),
+        removed: count("removed"),
+        ...(was !== undefined && was !== name && { was }),
+      });
+    lines = [];
+    hasHunk = false;
+    [name, was] = ["", undefined];
+  };
+
+  const all = text.split("\n");
+  if (all.at(-1) === "") all.pop();
+  for (const [index, raw] of all.entries()) {
+    const line = raw.endsWith("\r") ? raw.slice(0, -1) : raw;
+    if (leftBefore > 0 || leftAfter > 0) {
+      if (takeChange(line)) continue;
+      [leftBefore, leftAfter] = [0, 0];
+    }
+    const [found, fromBefore = "", lengthBefore = "1", fromAfter = "", lengthAfter = "1"] = hunk.exec(line) ?? [];
+    if (found !== undefined) {
+      [before, after] = [Number(fromBefore), Number(fromAfter)];
+      [leftBefore, leftAfter] = [Number(lengthBefore), Number(lengthAfter)];
+      lines.push({ kind: "hunk", text: line });
+      hasHunk = true;
+    } else if (line.startsWith("diff ")) {
+      flush();
+      name = /^diff --git "?a\/.* "?b\/(.*?)"?$/.exec(line.slice(0, maxName))?.[1] ?? line.slice(5, maxName);
+      lines.push({ kind: "note", text: line });
+    } else if (line.startsWith("--- ") && all[index + 1]?.startsWith("+++ ")) {
+      // Without a line of its own, this is where the next file begins.
+      if (hasHunk) flush();
+      was = nameOf(line);
+      if (was !== undefined && name === "") name = was;
+      lines.push({ kind: "note", text: line });
+    } else if (line.startsWith("+++ ") && all[index - 1]?.startsWith("--- ")) {
+      name = nameOf(line) ?? name;
+      lines.push({ kind: "note", text: line });
+    } else {
+      if (line.startsWith("rename from ")) was = line.slice("rename from ".length);
+      lines.push({ kind: "note", text: line });
+    }
+  }
+  flush();
+  return files;
+
+  function takeChange(line: string): boolean {
+    const sign = line[0] ?? " ";
+    const rest = line.slice(1);
+    if (sign === "+") lines.push({ kind: "added", text: rest, after: after++ });
+    else if (sign === "-") lines.push({ kind: "removed", text: rest, before: before++ });
+    else if (sign === " ") lines.push({ kind: "same", text: rest, before: before++, after: after++ });
+    else if (sign === "\\") {
+      lines.push({ kind: "note", text: line });
+      return true;
+    } else return false;
+    if (sign !== "+") leftBefore -= 1;
+    if (sign !== "-") leftAfter -= 1;
+    return true;
+  }
+}
+
+/** Undefined for what is nothing, `/dev/null`. */
+function nameOf(line: string): string | undefined {
+  const path = line.slice(4).replace(/\t.*$/, "").replaceAll(/^"|"$/g, "");
+  return path === "/dev/null" ? undefined : path.replace(/^[ab]\//, "");
+}
+
+export interface RunOfLines {
+  readonly kind: LineKind;
+  readonly lines: readonly DiffLine[];
+}
+
+/** Lines of one kind that follow each other. */
+export function runsOf(lines: readonly DiffLine[]): readonly RunOfLines[] {
+  const runs: { kind: LineKind; lines: DiffLine[] }[] = [];
+  for (const line of lines) {
+    const last = runs.at(-1);
+    if (last?.kind === line.kind) last.lines.push(line);
+    else runs.push({ kind: line.kind, lines: [line] });
+  }
+  return runs;
+}

@@ -1,0 +1,85 @@
+/** JSON as a tree that opens where one looks. What is closed is not drawn, however deep or long it is. */
+import { useState } from "preact/hooks";
+import type { Texts } from "../texts.ts";
+import { compact, isList, isObject, type Json, leaf } from "./json.ts";
+
+interface TreeProps {
+  readonly value: Json;
+  readonly texts: Texts;
+}
+
+const firstShown = 100;
+const moreShown = 400;
+const maxString = 4000;
+const previewLength = 80;
+
+export function JsonTree({ value, texts }: TreeProps) {
+  return (
+    <ul class="json">
+      <Node {...{ value, texts }} depth={0} />
+    </ul>
+  );
+}
+
+interface NodeProps extends TreeProps {
+  readonly name?: string | number;
+  readonly depth: number;
+}
+
+function Node({ value, name, depth, texts }: NodeProps) {
+  const size = isList(value) ? value.length : isObject(value) ? Object.keys(value).length : undefined;
+  const [isOpen, setOpen] = useState(depth === 0 || (depth < 3 && (size ?? 0) <= 12));
+  const [shown, setShown] = useState(firstShown);
+  const label = name !== undefined && (
+    <>
+      <span class={typeof name === "number" ? "json-index" : "code-variable"}>{name}</span>
+      {": "}
+    </>
+  );
+  if (size === undefined || size === 0)
+    return (
+      <li class="json-leaf">
+        {label}
+        <Leaf value={value} />
+      </li>
+    );
+  const entries: readonly (readonly [string | number, Json])[] = !isOpen
+    ? []
+    : isList(value)
+      ? value.slice(0, shown).map((each, index) => [index, each] as const)
+      : Object.entries(value as Readonly<Record<string, Json>>).slice(0, shown);
+  return (
+    <li>
+      <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>
+          {label}
+          <span class="quiet">{isList(value) ? `[${size}]` : `{${size}}`}</span>
+          {!isOpen && <span class="json-preview">{compact(value, previewLength)}</span>}
+        </summary>
+        {isOpen && (
+          <ul>
+            {entries.map(([each, inner]) => (
+              <Node key={each} name={each} value={inner} depth={depth + 1} texts={texts} />
+            ))}
+            {size > shown && (
+              <li>
+                <button type="button" class="small" onClick={() => setShown(shown + moreShown)}>
+                  {texts.shown.andMore(size - shown)}
+                </button>
+              </li>
+            )}
+          </ul>
+        )}
+      </details>
+    </li>
+  );
+}
+
+function Leaf({ value }: { readonly value: Json }) {
+  if (isList(value)) return <span class="quiet">[]</span>;
+  if (isObject(value)) return <span class="quiet">{"{}"}</span>;
+  const text = leaf(value);
+  const kind =
+    typeof value === "string" ? "string" : value === null || typeof value === "boolean" ? "keyword" : "number";
+  return <span class={`code-${kind}`}>{text.length > maxString ? `${text.slice(0, maxString)}…` : text}</span>;
+}

@@ -1,0 +1,62 @@
+/** JSON: what it tells of as a plot, a schema or a table where it is one, and as a tree otherwise. */
+import type { ComponentChild } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import { Choices } from "./choices.tsx";
+import { DataTable } from "./data-table.tsx";
+import { type Json, parseJson } from "./json.ts";
+import { JsonTree } from "./json-tree.tsx";
+import { Lazily } from "./lazily.tsx";
+import { recordsIn } from "./records.ts";
+import { parseSchema } from "./schema.ts";
+import { seriesOfMatrix } from "./series.ts";
+import { TextView } from "./text-view.tsx";
+import type { ViewProps } from "./view.ts";
+
+const loadPlot = () => import("./plot.tsx");
+const loadSchema = () => import("./schema-view.tsx");
+
+export default function JsonView(props: ViewProps) {
+  const { text, language } = props;
+  const { texts } = language;
+  const read = useMemo(() => parseJson(text), [text]);
+  const [isTree, setTree] = useState(false);
+  const other = useMemo(() => read && inItsWay(read.value, props), [read, language]);
+  if (!read) return <TextView text={text} />;
+  const tree = <JsonTree value={read.value} texts={texts} />;
+  if (!other) return tree;
+  return (
+    <>
+      <Choices
+        label={texts.shown.shownAs}
+        choices={[
+          [other.name, !isTree, () => setTree(false)],
+          [texts.shown.asTree, isTree, () => setTree(true)],
+        ]}
+      />
+      {isTree ? tree : other.view}
+    </>
+  );
+}
+
+interface Way {
+  readonly name: string;
+  readonly view: ComponentChild;
+}
+
+function inItsWay(value: Json, { language, name, uri, follow }: ViewProps): Way | undefined {
+  const { texts } = language;
+  const waiting = () => <p class="quiet">{texts.loading}</p>;
+  const schema = parseSchema(value);
+  if (schema) {
+    const props = { schema, uri, language, follow };
+    return { name: texts.shown.asSchema, view: <Lazily load={loadSchema} props={props} meanwhile={waiting} /> };
+  }
+  const series = seriesOfMatrix(value);
+  if (series && series.length > 0)
+    return {
+      name: texts.shown.asPlot,
+      view: <Lazily load={loadPlot} props={{ series, language }} meanwhile={waiting} />,
+    };
+  const records = recordsIn(value);
+  return records && { name: texts.shown.asTable, view: <DataTable {...records} texts={texts} label={name} /> };
+}

@@ -1,0 +1,84 @@
+/** JSON as values, with numbers as they are written: what a model reads is not what a computer rounds it to. */
+
+export type Json = null | boolean | string | number | Exact | readonly Json[] | { readonly [name: string]: Json };
+
+/** A number that would not survive being one. */
+export class Exact {
+  readonly source: string;
+  constructor(source: string) {
+    this.source = source;
+  }
+}
+
+/** Of numbers within that many digits none is lost. */
+const mayLose = /[\d.]{16}|\d[eE][-+]?\d/;
+
+/** Undefined for what is no JSON. */
+export function parseJson(text: string): { readonly value: Json } | undefined {
+  try {
+    return { value: JSON.parse(text, mayLose.test(text) ? keepExact : undefined) as Json };
+  } catch (cause) {
+    // Exact numbers are found by going down, which ends somewhere; the values themselves are not.
+    return cause instanceof RangeError ? parsePlainly(text) : undefined;
+  }
+}
+
+function parsePlainly(text: string): { readonly value: Json } | undefined {
+  try {
+    return { value: JSON.parse(text) as Json };
+  } catch {
+    return undefined;
+  }
+}
+
+function keepExact(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const source = context?.source;
+  if (typeof value !== "number" || source === undefined || String(value) === source) return value;
+  return !Number.isFinite(value) || /\d{16}/.test(source.replace(".", "")) ? new Exact(source) : value;
+}
+
+export function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+export function isObject(value: Json | undefined): value is { readonly [name: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Exact);
+}
+
+const deepest = 6;
+
+/** On one line, and no longer than is wanted. */
+export function compact(value: Json, maxLength: number): string {
+  let text = "";
+  const add = (each: Json, depth: number): void => {
+    if (text.length > maxLength) return;
+    if (isList(each)) {
+      text += "[";
+      if (depth > deepest) text += "…";
+      else
+        for (const [index, item] of each.entries()) {
+          if (text.length > maxLength) break;
+          if (index > 0) text += ", ";
+          add(item, depth + 1);
+        }
+      text += "]";
+    } else if (isObject(each)) {
+      text += "{";
+      if (depth > deepest) text += "…";
+      else
+        for (const [index, [name, item]] of Object.entries(each).entries()) {
+          if (text.length > maxLength) break;
+          text += `${index > 0 ? ", " : ""}${JSON.stringify(name)}: `;
+          add(item, depth + 1);
+        }
+      text += "}";
+    } else text += leaf(each);
+  };
+  add(value, 0);
+  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+}
+
+/** What has nothing in it, as JSON writes it. */
+export function leaf(value: null | boolean | string | number | Exact): string {
+  return value instanceof Exact ? value.source : JSON.stringify(value);
+}

@@ -1,0 +1,47 @@
+/** Many objects of one kind as a table. */
+import { compact, isList, isObject, type Json } from "./json.ts";
+
+export interface Records {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+const maxColumns = 200;
+const maxCell = 1000;
+
+/** Of a list of objects, or of an object that holds one table and little else; undefined for anything else. */
+export function recordsIn(value: Json): Records | undefined {
+  if (isList(value)) return recordsOf(value);
+  if (!isObject(value)) return undefined;
+  const { columns, rows } = value;
+  if (columns !== undefined && rows !== undefined && isList(columns) && isList(rows)) {
+    const names = columns.map((column) => (isObject(column) ? column["name"] : column));
+    if (names.every((name) => typeof name === "string") && rows.every(isList))
+      return { head: names, rows: rows.map((row) => row.map(cellOf)) };
+  }
+  return rows !== undefined && isList(rows) ? recordsOf(rows) : undefined;
+}
+
+/** Undefined unless all of them are objects, and have few enough names between them. */
+export function recordsOf(values: readonly Json[]): Records | undefined {
+  if (values.length === 0) return undefined;
+  // Names are hostile: a map takes any of them for what it is.
+  const places = new Map<string, number>();
+  const rows: string[][] = [];
+  for (const value of values) {
+    if (!isObject(value)) return undefined;
+    const row: string[] = [];
+    for (const [name, each] of Object.entries(value)) {
+      const place = places.get(name) ?? places.size;
+      if (place >= maxColumns) return undefined;
+      places.set(name, place);
+      row[place] = cellOf(each);
+    }
+    rows.push(Array.from(row, (cell) => cell ?? ""));
+  }
+  return places.size === 0 ? undefined : { head: [...places.keys()], rows };
+}
+
+function cellOf(value: Json): string {
+  return typeof value === "string" ? value : compact(value, maxCell);
+}

@@ -1,0 +1,104 @@
+/** The picker as an MCP App: a page in one file that a host shows, and the tool that has it shown. */
+import { notFound, ResourceError } from "../errors.ts";
+import { isRecord, member, type Params } from "../protocol/message.ts";
+import { type NamedMount, rootOf } from "../protocol/tools/mounts.ts";
+import type { Tool } from "../protocol/tools.ts";
+import type { Caller } from "../resources.ts";
+import type { Mount } from "../router/route.ts";
+import type { Entry, Source } from "../source.ts";
+
+export const pickerAppUri = "ui://pressmark/picker";
+const extension = "io.modelcontextprotocol/ui";
+/** https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx */
+const appType = "text/html;profile=mcp-app";
+
+const entry: Entry = {
+  path: "picker",
+  title: "Picker",
+  description: "A page to see, search and choose resources in",
+  mimeType: appType,
+};
+/** Everything is in the file: it loads nothing, and asks the server through the host alone. */
+const meta = { ui: { csp: {}, permissions: { clipboardWrite: {} }, prefersBorder: true } };
+
+/** Read by hosts that follow the tool's link, and not listed: it is nothing that a model should read. */
+export function pickerAppMount(file: string | undefined): Mount {
+  let text: Promise<string> | undefined;
+  const source: Source = {
+    list: async () => ({ items: [] }),
+
+    async read({ path, query }) {
+      if (path !== entry.path || query) throw notFound(path);
+      text ??= readPage(file);
+      try {
+        return [{ mimeType: appType, body: { text: await text }, meta }];
+      } catch (cause) {
+        // Perhaps it is being built just now.
+        text = undefined;
+        throw new ResourceError("unavailable", "the picker is not built", { cause });
+      }
+    },
+
+    async stat({ path, query }) {
+      if (path !== entry.path || query) throw notFound(path);
+      return { ...entry, meta };
+    },
+  };
+  return { name: "pressmark/ui", base: "ui://pressmark/", source };
+}
+
+async function readPage(file: string | undefined): Promise<string> {
+  const [{ readFile }, { join }, { packageFolder }] = await Promise.all([
+    import("node:fs/promises"),
+    import("node:path"),
+    import("../config/package-folder.ts"),
+  ]);
+  return readFile(file ?? join(packageFolder(), "dist", "picker-app.html"), "utf8");
+}
+
+export interface PickToolOptions {
+  /** Those that this caller may know of. */
+  mounts(caller: Caller): readonly NamedMount[];
+  /** The names of the tools that the page may call. */
+  readonly tools: readonly string[];
+}
+
+export function createPickTool({ mounts, tools }: PickToolOptions): Tool {
+  return {
+    name: "pick_resources",
+    title: "Let the person pick resources",
+    description:
+      "Show the person a page in which they see, search and choose resources themselves. Call it when they want to pick what you should read, or when you cannot tell which of many resources they mean. What they choose reaches you through the host.",
+    inputSchema: { type: "object", properties: {}, additionalProperties: false },
+    outputSchema: {
+      type: "object",
+      properties: {
+        mounts: {
+          type: "array",
+          items: {
+            type: "object",
+            properties: { name: { type: "string" }, uri: { type: "string" } },
+            required: ["name", "uri"],
+          },
+        },
+        tools: { type: "array", items: { type: "string" } },
+      },
+      required: ["mounts", "tools"],
+    },
+    annotations: { title: "Let the person pick resources", readOnlyHint: true, openWorldHint: false },
+    // The second is how hosts of before the extension was settled look for it.
+    meta: { ui: { resourceUri: pickerAppUri }, "ui/resourceUri": pickerAppUri },
+    isFor: showsApps,
+    call: async (_args, { caller }) => ({
+      content: [{ type: "text", text: "The picker is shown. The person chooses in it; wait for what they pick." }],
+      structuredContent: { mounts: mounts(caller).map(({ name, base }) => ({ name, uri: rootOf(base) })), tools },
+    }),
+  };
+}
+
+/** Whether this client said that it can show such pages. */
+function showsApps(clientCapabilities: Params): boolean {
+  const said = member(member(clientCapabilities, "extensions"), extension);
+  const types = isRecord(said) ? said["mimeTypes"] : undefined;
+  return Array.isArray(types) && types.includes(appType);
+}

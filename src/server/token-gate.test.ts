@@ -1,0 +1,258 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { connect as connectSocket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connect } from "../client/connect.ts";
+import { serveFake } from "../transport/serve-fake.ts";
+import { type Server, startServer } from "./start-server.ts";
+import { createTokenGate } from "./token-gate.ts";
+
+const token = "0123456789abcdef0123456789abcdef";
+const bearer = { Authorization: `Bearer ${token}` };
+let root: string;
+let server: Server;
+
+beforeAll(async () => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-token-")));
+  writeFileSync(join(root, "a.md"), "# A\n");
+  const pickerFolder = mkdtempSync(join(root, ".picker-"));
+  writeFileSync(join(pickerFolder, "index.html"), "<p>page</p>");
+  writeFileSync(join(pickerFolder, "index.html.gz"), gzipSync("<p>page</p>"));
+  server = await startServer({
+    folders: [],
+    from: root,
+    env: {
+      XDG_STATE_HOME: join(root, ".state"),
+      XDG_CACHE_HOME: join(root, ".cache"),
+      HOME: root,
+      PRESSMARK_TOKEN: token,
+    },
+    err: { write: () => true },
+    allowedHosts: [],
+    version: "1",
+    port: 0,
+    pickerFolder,
+  });
+});
+
+afterAll(async () => {
+  await server?.close();
+  rmSync(root, { recursive: true, force: true });
+});
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+function ask(path: string, headers: Readonly<Record<string, string>> = {}, method = "GET", body = ""): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(server.url);
+    request({ hostname, port, path, method, headers }, (response) => {
+      let said = "";
+      response.on("data", (piece: Buffer) => (said += String(piece)));
+      response.on("end", () => resolve({ status: response.statusCode, headers: response.headers, body: said }));
+    })
+      .on("error", reject)
+      .end(body);
+  });
+}
+
+/** As it stands, whatever a client library would think of it. */
+function askRaw(lines: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const { port, host } = new URL(server.url);
+    let said = "";
+    const socket = connectSocket(Number(port), "127.0.0.1", () =>
+      socket.end([...lines.map((line) => line.replace("HOST", host)), "Connection: close", "", ""].join("\r\n")),
+    );
+    socket.on("data", (piece) => (said += String(piece)));
+    socket.on("close", () => resolve(said));
+    socket.on("error", reject);
+  });
+}
+
+async function cookieOf(address: string): Promise<string> {
+  const { pathname, search } = new URL(address);
+  const { status, headers } = await ask(pathname + search);
+  expect(status).toBe(303);
+  return String(headers["set-cookie"]).split(";")[0] ?? "";
+}
+
+describe("a server with a token", () => {
+  it("lets nobody in without it, on any path, and says how", async () => {
+    const list = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: {} });
+    for (const [path, method] of [
+      ["/mcp", "POST"],
+      ["/mcp", "GET"],
+      ["/mcp", "DELETE"],
+      ["/sse", "GET"],
+      ["/messages?sessionId=1", "POST"],
+      ["/", "GET"],
+      ["/", "HEAD"],
+      ["/picker/icon.svg", "GET"],
+      ["/metrics", "GET"],
+      ["/actions/a/b", "POST"],
+      ["/nowhere", "GET"],
+    ] as const) {
+      const { status, headers } = await ask(
+        path,
+        { "Content-Type": "application/json" },
+        method,
+        method === "POST" ? list : "",
+      );
+      expect([status, headers["www-authenticate"]], `${method} ${path}`).toEqual([401, "Bearer"]);
+    }
+  });
+
+  it("answers whoever sends it, in both eras and to the oldest transport", async () => {
+    for (const era of ["modern", "legacy"] as const) {
+      const house = await connect(server.url, { era, headers: bearer });
+      const { items } = await house.list({}, { caller: { id: "me" }, signal: new AbortController().signal });
+      expect(items.map(({ name }) => name)).toContain("a.md");
+      await house.close();
+    }
+    const stream = request(new URL("/sse", server.url), { headers: bearer }).end();
+    const [{ headers }] = (await once(stream, "response")) as [IncomingMessage];
+    expect(headers["content-type"]).toBe("text/event-stream");
+    stream.destroy();
+    await expect(connect(server.url, { headers: { Authorization: `Bearer ${token}0` } })).rejects.toMatchObject({
+      kind: "denied",
+    });
+  });
+
+  it("takes the token from the header alone, and only whole", async () => {
+    for (const said of [
+      token,
+      `Basic ${token}`,
+      `Bearer${token}`,
+      "Bearer ",
+      `Bearer ${token.slice(1)}`,
+      `Bearer ${token}, Bearer x`,
+      `Bearer ${token} x`,
+      `Bearer "${token}"`,
+      `Bearer ${token.toUpperCase()}`,
+    ])
+      expect((await ask("/", { Authorization: said })).status, said).toBe(401);
+    for (const path of [`/?token=${token}`, `/?access_token=${token}`, `/?code=${token}`])
+      expect((await ask(path)).status, path).toBe(401);
+    expect((await ask("/", { Cookie: `token=${token}; Authorization=${token}` })).status).toBe(401);
+    expect((await ask("/", { Authorization: `bearer ${token}` })).body).toBe("<p>page</p>");
+  });
+
+  it("believes no header that is said twice or folded", async () => {
+    const [begin, good, bad] = [
+      ["GET / HTTP/1.1", "Host: HOST"],
+      `Authorization: Bearer ${token}`,
+      "Authorization: Bearer x",
+    ];
+    expect(await askRaw([...begin, good])).toMatch(/^HTTP\/1.1 200/);
+    for (const lines of [
+      [good, bad],
+      [bad, good],
+      [good, good],
+      ["Authorization: Bearer", ` ${token}`, bad],
+    ])
+      expect(await askRaw([...begin, ...lines]), lines.join()).toMatch(/^HTTP\/1.1 40[01]/);
+  });
+
+  it("still refuses other names and the pages of others, token or not", async () => {
+    expect((await ask("/", { ...bearer, Host: "evil.example" })).status).toBe(403);
+    expect((await ask("/", { ...bearer, Origin: "https://evil.example" })).status).toBe(403);
+  });
+});
+
+describe("a one-time code", () => {
+  it("becomes a cookie that scripts cannot read and other sites cannot send, and leaves the address", async () => {
+    const { pathname, search, searchParams } = new URL(server.invite());
+    expect(searchParams.get("code")).toMatch(/^[\w-]{22}$/);
+    const { status, headers } = await ask(pathname + search);
+    expect([status, headers["location"], headers["cache-control"]]).toEqual([303, "/", "no-store"]);
+    const { port } = new URL(server.url);
+    expect(headers["set-cookie"]).toEqual([
+      expect.stringMatching(new RegExp(`^pressmark-${port}=[\\w-]{43}; HttpOnly; SameSite=Strict; Path=/$`)),
+    ]);
+    expect(String(headers["set-cookie"])).not.toContain(token);
+    const cookie = String(headers["set-cookie"]).split(";")[0] ?? "";
+    expect((await ask("/", { Cookie: `other=1; ${cookie}; more=2` })).body).toBe("<p>page</p>");
+  });
+
+  it("is good once: who comes second reads what to do, and who was let in before is let in again", async () => {
+    const address = server.invite();
+    const cookie = await cookieOf(address);
+    const { pathname, search } = new URL(address);
+    const second = await ask(pathname + search, { Accept: "text/html" });
+    expect(second.status).toBe(401);
+    expect(second.headers["set-cookie"]).toBeUndefined();
+    expect(second.body).toContain("was used before, or has expired");
+    expect(second.body).toContain(`kill -USR2 ${process.pid}`);
+    expect(await ask(pathname + search, { Cookie: cookie })).toMatchObject({ status: 303, headers: { location: "/" } });
+  });
+
+  it("is not used up by those who only look, nor good anywhere but at the page", async () => {
+    const address = server.invite();
+    const { search } = new URL(address);
+    expect((await ask(`/${search}`, {}, "HEAD")).status).toBe(401);
+    expect((await ask(`/mcp${search}`)).status).toBe(401);
+    expect(await cookieOf(address)).not.toBe("");
+  });
+
+  it("expires", async () => {
+    let now = 0;
+    const { gate, newCode } = createTokenGate({ token, pid: 1, now: () => now });
+    const { listening } = await serveFake({}, { gate });
+    const status = async (code: string) =>
+      (await fetch(new URL(`/?code=${code}`, listening.url), { redirect: "manual" })).status;
+    const [first, second] = [newCode(), newCode()];
+    now = 10 * 60_000;
+    expect(await status(first)).toBe(303);
+    now += 1;
+    expect(await status(second)).toBe(401);
+  });
+
+  it("has the page of a browser without a way in say what to do", async () => {
+    const { status, headers, body } = await ask("/", { Accept: "text/html,*/*" });
+    expect(status).toBe(401);
+    expect(headers["content-security-policy"]).toContain("default-src 'none'");
+    expect(body).toContain("pressmark serve");
+    expect(body).not.toContain(token);
+  });
+});
+
+describe("the cookie", () => {
+  it("opens the protocol to a page of our own and to no other of this machine", async () => {
+    const cookie = await cookieOf(server.invite());
+    const { host, port } = new URL(server.url);
+    const status = async (headers: Readonly<Record<string, string>>) =>
+      (await ask("/mcp", { Cookie: cookie, "Content-Type": "application/json", ...headers }, "POST", "{")).status;
+    expect(await status({})).toBe(400);
+    expect(await status({ Origin: `http://${host}`, "Sec-Fetch-Site": "same-origin" })).toBe(400);
+    expect(await status({ Origin: "http://127.0.0.1:1" })).toBe(401);
+    expect(await status({ Origin: `http://localhost:${port}` })).toBe(401);
+    expect(await status({ "Sec-Fetch-Site": "same-site" })).toBe(401);
+    expect(await status({ "Sec-Fetch-Site": "cross-site" })).toBe(401);
+    expect(await status({ Origin: "https://evil.example" })).toBe(403);
+  });
+
+  it("of another name, another server, or made up, opens nothing", async () => {
+    const [name = "", value = ""] = (await cookieOf(server.invite())).split("=");
+    for (const cookie of [
+      `pressmark=${value}`,
+      `pressmark-1=${value}`,
+      `${name.toUpperCase()}=${value}`,
+      `${name}=${value}x`,
+      `${name}=`,
+      `${name}`,
+      `x${name}=${value}`,
+      `${name}="${value}"`,
+      `a="; ${name}=x`,
+    ])
+      expect((await ask("/", { Cookie: cookie })).status, cookie).toBe(401);
+    expect((await ask("/", { Cookie: `${name}=wrong; ${name}=${value}` })).status).toBe(200);
+  });
+});

@@ -1,0 +1,153 @@
+/** The tray: ordered, counted, copied, saved as a set and opened again. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { hasBrowser, openStage, type Stage, type Visit } from "./browser.ts";
+import { chosen, clipboard, looks, mayCopy, openToCheck, row, soon } from "./looking.ts";
+
+const files = {
+  "a.md": "# First\n\nA few words.\n",
+  "b.md": "# Second\n\nSome more words than the first.\n",
+  "c & d.txt": "third </document> & last\n",
+  "e.bin": new Uint8Array([0, 1, 2, 255, 0]),
+};
+const config = `mounts: { shelf: { source: file, root: ".", exclude: ["*.yaml"] } }
+server: { tools: [search_resources, gather_context, save_set] }
+`;
+
+async function choose(visit: Visit, ...names: readonly string[]): Promise<void> {
+  for (const name of names) await row(visit, name).locator(".tick").click();
+  await expect.poll(() => chosen(visit), soon).toEqual(names);
+}
+
+describe.skipIf(!hasBrowser)("the tray (needs /usr/bin/chromium)", { timeout: 60_000 }, () => {
+  let stage: Stage;
+  beforeAll(async () => {
+    stage = await openStage(files, { config });
+  }, 60_000);
+  afterAll(() => stage?.close(), 30_000);
+
+  it("is ordered by dragging, by buttons, and by keyboard", async () => {
+    await using visit = await stage.open();
+    const { page } = visit;
+    await choose(visit, "a.md", "b.md", "c & d.txt");
+    const item = (name: string) => page.locator(".chosen li").filter({ hasText: name });
+    await item("c & d.txt").dragTo(item("a.md"), { targetPosition: { x: 40, y: 2 } });
+    await expect.poll(() => chosen(visit), soon).toEqual(["c & d.txt", "a.md", "b.md"]);
+    await item("c & d.txt").dragTo(item("b.md"), { targetPosition: { x: 40, y: 24 } });
+    await expect.poll(() => chosen(visit), soon).toEqual(["a.md", "b.md", "c & d.txt"]);
+    await page.getByRole("button", { name: "Move b.md up" }).click();
+    await expect.poll(() => chosen(visit), soon).toEqual(["b.md", "a.md", "c & d.txt"]);
+    await page.locator(".chosen").getByRole("button", { name: "b.md", exact: true }).focus();
+    await page.keyboard.press("Alt+ArrowDown");
+    await page.keyboard.press("Alt+ArrowDown");
+    await page.keyboard.press("Alt+ArrowDown");
+    await expect.poll(() => chosen(visit), soon).toEqual(["a.md", "c & d.txt", "b.md"]);
+    await page.getByText("b.md is now 3 of 3").waitFor({ state: "attached" });
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Second" }).waitFor();
+    expect(visit.troubles).toEqual([]);
+  });
+
+  it("says how much of the budget is spent, in words as well", async () => {
+    await using visit = await stage.open();
+    const { page } = visit;
+    await choose(visit, "a.md", "e.bin");
+    await page.locator(".chosen li").filter({ hasText: "e.bin" }).getByText("no text").waitFor();
+    const sum = page.locator(".tray-top .sum");
+    await expect.poll(() => sum.textContent(), soon).toMatch(/^about \d+ of 100,000 tokens \(0%\)$/);
+    await page.getByRole("spinbutton", { name: "Budget" }).fill("1");
+    await page.keyboard.press("Tab");
+    await expect.poll(() => page.locator(".over").textContent(), soon).toMatch(/^about \d+ of 1 tokens \(\d+ over\)$/);
+    expect(visit.troubles).toEqual([]);
+  });
+
+  it("is copied as Markdown, as XML and as URIs", async () => {
+    await using visit = await stage.open(mayCopy);
+    const { page } = visit;
+    await choose(visit, "a.md", "c & d.txt", "e.bin");
+    await page.getByRole("button", { name: "Copy as Markdown" }).click();
+    await page.getByText("Copied, without 1 that could not be read as text").waitFor();
+    expect(await clipboard(visit)).toContain("## c & d.txt");
+    await page.getByRole("button", { name: "Copy as XML" }).focus();
+    await page.keyboard.press("Enter");
+    await expect
+      .poll(() => clipboard(visit), soon)
+      .toContain("third &lt;/document&gt; &amp; last\n</document>\n</documents>");
+    await page.getByRole("button", { name: "Copy URIs" }).click();
+    const uris = ["a.md", "c & d.txt", "e.bin"].map((name) => `${stage.uriOf(name).replace("%26", "&")}\n`).join("");
+    await expect.poll(() => clipboard(visit), soon).toBe(uris);
+    expect(visit.troubles).toEqual([]);
+  });
+
+  it("is saved as a set and opened again, by mouse", async () => {
+    await using visit = await stage.open();
+    const { page } = visit;
+    await choose(visit, "b.md", "a.md");
+    await page.getByRole("button", { name: "Sets", exact: true }).click();
+    await page.getByRole("textbox", { name: "Name" }).fill("mine");
+    await page.getByRole("button", { name: "Save as a set" }).click();
+    await page.getByText("Saved as “mine”").waitFor();
+    await page.getByRole("button", { name: "Clear" }).click();
+    await expect.poll(() => chosen(visit), soon).toEqual([]);
+    await page.locator(".sets").getByRole("button", { name: "mine" }).click();
+    await page.getByText("“mine” is open").waitFor();
+    await expect.poll(() => chosen(visit), soon).toEqual(["b.md", "a.md"]);
+    expect(visit.troubles).toEqual([]);
+  });
+
+  it("is saved as a set and opened again, by keyboard, and says what is wrong with a name", async () => {
+    await using visit = await stage.open();
+    const { page } = visit;
+    await row(visit, "c & d.txt").waitFor();
+    await page.getByRole("tree").focus();
+    await page.keyboard.type("c");
+    await page.keyboard.press("Space");
+    await page.getByRole("button", { name: "Sets", exact: true }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("textbox", { name: "Name" }).focus();
+    await page.keyboard.type("no/such");
+    await page.keyboard.press("Enter");
+    await page.locator(".sets").getByText("This did not work").waitFor();
+    await page.keyboard.press("Control+a");
+    await page.keyboard.type("keyed");
+    await page.keyboard.press("Enter");
+    await page.getByText("Saved as “keyed”").waitFor();
+    await page.getByRole("button", { name: "Take c & d.txt out" }).focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => chosen(visit), soon).toEqual([]);
+    await page.locator(".sets").getByRole("button", { name: "keyed" }).focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => chosen(visit), soon).toEqual(["c & d.txt"]);
+    expect(visit.troubles).toEqual([]);
+  });
+
+  it.each(looks)("breaks no rule of axe, $colorScheme, $width wide, $locale", async (look) => {
+    await using visit = await openToCheck(stage, look);
+    await choose(visit, "a.md", "b.md");
+    await visit.page.locator("[aria-controls=sets]").click();
+    await visit.page.locator(".sets form").waitFor();
+    expect(await visit.violations()).toEqual([]);
+  });
+});
+
+describe.skipIf(!hasBrowser)("a server that saves nothing (needs /usr/bin/chromium)", { timeout: 60_000 }, () => {
+  it("says so, and gives the set for its config", async () => {
+    const stage = await openStage(files);
+    try {
+      await using visit = await stage.open(mayCopy);
+      const { page } = visit;
+      await choose(visit, "b.md", "a.md");
+      await page.getByRole("button", { name: "Sets", exact: true }).click();
+      await page.getByText("This server does not save sets from here").waitFor();
+      await page.getByText("none saved yet").waitFor();
+      await page.getByRole("textbox", { name: "Name" }).fill("mine");
+      await page.getByRole("button", { name: "Copy for the config" }).click();
+      await page.getByText("Copied", { exact: true }).waitFor();
+      expect(await clipboard(visit)).toBe(
+        `sets:\n  "mine":\n    resources:\n      - "${stage.uriOf("b.md")}"\n      - "${stage.uriOf("a.md")}"\n`,
+      );
+      expect(visit.troubles).toEqual([]);
+    } finally {
+      await stage.close();
+    }
+  });
+});

@@ -1,0 +1,104 @@
+/** Gathering for a task, with its receipt. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { hasBrowser, openStage, type Stage } from "./browser.ts";
+import { chosen, clipboard, indexed, looks, mayCopy, openToCheck, row, soon } from "./looking.ts";
+
+const filler = Array.from({ length: 400 }, (_, index) => `The retry policy, line ${index}.`).join("\n");
+const files = {
+  "retry.md": "# Retry\n\nThe retry policy waits longer after every failure.\n",
+  "client.ts": "// How the retry policy is applied.\nexport function retry() {}\n",
+  "long.md": `# Long\n\n${filler}\n`,
+  "other.md": "# Other\n\nNothing of the kind.\n",
+};
+const task = "Change the retry policy in retry.md so that it gives up sooner";
+
+describe.skipIf(!hasBrowser)("gathering (needs /usr/bin/chromium)", { timeout: 60_000 }, () => {
+  let stage: Stage;
+  beforeAll(async () => {
+    stage = await openStage(files);
+    await indexed(stage);
+  }, 60_000);
+  afterAll(() => stage?.close(), 30_000);
+
+  it("gives a receipt, line by line, each of which leads to what it is about", async () => {
+    await using visit = await stage.open(mayCopy);
+    const { page } = visit;
+    await page.getByRole("tab", { name: "Gather" }).click();
+    await page.getByRole("textbox", { name: "What is to be done?" }).fill(task);
+    await page.getByRole("button", { name: "Gather up to 100,000 tokens" }).click();
+    await page.getByRole("heading", { name: "What went in" }).waitFor();
+    const first = page.locator(".receipt > ol > li").first();
+    expect(await first.locator(".line").textContent()).toBe(`retry.md${stage.uriOf("retry.md")}`);
+    expect(await first.locator(".facts").textContent()).toMatch(/^lines 1-3 · \d+ tokens$/);
+    expect(await first.locator(".why li").allTextContents()).toContain("is named in the task: retry.md");
+    await first.locator(".line").click();
+    await page.getByRole("heading", { name: "Retry", exact: true }).waitFor();
+    await page.getByRole("button", { name: "Copy what was gathered" }).click();
+    await expect.poll(() => clipboard(visit), soon).toContain("The retry policy waits longer");
+    await page.getByRole("button", { name: "Choose all of it" }).click();
+    await expect.poll(() => chosen(visit), soon).toContain("client.ts");
+    expect(visit.troubles).toEqual([]);
+  });
+
+  it("says what was left out and why, within a small budget, by keyboard", async () => {
+    await using visit = await stage.open();
+    const { page } = visit;
+    await row(visit, "other.md").waitFor();
+    await page.getByRole("spinbutton", { name: "Budget" }).fill("70");
+    await page.getByRole("tab", { name: "All" }).focus();
+    await page.keyboard.press("End");
+    await page.keyboard.press("Tab");
+    await page.keyboard.type(task);
+    await page.keyboard.press("Control+Enter");
+    await page.getByRole("heading", { name: "What was left out" }).waitFor();
+    const left = page.locator(".receipt > ul > li").filter({ hasText: "client.ts" });
+    expect(await left.locator(".facts").textContent()).toBe("does not fit into the budget");
+    await left.locator(".line").focus();
+    await page.keyboard.press("Enter");
+    await page.locator("main h2", { hasText: "client.ts" }).waitFor();
+    expect(visit.troubles).toEqual([]);
+  });
+
+  it("begins with what was chosen, unless that is not wanted", async () => {
+    await using visit = await stage.open();
+    const { page } = visit;
+    await row(visit, "other.md").locator(".tick").click();
+    await page.getByRole("tab", { name: "Gather" }).click();
+    await page.getByRole("textbox", { name: "What is to be done?" }).fill(task);
+    const asked = page.locator(".receipt > ol > li").filter({ hasText: "was asked for" }).locator(".name");
+    await page.getByRole("button", { name: /^Gather up to/ }).click();
+    await expect.poll(() => asked.allTextContents(), soon).toEqual(["other.md"]);
+    await page.getByRole("checkbox", { name: "Begin with what is chosen (1)" }).uncheck();
+    await page.getByRole("button", { name: /^Gather up to/ }).click();
+    await asked.waitFor({ state: "detached" });
+    await page.locator(".receipt > ol > li").first().waitFor();
+    expect(await asked.count()).toBe(0);
+    expect(visit.troubles).toEqual([]);
+  });
+
+  it.each(looks)("breaks no rule of axe, $colorScheme, $width wide, $locale", async (look) => {
+    await using visit = await openToCheck(stage, look);
+    const { page } = visit;
+    await page.locator("#tab-gather").click();
+    expect(await visit.violations()).toEqual([]);
+    await page.locator("textarea").fill(task);
+    await page.keyboard.press("Control+Enter");
+    await page.locator(".receipt li").first().waitFor();
+    expect(await visit.violations()).toEqual([]);
+  });
+});
+
+describe.skipIf(!hasBrowser)("a server that does not gather (needs /usr/bin/chromium)", { timeout: 60_000 }, () => {
+  it("is said to do so", async () => {
+    const config = "mounts: { shelf: { source: file, root: . } }\nserver: { tools: [search_resources] }\n";
+    const stage = await openStage(files, { config });
+    try {
+      await using visit = await stage.open();
+      await visit.page.getByRole("tab", { name: "Gather" }).click();
+      await visit.page.getByText("This server does not gather").waitFor();
+      expect(visit.troubles).toEqual([]);
+    } finally {
+      await stage.close();
+    }
+  });
+});

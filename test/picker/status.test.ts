@@ -1,0 +1,113 @@
+/** The state page in a real browser, on a real server. */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connect } from "../../src/client/connect.ts";
+import { hasBrowser, openStage, type Stage } from "./browser.ts";
+
+const config = `mounts:
+  shelf: { source: file, root: docs }
+  gone: { source: mcp, url: "http://127.0.0.1:1/mcp" }
+server: { tools: true }
+`;
+
+describe.skipIf(!hasBrowser)("the state page (needs /usr/bin/chromium)", { timeout: 60_000 }, () => {
+  let stage: Stage;
+  const call = { caller: { id: "test" }, signal: new AbortController().signal };
+  beforeAll(async () => {
+    stage = await openStage({ "docs/plan.md": "# Plan\n" }, { config });
+  }, 60_000);
+  afterAll(() => stage?.close(), 30_000);
+
+  it("is opened by a button, and shows mounts, clients, reads and settings, live", async () => {
+    await using visit = await stage.open({ permissions: ["clipboard-read", "clipboard-write"] });
+    const { page } = visit;
+    await page.getByRole("button", { name: "State" }).click();
+    const state = page.getByRole("dialog", { name: /State/ });
+    const mount = (name: string) => state.getByRole("row").filter({ hasText: name });
+    await mount("shelf").getByText("works").waitFor();
+    await mount("gone").getByText("does not answer").waitFor();
+    await state.getByRole("row").filter({ hasText: "pressmark-picker 0" }).waitFor();
+
+    const guest = await connect(stage.server.url, { era: "legacy", client: { name: "guest", version: "7" } });
+    await state.getByRole("row").filter({ hasText: "guest" }).waitFor();
+    await guest.read(stage.uriOf("docs/plan.md"), call);
+    await state.getByText("by guest").waitFor();
+    await guest.close();
+    await expect
+      .poll(() => state.getByRole("row").filter({ hasText: "guest" }).getByText("1", { exact: true }).count())
+      .toBe(0);
+
+    await state.getByRole("button", { name: "Copy for Cursor" }).click();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toBe(
+      JSON.stringify({ mcpServers: { pressmark: { url: stage.server.url } } }),
+    );
+    await state.getByRole("button", { name: stage.uriOf("docs/plan.md") }).click();
+    await page.getByRole("heading", { name: "Plan", exact: true }).waitFor();
+    expect(await state.count()).toBe(0);
+    expect(visit.troubles).toEqual([]);
+  });
+
+  it("is opened and closed by keyboard, in Japanese too", async () => {
+    await using visit = await stage.open({ locale: "ja-JP" });
+    const { page } = visit;
+    await page.getByRole("button", { name: "状態" }).waitFor();
+    await page.keyboard.press("Alt+s");
+    await page.getByRole("dialog").getByText("応答なし").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(await page.evaluate("document.activeElement.tagName")).not.toBe("DIALOG");
+    expect(visit.troubles).toEqual([]);
+  });
+
+  it("is not there for those whom it does not concern", async () => {
+    await using visit = await stage.open();
+    const { page } = visit;
+    await page.route("**/mcp", async (route) => {
+      const asked = route.request().postData() ?? "";
+      if (!asked.includes('"pressmark://')) return route.continue();
+      const { id } = JSON.parse(asked) as { readonly id: number };
+      await route.fulfill({ json: { jsonrpc: "2.0", id, error: { code: -32_602, message: "Resource not found" } } });
+    });
+    const refused = page.waitForResponse((response) =>
+      Boolean(response.request().postData()?.includes('"pressmark://')),
+    );
+    await page.reload();
+    await refused;
+    await page.getByRole("tree").waitFor();
+    expect(await page.getByRole("button", { name: "State" }).count()).toBe(0);
+  });
+
+  it("says when the server does not tell, and asks again", async () => {
+    await using visit = await stage.open();
+    const { page } = visit;
+    await page.getByRole("button", { name: "State" }).waitFor();
+    await page.route("**/mcp", (route) => (isRead(route.request().postData()) ? route.abort() : route.continue()));
+    await page.getByRole("button", { name: "State" }).click();
+    const state = page.getByRole("dialog");
+    await state.getByRole("alert").getByText("The server does not say how it is").waitFor();
+    await page.unroute("**/mcp");
+    await state.getByRole("button", { name: "Try again" }).click();
+    await state.getByText("Connected clients").waitFor();
+    await state.getByRole("button", { name: "Close" }).click();
+    await state.waitFor({ state: "detached" });
+  });
+
+  it.each(["light", "dark"] as const)("has no fault that axe can find, in %s", async (colorScheme) => {
+    await using visit = await stage.open({ colorScheme, viewport: { width: 420, height: 800 } });
+    const { page } = visit;
+    await page.getByRole("button", { name: "State" }).click();
+    await page.getByRole("dialog").getByText("does not answer").waitFor();
+    const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+    await page.evaluate(axe);
+    expect(
+      await page.evaluate(
+        `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 120)).join(" ")))`,
+      ),
+    ).toEqual([]);
+  });
+});
+
+function isRead(asked: string | null): boolean {
+  return asked !== null && asked.includes('"resources/read"') && asked.includes('"pressmark://status"');
+}
