@@ -4,10 +4,13 @@ import { availableParallelism } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { Case } from "./case.ts";
+import { analysisCases } from "./cases/analysis.ts";
 import { burstCases } from "./cases/burst.ts";
+import { driveCases } from "./cases/drive.ts";
 import { gitCases } from "./cases/git.ts";
 import { holdCase, tellCase } from "./cases/listen.ts";
 import { listCases } from "./cases/list.ts";
+import { metricsCases } from "./cases/metrics.ts";
 import { objectCases } from "./cases/objects.ts";
 import { readCases } from "./cases/read.ts";
 import { saveCases } from "./cases/save.ts";
@@ -25,6 +28,9 @@ const cases: readonly Case[] = [
   ...treeCases,
   ...gitCases,
   ...objectCases,
+  ...analysisCases,
+  ...driveCases,
+  ...metricsCases,
   ...saveCases,
   ...burstCases,
   tellCase,

@@ -17,7 +17,10 @@ export { type Asked, type Layer, type Operation, stack, wrapSource } from "./lay
 export { standardLayers } from "./layers/standard.ts";
 export { createEdge } from "./protocol/create-edge.ts";
 export type { Edge, Headers, Kind, Peer, Reply, Session, SessionPeer, Wire } from "./protocol/edge.ts";
+export { createActionTools } from "./protocol/tools/action-tools.ts";
 export {
+  type Acted,
+  type Action,
   type Annotations,
   type Body,
   type Call,
@@ -52,6 +55,7 @@ export type { Mount } from "./router/route.ts";
 export { type House, type HouseOptions, openHouse } from "./server/open-house.ts";
 export { createTools } from "./server/tools.ts";
 export {
+  type ActionAnswer,
   type Address,
   type CompleteAsk,
   defineSource,
@@ -62,6 +66,7 @@ export {
   pathOf,
   segmentsOf,
   type Source,
+  type SourceAction,
   type SourceChange,
   type SourceDefinition,
   type SourceHit,
@@ -73,6 +78,7 @@ export {
   type Tools,
 } from "./source.ts";
 export { sources } from "./sources/index.ts";
+export { createActionDoor, type PostDoor } from "./transport/action-door.ts";
 export { createHttp, type Http, type HttpOptions } from "./transport/http.ts";
 export { type Listening, listen, type ListenOptions } from "./transport/listen.ts";
 export { serveStdio, type StdioOptions } from "./transport/stdio.ts";

@@ -15,13 +15,14 @@ export type Operation =
   | "skills"
   | "skill"
   | "problems"
-  | "watch";
+  | "watch"
+  | "act";
 
 export type Asked = (...asked: never[]) => Promise<unknown>;
 
 /**
  * A source that answers through `around`: for each operation that the inner source has, `around` is given its name and the
- * bound method, and returns what stands in its place. What is no operation (`order`, `cursorAfter`, `templates`, `learnTemplates`, `follow`, `close`) passes through.
+ * bound method, and returns what stands in its place. What is no operation (`order`, `cursorAfter`, `templates`, `learnTemplates`, `follow`, `maySee`, `close`) passes through.
  */
 export function wrapSource(inner: Source, around: <T extends Asked>(operation: Operation, ask: T) => T): Source {
   const wrapped: Source = {
@@ -39,12 +40,23 @@ export function wrapSource(inner: Source, around: <T extends Asked>(operation: O
     ...(inner.problems && { problems: around("problems", inner.problems.bind(inner)) }),
     ...(inner.watch && { watch: around("watch", inner.watch.bind(inner)) }),
     ...(inner.follow && { follow: inner.follow.bind(inner) }),
+    ...(inner.actions && { actions: wrapActions(inner.actions, around) }),
+    ...(inner.maySee && { maySee: inner.maySee.bind(inner) }),
     ...(inner.close && { close: inner.close.bind(inner) }),
   };
   // Looked up each time: a source may learn its templates later.
   if (inner.templates)
     Object.defineProperty(wrapped, "templates", { get: () => inner.templates, enumerable: true, configurable: true });
   return wrapped;
+}
+
+function wrapActions(
+  actions: NonNullable<Source["actions"]>,
+  around: <T extends Asked>(operation: Operation, ask: T) => T,
+): NonNullable<Source["actions"]> {
+  return Object.fromEntries(
+    Object.entries(actions).map(([name, action]) => [name, { ...action, run: around("act", action.run.bind(action)) }]),
+  );
 }
 
 /** The first layer is the outermost. */

@@ -80,6 +80,8 @@ export interface Failure {
 export interface Caller {
   readonly id: string;
   readonly groups?: readonly string[];
+  /** Whether this is the person who runs the house. Never made from what a caller says of itself. */
+  readonly owner?: boolean;
 }
 
 /** Handed on whole, never as a copy of its members: some are made only when they are asked for. */
@@ -171,6 +173,27 @@ export interface SkillAnswer extends Freshness {
   readonly skill: Skill;
 }
 
+/** Something that a mount can be asked to do. */
+export interface Action {
+  readonly mount: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description: string;
+  /** JSON Schema of the object that it takes. */
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** Whether everything is afterwards as it was before. */
+  readonly readOnly: boolean;
+  /** A path of its own over HTTP, for where it is the only one of that door. */
+  readonly door?: string;
+}
+
+export interface Acted {
+  /** What JSON can hold; `uris` are those of the resources. */
+  readonly value: Readonly<Record<string, unknown>>;
+  /** What the value speaks of. */
+  readonly resources: readonly Resource[];
+}
+
 export interface WatchFilter {
   readonly uris?: readonly string[];
   /** Whether to hear that the list of resources changed. */
@@ -202,6 +225,10 @@ export interface Resources {
   skills?(ask: PageAsk, call: Call): Promise<Page<Skill>>;
   /** The skill whose SKILL.md this is, in the caller's own spelling. Anything else throws "not-found". */
   skill?(uri: string, call: Call): Promise<SkillAnswer>;
+  /** What this caller may ask the mounts to do. Absent where that is nothing, now and later. */
+  actions?(call: Call): Promise<readonly Action[]>;
+  /** What is not among the caller's actions throws "not-found"; what does not fit its schema "invalid", and names the field. */
+  act?(what: Pick<Action, "mount" | "name">, input: unknown, call: Call): Promise<Acted>;
   /** Resolves once armed: a change made after that is never missed. Ends when the call's signal does. */
   watch(filter: WatchFilter, call: Call): Promise<Watch>;
   /** How long lists stay fresh, and for whom. */

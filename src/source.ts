@@ -1,6 +1,17 @@
 /** All that the author of a source needs to read. */
 import type { z } from "zod";
-import type { Annotations, Body, Call, Freshness, FrontMatter, Hit, Icon, Page } from "./resources.ts";
+import type {
+  Annotations,
+  Body,
+  Call,
+  Caller,
+  Freshness,
+  FrontMatter,
+  Hit,
+  Icon,
+  Page,
+  Resources,
+} from "./resources.ts";
 
 /**
  * Where a thing stands inside its mount. The house decodes a URI into an address once; a source never sees an escape,
@@ -129,6 +140,27 @@ export type SourceChange =
   /** Changes may have been missed: anything may be another, gone or new. */
   | { readonly kind: "lost" };
 
+/** What a source can be asked to do. Offered as a tool, and over HTTP at `POST /actions/<mount>/<name>`. */
+export interface SourceAction<Input = unknown> {
+  readonly title?: string;
+  /** In the imperative, for a model: when to ask for it, and what for. */
+  readonly description: string;
+  /** What it takes, an object. `run` is given nothing that does not fit. Called only where it is needed. */
+  readonly input: (zod: typeof z) => z.ZodType<Input>;
+  /** Whether everything is afterwards as it was before. */
+  readonly readOnly?: boolean;
+  /** A path of its own over HTTP (`POST /<door>`), for where it is the only one of that door. */
+  readonly door?: string;
+  run(input: Input, call: Call): Promise<ActionAnswer>;
+}
+
+export interface ActionAnswer {
+  /** What JSON can hold. */
+  readonly value: Readonly<Record<string, unknown>>;
+  /** What the value speaks of. A caller who may not see all of it gets "not-found" instead. */
+  readonly entries?: readonly Entry[];
+}
+
 /** A backend. `list` and `read` are required; of the rest, what is there is what it can do. */
 export interface Source {
   /** Pages are disjoint, ordered by address and together complete. Directories are not listed. */
@@ -166,6 +198,13 @@ export interface Source {
    * Absent where `watch` tells of everything. Never throws.
    */
   follow?(at: Address, call: Call): Promise<void>;
+  /** By name: small letters, digits and underscores. Only for callers who may see the mount itself. */
+  readonly actions?: Readonly<Record<string, SourceAction>>;
+  /**
+   * Whether the backend itself lets this caller know of an address, by what is known here: it is asked at every door, beside the
+   * policy, and never waits. Absent where all who may enter see the same.
+   */
+  maySee?(caller: Caller, at: Address): boolean;
   /** Afterwards nothing of the source runs or is held. */
   close?(): Promise<void>;
 }
@@ -176,8 +215,15 @@ export interface Tools {
   now(): number;
   /** Resolves after this time, or rejects when the signal ends. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
+  /**
+   * Present where the mount masks what looks like a secret. Whole texts are masked without the source's help; whoever puts pieces of
+   * one together into something else masks the whole first, as a piece may not be known for what it is.
+   */
+  readonly redact?: (text: string) => string;
   /** Says something to the person who runs the house. Never a secret, never a caller's content. */
   log(level: "info" | "warn" | "error", message: string, facts?: Readonly<Record<string, unknown>>): void;
+  /** The house that the source stands in, for after it was opened: what is served here, as a caller may see it. Absent where it stands alone. */
+  readonly house?: Pick<Resources, "read" | "stat" | "watch">;
 }
 
 export interface SourceDefinition<Options = unknown> {

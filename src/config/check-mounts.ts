@@ -11,6 +11,7 @@ export interface MountChecking extends CheckOptions, SourceFinding {
   isReferred(path: KeyPath): boolean;
   /** Those for all mounts. */
   readonly limits: Limits | undefined;
+  readonly redact: boolean | undefined;
 }
 
 const mountName = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u;
@@ -57,8 +58,15 @@ async function checkMount(
   const mount = take(check(common, { ...forMount, source: definition.name }, at, options), refuse);
   const checked = take(check(own, forSource, at, options), refuse);
   if (!mount || !checked) return undefined;
-  const { source: _source, limits, ...more } = mount.value;
-  return { ...more, name, definition, options: checked.value, limits: { ...options.limits, ...limits } };
+  const { source: _source, limits, redact = options.redact, ...more } = mount.value;
+  return {
+    ...more,
+    ...(redact && { redact }),
+    name,
+    definition,
+    options: checked.value,
+    limits: { ...options.limits, ...limits },
+  };
 }
 
 /** The value where there is one; otherwise its problems are said. */

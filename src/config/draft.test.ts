@@ -72,10 +72,9 @@ describe("the look at a project", () => {
       "git repository: .git (git)",
       "documentation: docs (docs)",
       "skills: .claude/skills (skills)",
-      "services: compose.yaml (config)",
+      "settings: compose.yaml, .env.example (config)",
       "PostgreSQL in a container: compose.yaml (postgres)",
       "Prometheus in a container: compose.yaml (metrics)",
-      "settings of the environment: .env.example (config)",
       "database: .env.example (DATABASE_URL) (postgres)",
       "Prometheus: .env.example (PROMETHEUS_URL) (metrics)",
       "Prometheus: prometheus.yml (metrics)",
@@ -86,15 +85,15 @@ describe("the look at a project", () => {
   });
 
   it("finds stores and the website, by the names of settings", async () => {
-    put(".env.example", "S3_BUCKET=very-secret\nGCS_BUCKET=very-secret\n");
+    put(".env.example", "S3_BUCKET=very-secret\nGCS_BUCKET=very-secret\nGOOGLE_DRIVE_FOLDER_ID=very-secret\n");
     put("compose.yaml", "services:\n  store:\n    image: minio/minio:latest\n");
     put("package.json", '{ "homepage": "https://docs.example.com/" }');
     expect(survey(project).map(({ source, values }) => [source, values])).toEqual([
-      ["config", { root: "." }],
+      ["config", { root: ".", files: ["compose.yaml"] }],
       ["s3", { endpoint: "http://127.0.0.1:9000" }],
-      ["config", { root: "." }],
       ["s3", { buckets: ["${env:S3_BUCKET}"] }],
       ["gcs", { buckets: ["${env:GCS_BUCKET}"] }],
+      ["gdrive", { folders: ["${env:GOOGLE_DRIVE_FOLDER_ID}"] }],
       ["web", { pages: ["https://docs.example.com/"] }],
     ]);
     const text = await draft();
@@ -102,6 +101,33 @@ describe("the look at a project", () => {
     expect(text).not.toContain("very-secret");
     put("package.json", '{ "homepage": "https://github.com/me/mine" }');
     expect(survey(project).map(({ source }) => source)).not.toContain("web");
+  });
+
+  it("finds where metrics are kept, and says in the draft what their source needs", async () => {
+    put(".env.example", "MIMIR_URL=very-secret\n");
+    put("compose.yaml", "services:\n  tsdb:\n    image: victoriametrics/victoria-metrics:v1.100.0\n");
+    put("prometheus.yml", "scrape_configs: []\n");
+    expect(survey(project).flatMap(({ source, values }) => (source === "metrics" ? [values] : []))).toEqual([
+      { url: "http://127.0.0.1:8428" },
+      { url: "${env:MIMIR_URL}" },
+      { url: "http://127.0.0.1:9090" },
+    ]);
+    const text = await draft();
+    expect(text).toContain('#   url: "${env:MIMIR_URL}" # where the server is');
+    expect(text).not.toContain("very-secret");
+  });
+
+  it("sees that several models are asked the same question", () => {
+    mkdirSync(join(project, "src/services"), { recursive: true });
+    writeFileSync(join(project, "src/services/wall-bounce-analyzer.ts"), "");
+    expect(survey(project).filter(({ source }) => source === "analysis")).toEqual([
+      {
+        what: "analyses by several models",
+        where: "src/services/wall-bounce-analyzer.ts",
+        source: "analysis",
+        values: { path: ".pressmark/analysis.db" },
+      },
+    ]);
   });
 
   it("finds nothing in an empty folder, nor in one that is not there", () => {

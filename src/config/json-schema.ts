@@ -45,6 +45,7 @@ async function mountJson(name: string, registry: Registry, zod: typeof z): Promi
       ...(mayRefer(own["properties"] ?? {}) as Json),
       limits: mayRefer(common["limits"]),
       search: mayRefer(common["search"]),
+      redact: mayRefer(common["redact"]),
       freshness: mayRefer(common["freshness"]),
     },
     required: ["source", ...((own["required"] as readonly string[] | undefined) ?? [])],

@@ -92,6 +92,7 @@ export async function loadConfig({ file, named }: ConfigOrigin, world: ConfigWor
     ...checking,
     registry: world.registry ?? sources,
     limits: outline?.limits,
+    redact: outline?.redact,
     mayRun(program, content, key) {
       checking.sawPath?.(program, key);
       const permission = programPermission(program, content, key);

@@ -1,6 +1,6 @@
 /** From the text of a config to plain values, and from a key back to its place in the text. */
 import type { Document, Node as YamlNode, YAMLError } from "yaml";
-import { type JsonNode, JsonTextError, memberOf, parseJsonText, placeOf, valueOf } from "./json-text.ts";
+import { type JsonNode, JsonTextError, memberOf, parseJsonText, placeOf, valueOf } from "../lib/json-text.ts";
 import type { KeyPath, Place, Problem } from "./problem.ts";
 
 export interface ParsedText {

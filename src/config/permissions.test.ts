@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
+import config from "../sources/config.ts";
 import docs from "../sources/docs.ts";
+import type { SourceDefinition } from "../source.ts";
 import { mountPermissions } from "./permissions.ts";
 
 let folder: string;
@@ -14,12 +16,12 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-function asked(options: Readonly<Record<string, unknown>>): string[] {
-  const written = { source: "docs", ...options };
+function asked(options: Readonly<Record<string, unknown>>, definition = docs as SourceDefinition): string[] {
+  const written = { source: definition.name, ...options };
   const mount = {
     name: "m",
-    definition: docs,
-    options: docs.options(z).parse({ root: folder, ...options }),
+    definition,
+    options: definition.options(z).parse({ root: folder, ...options }),
     limits: {},
   };
   return mountPermissions(mount, folder, { mounts: { m: written } }).map(({ sentence }) => sentence);
@@ -38,6 +40,21 @@ describe("documentation", () => {
       "serves what git ignores, for mounts.m",
       'serves ".env" even if hidden, ignored or a secret by its name, for mounts.m',
       'serves "v1" of a git repository, for mounts.m',
+    ]);
+  });
+});
+
+describe("settings", () => {
+  it("of files in the folder need no trust while they are masked", () => {
+    expect(asked({ files: ["app.yaml"], env: false }, config as SourceDefinition)).toEqual([]);
+  });
+
+  it("need trust for the environment, for hidden files, and for every value that is shown", () => {
+    expect(asked({ files: [".env", "conf/.secret.ini"], show: ["PORT"] }, config as SourceDefinition)).toEqual([
+      'serves the names that ".env" sets, for mounts.m',
+      'serves the names that "conf/.secret.ini" sets, for mounts.m',
+      "serves the names of the environment's variables, for mounts.m",
+      'shows the values of "PORT", for mounts.m',
     ]);
   });
 });

@@ -16,6 +16,7 @@ import { type Permission, realPath, sha256 } from "./trust.ts";
  * "this config …". Any other source needs trust for itself.
  */
 const confined: Readonly<Record<string, (options: unknown, folder: string) => readonly string[]>> = {
+  config: configExtras,
   file: fileExtras,
   docs: docsExtras,
   git: gitExtras,
@@ -56,6 +57,26 @@ function gitExtras(options: unknown, folder: string): string[] {
   return [
     ...hiddenFolder(root, folder),
     ...places.map((place) => `serves the git objects of ${quote(place)}, outside its own folder`),
+  ];
+}
+
+/** Names are masked facts at most; what is shown, or comes from the environment, is not the folder's own to tell. */
+function configExtras(options: unknown, folder: string): string[] {
+  const { root, files, env, show } = options as {
+    readonly root: string;
+    readonly files: readonly (string | { readonly path: string })[];
+    readonly env: boolean | readonly string[];
+    readonly show: readonly string[];
+  };
+  const hidden = files
+    .map((file) => (typeof file === "string" ? file : file.path))
+    .filter((path) => /(?:^|\/)\./.test(path));
+  const speaksOfEnv = env === true || (Array.isArray(env) && env.length > 0);
+  return [
+    ...hiddenFolder(root, folder),
+    ...hidden.map((path) => `serves the names that ${quote(path)} sets`),
+    ...(speaksOfEnv ? ["serves the names of the environment's variables"] : []),
+    ...show.map((pattern) => `shows the values of ${quote(pattern)}`),
   ];
 }
 

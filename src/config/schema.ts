@@ -22,6 +22,11 @@ export function serverSchema(zod: Zod) {
       .array(zod.string().min(1))
       .optional()
       .describe("origins (https://app.example) whose pages may ask, beside those of this machine"),
+    token: zod
+      .string()
+      .min(1)
+      .optional()
+      .describe("what every caller must send as Authorization: Bearer, best as a reference: ${env:NAME}"),
     pageSize: zod
       .int()
       .min(1)
@@ -35,11 +40,21 @@ export function serverSchema(zod: Zod) {
     tools: zod
       .union([
         zod.boolean(),
-        zod.array(zod.enum(["search_resources", "list_resources", "read_resource", "gather_context", "save_set"])),
+        zod.array(
+          zod.enum([
+            "search_resources",
+            "list_resources",
+            "read_resource",
+            "gather_context",
+            "pick_resources",
+            "save_set",
+            "actions",
+          ]),
+        ),
       ])
       .optional()
       .describe(
-        "whether models may search, list and read through tools, or which tools there are (save_set only if it is named); true unless said",
+        "whether models may search, list and read through tools, or which tools there are (save_set only if it is named; actions: what mounts can be asked to do); true unless said",
       ),
   });
 }
@@ -88,6 +103,12 @@ export function searchSchema(zod: Zod) {
       .max(1024 ** 4)
       .optional()
       .describe("how large the index may become on disk; 4294967296 (4 GiB) unless said"),
+    maxFiles: zod
+      .int()
+      .min(1)
+      .max(100_000_000)
+      .optional()
+      .describe("a mount of more than this is not indexed, because that takes hours and memory; 250000 unless said"),
     embeddings: zod
       .strictObject({
         url: zod
@@ -125,6 +146,10 @@ export function mountSchema(zod: Zod) {
       .describe("serve under scheme://name/ instead of the source's own URIs, so that two mounts do not collide"),
     limits: limitsSchema(zod).optional().describe("limits of this mount, before those for all"),
     search: zod.boolean().optional().describe("whether it is indexed for search; as its source says unless said"),
+    redact: zod
+      .boolean()
+      .optional()
+      .describe("whether what looks like a secret is masked in its texts; as for all mounts unless said"),
     freshness: zod
       .strictObject({
         ttlMs: zod.int().min(0).max(86_400_000).optional().describe("for so many milliseconds"),
@@ -144,6 +169,10 @@ export function configSchema(zod: Zod) {
       .optional()
       .describe("what is served, each mount under a name; the folder of this file unless said"),
     limits: limitsSchema(zod).optional().describe("limits of every mount"),
+    redact: zod
+      .boolean()
+      .optional()
+      .describe("whether what looks like a secret is masked in the texts of every mount; false unless said"),
     search: searchSchema(zod).optional().describe("what is indexed for search"),
     sets: zod
       .record(zod.string(), setSchema(zod))

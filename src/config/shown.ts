@@ -14,11 +14,12 @@ export function shownConfig(
   }: { readonly server: ServerSettings; readonly search: SearchSettings; readonly sets: readonly SetConfig[] },
   secretPaths: ReadonlySet<string>,
 ): Readonly<Record<string, unknown>> {
-  const shown = mounts.map(({ name, definition, options, limits, scheme, search: isSearched, freshness }) => {
+  const shown = mounts.map(({ name, definition, options, limits, scheme, search: isSearched, freshness, redact }) => {
     const mount = {
       source: definition.name,
       ...(isPlainObject(options) ? options : {}),
       ...(scheme !== undefined && { scheme }),
+      ...(redact && { redact }),
       ...(Object.keys(limits).length > 0 && { limits }),
       ...(isSearched !== undefined && { search: isSearched }),
       ...(freshness && { freshness }),
@@ -34,21 +35,27 @@ export function shownConfig(
 }
 
 /** Options whose value is a secret even where it is written plainly. */
-const secretNames: ReadonlySet<unknown> = new Set(["password", "secretAccessKey", "sessionToken"]);
+const secretNames: ReadonlySet<unknown> = new Set(["password", "secretAccessKey", "sessionToken", "token"]);
 
 function withoutSecrets(value: unknown, path: KeyPath, secretPaths: ReadonlySet<string>): unknown {
   if (secretPaths.has(spellPath(path))) return dots;
   if (Array.isArray(value)) return value.map((each, index) => withoutSecrets(each, [...path, index], secretPaths));
-  if (typeof value === "string") return secretNames.has(path.at(-1)) ? dots : withoutCredentials(value);
+  if (typeof value === "string") return isSecret(path) ? dots : withoutCredentials(value);
   if (!isPlainObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, each]) => [key, withoutSecrets(each, [...path, key], secretPaths)]),
   );
 }
 
+/** What is sent along as a header is as good as a password. */
+function isSecret(path: KeyPath): boolean {
+  return secretNames.has(path.at(-1)) || path.at(-2) === "headers";
+}
+
 /** A text without the passwords that are written plainly into its URLs, or behind the name of one. */
 export function withoutCredentials(text: string): string {
   return text
     .replaceAll(/(:\/\/[^\s/:@"]*):[^\s/"]*@/g, `$1:${dots}@`)
-    .replaceAll(/("(?:password|secretAccessKey|sessionToken)":")(?:[^"\\]|\\.)*/g, `$1${dots}`);
+    .replaceAll(/("headers":\{)[^{}]*/g, `$1${dots}`)
+    .replaceAll(/("(?:password|secretAccessKey|sessionToken|token)":")(?:[^"\\]|\\.)*/g, `$1${dots}`);
 }

@@ -20,10 +20,12 @@ export function survey(project: string): readonly Finding[] {
     ...git(project),
     ...docs(project),
     ...skills(project),
+    ...settingsOf(project),
     ...compose(project),
     ...environment(project),
     ...prometheus(project),
     ...databases(project),
+    ...analyses(project),
     ...website(project),
   ];
 }
@@ -31,6 +33,19 @@ export function survey(project: string): readonly Finding[] {
 const docsFolders = ["docs", "doc", "documentation", "guides", "handbook", "wiki"];
 const composeFiles = ["compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml"];
 const exampleFiles = [".env.example", ".env.sample", ".env.template"];
+/** Later ones before earlier ones, as programs have it. */
+const settingsFiles = [
+  ...["json", "yaml", "yml", "toml", "ini"].flatMap((ending) => [`config.${ending}`, `settings.${ending}`]),
+  ...["default", "production", "local"].flatMap((name) =>
+    ["json", "yaml", "yml", "toml"].map((ending) => `config/${name}.${ending}`),
+  ),
+  "application.properties",
+  "application.yml",
+  "src/main/resources/application.properties",
+  "src/main/resources/application.yml",
+  ".env",
+  ".env.local",
+];
 const prometheusFiles = ["prometheus.yml", "prometheus.yaml", "prometheus/prometheus.yml", "monitoring/prometheus.yml"];
 const databaseFiles = [
   "prisma/schema.prisma",
@@ -58,6 +73,16 @@ function skills(project: string): Finding[] {
   return skillFolders
     .filter((name) => holdsSkill(join(project, name)))
     .map((name) => ({ what: "skills", where: name, source: "skills", values: { root: name } }));
+}
+
+/** Two mounts of settings would have the same URIs, so all of them are one. */
+function settingsOf(project: string): Finding[] {
+  const files = [...composeFiles, ...settingsFiles].filter((name) => isThere(project, name));
+  // Examples tell that there are settings, and none of them.
+  const where = [...files, ...exampleFiles.filter((name) => isThere(project, name))];
+  if (where.length === 0) return [];
+  const values = { root: ".", ...(files.length > 0 && { files }) };
+  return [{ what: "settings", where: where.join(", "), source: "config", values }];
 }
 
 function compose(project: string): Finding[] {
@@ -93,9 +118,18 @@ function compose(project: string): Finding[] {
               values: { url: "http://127.0.0.1:9090" },
             },
           ];
+        if (/victoria-?metrics$/.test(image))
+          return [
+            {
+              what: "VictoriaMetrics in a container",
+              where: name,
+              source: "metrics",
+              values: { url: "http://127.0.0.1:8428" },
+            },
+          ];
         return [];
       });
-      return [{ what: "services", where: name, source: "config", values: { root: "." } }, ...once(served)];
+      return once(served);
     });
 }
 
@@ -115,9 +149,9 @@ function environment(project: string): Finding[] {
           name: names.find((each) => /^(?:GCS|GCP|GOOGLE_CLOUD)_(?:STORAGE_)?BUCKET(?:_NAME)?$/.test(each)),
         },
       ];
-      const prometheusUrl = names.find((each) => /^PROMETHEUS_(?:URL|HOST)$/.test(each));
+      const driveFolder = names.find((each) => /^(?:GOOGLE_DRIVE|GDRIVE|DRIVE)_(?:ROOT_)?FOLDER(?:_ID)?$/.test(each));
+      const prometheusUrl = names.find((each) => /^(?:PROMETHEUS|THANOS|MIMIR|VICTORIA_?METRICS)_URL$/.test(each));
       return [
-        { what: "settings of the environment", where: name, source: "config", values: { root: "." } },
         ...(database
           ? [
               {
@@ -133,6 +167,16 @@ function environment(project: string): Finding[] {
             ? []
             : [{ what, where: `${name} (${named})`, source, values: { buckets: [`\${env:${named}}`] } }],
         ),
+        ...(driveFolder === undefined
+          ? []
+          : [
+              {
+                what: "folder of Google Drive",
+                where: `${name} (${driveFolder})`,
+                source: "gdrive",
+                values: { folders: [`\${env:${driveFolder}}`] },
+              },
+            ]),
         ...(prometheusUrl
           ? [
               {
@@ -161,6 +205,15 @@ function databases(project: string): Finding[] {
     .filter((entry) => entry.isFile() && /\.(?:sqlite3?|db)$/.test(entry.name))
     .map(({ name }) => ({ what: "SQLite database", where: name, source: "sqlite", values: { path: name } }));
   return [...settings, ...files];
+}
+
+/** A project that asks several models the same question says so in the names of its files. */
+function analyses(project: string): Finding[] {
+  const where = ["", "src", "src/services", "docs"]
+    .flatMap((folder) => namesIn(join(project, folder)).map(({ name }) => (folder === "" ? name : `${folder}/${name}`)))
+    .find((path) => /wall[-_ ]?bounce/i.test(path));
+  const values = { path: ".pressmark/analysis.db" };
+  return where === undefined ? [] : [{ what: "analyses by several models", where, source: "analysis", values }];
 }
 
 /** Where the project shows itself: what its package names as its home, unless that is where its code is kept. */

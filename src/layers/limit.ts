@@ -86,7 +86,9 @@ export function limit({
       });
     }
 
-    return wrapSource(inner, <T extends Asked>(_operation: Operation, ask: T): T => {
+    return wrapSource(inner, <T extends Asked>(operation: Operation, ask: T): T => {
+      // Who waits for what another will do must not keep that other from doing it.
+      if (operation === "act") return ask;
       const limited = (...asked: never[]): Promise<unknown> => {
         if (running.size >= maxAtOnce) dropAbandoned();
         if (running.size < maxAtOnce && waiting.size === 0) return start(ask, asked);

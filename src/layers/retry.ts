@@ -15,8 +15,9 @@ export interface RetryOptions {
 }
 
 /**
- * Only passing faults, and of these not "busy": that one says when to come back, and the caller is told. Every operation of a
- * source may be asked twice without harm; a watch is left to those who keep it. Gives up when the signal ends.
+ * Only passing faults, and of these not "busy": that one says when to come back, and the caller is told. Every question
+ * may be asked twice without harm; what is done may not be done twice, and a watch is left to those who keep it. Gives up when the signal
+ * ends.
  */
 export function retry(
   tools: Pick<Tools, "now" | "wait">,
@@ -45,7 +46,7 @@ export function retry(
 
   return (inner) =>
     wrapSource(inner, <T extends Asked>(operation: Operation, ask: T): T => {
-      if (operation === "watch") return ask;
+      if (operation === "watch" || operation === "act") return ask;
       const retrying = (...asked: never[]): Promise<unknown> => {
         const startMs = tools.now();
         return attempt(ask, asked).catch((cause: unknown) => {

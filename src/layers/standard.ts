@@ -16,11 +16,13 @@ import type { TimeoutOptions } from "./timeout.ts";
 
 export interface StandardOptions extends CacheOptions, RetryOptions, TimeoutOptions, LimitOptions {
   readonly observe?: (observation: Observation) => void;
+  /** Present where what looks like a secret is masked: what masks it. */
+  readonly redact?: Layer;
 }
 
 /**
  * From the outside in: what is observed is what the caller gets. Errors are explained after everything that may turn them into
- * an answer has had its turn. What the cache answers is not limited. Each attempt has its own time, and waiting for a place counts as
+ * an answer has had its turn. What the cache holds is masked already, and what it answers is not limited. Each attempt has its own time, and waiting for a place counts as
  * part of it, so that no one waits longer than that to hear that there is no place.
  */
 export function standardLayers(tools: Tools, options: StandardOptions = {}): readonly Layer[] {
@@ -28,6 +30,7 @@ export function standardLayers(tools: Tools, options: StandardOptions = {}): rea
     ...(options.observe ? [observe(options.observe)] : []),
     explain(),
     cache(options),
+    ...(options.redact ? [options.redact] : []),
     retry(tools, options),
     timeout(options),
     limit(options),

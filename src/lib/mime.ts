@@ -58,6 +58,7 @@ text/x-fortran f f90 f95 f03 for
 text/x-cobol cob cbl
 text/x-pascal pas
 text/x-shellscript sh bash zsh fish ksh
+text/vnd.mermaid mmd mermaid
 text/x-powershell ps1 psm1 psd1
 text/x-batch bat cmd
 text/x-makefile mk mak =makefile =gnumakefile

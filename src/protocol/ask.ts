@@ -6,7 +6,8 @@ import type { Quota } from "./quota.ts";
 import type { Revision } from "./revision.ts";
 import type { Notice } from "./shape.ts";
 import type { Subscriptions } from "./subscriptions.ts";
-import type { Tool } from "./tools.ts";
+import type { Tool, ToolShelf } from "./tools.ts";
+import type { Visitor, Witness } from "./witness.ts";
 
 export interface ServerInfo {
   readonly name: string;
@@ -24,12 +25,16 @@ export interface Offer {
   /** A function where they may change, or say more to one caller than to another. */
   readonly instructions: string | ((caller: Caller) => string) | undefined;
   readonly tools: ReadonlyMap<string, Tool>;
+  /** Beside these. Absent where there are none, now and later. */
+  readonly moreTools: ToolShelf | undefined;
   /** Absent where there are none, now and later. */
   readonly prompts: PromptShelf | undefined;
   /** All revisions served, newest first. */
   readonly revisions: readonly string[];
   /** How often one caller may begin to watch. */
   readonly watchQuota: Quota;
+  /** Told who asks, and what they were given. */
+  readonly witness: Witness | undefined;
   /** Every listen that is going on; returning one ends it with its result. */
   readonly listens: Set<AsyncIterator<Notice>>;
   isClosing(): boolean;
@@ -48,6 +53,8 @@ export interface Question {
   readonly id: string | number;
   /** What this client declared that it can do. */
   readonly clientCapabilities: Params;
+  /** Who asks, where somebody wants to know. */
+  readonly visitor?: Visitor | undefined;
   /** Present in a session. */
   readonly subscriptions?: Subscriptions;
 }
@@ -60,5 +67,5 @@ export interface Ask {
 
 export function isOffered(ask: Ask | undefined, offer: Offer): ask is Ask {
   if (ask?.needs === undefined) return ask !== undefined;
-  return ask.needs === "tools" ? offer.tools.size > 0 : offer.prompts !== undefined;
+  return ask.needs === "tools" ? offer.tools.size > 0 || offer.moreTools !== undefined : offer.prompts !== undefined;
 }

@@ -3,13 +3,14 @@ import type { Call, Caller, Resources } from "../resources.ts";
 import { answerTo, askFor, failure, type Log, progressOf } from "./answer.ts";
 import type { Offer, Question, ServerInfo } from "./ask.ts";
 import type { Edge, Headers, Peer, Reply } from "./edge.ts";
-import { claimsModern, openEnvelope } from "./envelope.ts";
+import { claimsModern, openEnvelope, visitorIn } from "./envelope.ts";
 import { codes, errorWire, isRecord, notificationWire, parseMessage } from "./message.ts";
 import { type Prompt, type PromptShelf, shelfOf } from "./prompts.ts";
 import { createQuota, type Quota } from "./quota.ts";
 import { allRevisions, modernRevisions } from "./revisions/index.ts";
 import { createSession } from "./session.ts";
-import type { Tool } from "./tools.ts";
+import type { Tool, ToolShelf } from "./tools.ts";
+import type { Witness } from "./witness.ts";
 
 export interface EdgeOptions {
   readonly resources: Resources;
@@ -17,9 +18,13 @@ export interface EdgeOptions {
   /** What a host should tell its model about this server; asked for each time where it may change, or depends on the caller. */
   readonly instructions?: string | ((caller: Caller) => string);
   readonly tools?: readonly Tool[];
+  /** Tools beside these that come and go, or that not every caller has. */
+  readonly moreTools?: ToolShelf;
   /** A shelf where they may change, or differ from caller to caller. */
   readonly prompts?: readonly Prompt[] | PromptShelf;
   readonly watchQuota?: Quota;
+  /** Told who asks, and what they were given. */
+  readonly witness?: Witness;
   readonly log?: Log;
 }
 
@@ -28,8 +33,10 @@ export function createEdge({
   server,
   instructions,
   tools = [],
+  moreTools,
   prompts = [],
   watchQuota,
+  witness,
   log = () => {},
 }: EdgeOptions): Edge {
   let closed = false;
@@ -38,9 +45,11 @@ export function createEdge({
     server,
     instructions,
     tools: new Map(tools.map((tool) => [tool.name, tool])),
+    moreTools,
     prompts: toShelf(prompts),
     revisions: allRevisions.map(({ date }) => date),
     watchQuota: watchQuota ?? createQuota(),
+    witness,
     listens: new Set(),
     isClosing: () => closed,
   };
@@ -57,13 +66,18 @@ export function createEdge({
     if (closed) return reply.end(errorWire(id, codes.internal, "the server is closing"), 503);
 
     let revision = modernRevisions[0]!;
-    let ask, clientCapabilities;
+    let ask, clientCapabilities, visitor;
     try {
       ({ revision, clientCapabilities } = openEnvelope(method, params, headers));
+      visitor = witness && visitorIn(params, revision.date);
       ask = askFor(method, revision, offer);
     } catch (cause) {
       const { wire, status } = failure(id, cause, revision, params, log);
       return reply.end(wire, status);
+    }
+    if (visitor) {
+      if (method === "subscriptions/listen") witness?.came(visitor, peer.signal);
+      else witness?.asked(visitor);
     }
     const say: Question["say"] = (said, about) => {
       if (!peer.signal.aborted) return reply.notify(notificationWire(said, about));
@@ -71,7 +85,8 @@ export function createEdge({
     const progress = progressOf(params, revision, say);
     const call: Call = progress ? { caller: peer.caller, signal: peer.signal, progress } : peer;
     const isHeard = reply.takesNotice !== false;
-    const answer = await answerTo(ask, { offer, revision, params, call, say, isHeard, id, clientCapabilities }, log);
+    const question = { offer, revision, params, call, say, isHeard, id, clientCapabilities, visitor };
+    const answer = await answerTo(ask, question, log);
     reply.end(answer?.wire, answer?.status);
   }
 

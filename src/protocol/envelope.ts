@@ -3,9 +3,11 @@ import type { Headers } from "./edge.ts";
 import { codes, isRecord, member, type Params, ProtocolError } from "./message.ts";
 import type { Revision } from "./revision.ts";
 import { allRevisions, modernRevisions } from "./revisions/index.ts";
+import { type Visitor, visitorFrom } from "./witness.ts";
 
 const versionKey = "io.modelcontextprotocol/protocolVersion";
 const capabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
+const clientKey = "io.modelcontextprotocol/clientInfo";
 
 const supported = allRevisions.map(({ date }) => date);
 
@@ -49,6 +51,10 @@ export function openEnvelope(method: string, params: Params | undefined, headers
   if (!isRecord(clientCapabilities)) throw bad(codes.params, `a request carries "${capabilitiesKey}" in params._meta`);
   if (headers) checkHeaders(method, params, headers);
   return { revision, clientCapabilities };
+}
+
+export function visitorIn(params: Params | undefined, revision: string): Visitor {
+  return visitorFrom(member(member(params, "_meta"), clientKey), revision);
 }
 
 function checkHeaders(method: string, params: Params | undefined, headers: Headers): void {

@@ -14,9 +14,14 @@ export function createGatherPrompt(resources: Resources): Prompt {
     arguments: [
       { name: "task", description: "what is to be done", required: true },
       { name: "budget", description: `how many tokens the passages may have; ${budgets.initial} unless said` },
+      {
+        name: "include",
+        description:
+          "URIs of what comes first, whatever it says, with spaces between them; set://name for all of a set",
+      },
       { name: "within", description: "the URI of a directory: look only below it" },
     ],
-    async get({ task = "", budget, within }, call) {
+    async get({ task = "", budget, include = "", within }, call) {
       const [{ gather }, { bestCounter }] = await Promise.all([
         import("../context/gather.ts"),
         import("../context/count-tokens.ts"),
@@ -24,6 +29,7 @@ export function createGatherPrompt(resources: Resources): Prompt {
       const ask = {
         task,
         budget: budgetOf(budget),
+        include: include.split(/\s+/).filter((uri) => uri !== ""),
         counter: await bestCounter(),
         ...(within !== undefined && within !== "" && { within }),
       };
@@ -32,7 +38,7 @@ export function createGatherPrompt(resources: Resources): Prompt {
         description: sayReceipt(pack),
         messages: [
           ...passagesOf(pack).map((content) => ({ role: "user" as const, content })),
-          { role: "user", content: { type: "text", text: pack.receipt.task } },
+          { role: "user", content: { type: "text", text: task.trim() } },
         ],
       };
     },

@@ -7,6 +7,7 @@ import { type InputRequired, isInputRequired, wireInputRequired } from "./input-
 import { codes, ProtocolError } from "./message.ts";
 import { cursorOf, nameOf, stringsOf } from "./params.ts";
 import { asked, type Asked } from "./tools.ts";
+import { tellEmbedded } from "./witness.ts";
 
 export interface PromptMessage {
   readonly role: "user" | "assistant";
@@ -73,6 +74,11 @@ export const promptsGet: Ask = {
     }
     const answer = await prompt.get(args, asked(question));
     if (isInputRequired(answer)) return wireInputRequired(answer, question);
+    tellEmbedded(
+      offer.witness,
+      question.visitor,
+      answer.messages.map(({ content }) => content),
+    );
     const result = {
       ...(answer.description !== undefined && { description: answer.description }),
       messages: answer.messages.map(({ role, content }) => ({ role, content: wireBlock(content, revision.has) })),

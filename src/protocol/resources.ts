@@ -64,8 +64,10 @@ export const resourcesDirectoryRead: Ask = {
 };
 
 export const resourcesRead: Ask = {
-  async answer({ offer, revision, params, call }): Promise<Wire> {
-    const { contents, ttlMs, scope } = await offer.resources.read(uriOf(params), call);
+  async answer({ offer, revision, params, call, visitor }): Promise<Wire> {
+    const uri = uriOf(params);
+    const { contents, ttlMs, scope } = await offer.resources.read(uri, call);
+    if (visitor) offer.witness?.read(visitor, uri);
     const freshness: Freshness = { ttlMs, scope };
     const rest = JSON.stringify(revision.seal({}, freshness, offer.server));
     const pieces = spellContents(contents, revision.has);

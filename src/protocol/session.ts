@@ -22,6 +22,7 @@ import type { Revision } from "./revision.ts";
 import { legacyRevisions } from "./revisions/index.ts";
 import { wireNotice } from "./shape.ts";
 import { createSubscriptions } from "./subscriptions.ts";
+import { type Visitor, visitorFrom } from "./witness.ts";
 
 /** How many messages one batch may hold. */
 const maxBatch = 1000;
@@ -48,6 +49,7 @@ export function createSession(offer: Offer, peer: SessionPeer, askModern: AskMod
   });
   let revision: Revision | undefined;
   let clientCapabilities: Params = {};
+  let visitor: Visitor | undefined;
   let closed = false;
 
   function close(): void {
@@ -93,6 +95,10 @@ export function createSession(offer: Offer, peer: SessionPeer, askModern: AskMod
     const declared = member(params, "capabilities");
     revision = legacyRevisions.find(({ date }) => date === wanted) ?? legacyRevisions[0];
     clientCapabilities = isRecord(declared) ? declared : {};
+    if (offer.witness) {
+      visitor = visitorFrom(member(params, "clientInfo"), revision.date);
+      offer.witness.came(visitor, peer.signal);
+    }
     reply.end(
       resultWire(id, {
         protocolVersion: revision.date,
@@ -127,6 +133,7 @@ export function createSession(offer: Offer, peer: SessionPeer, askModern: AskMod
     }
     const begun = begin(id, reply);
     if (!begun) return;
+    if (visitor) offer.witness?.asked(visitor);
     let ask;
     try {
       ask = askFor(method, agreed, offer);
@@ -148,6 +155,7 @@ export function createSession(offer: Offer, peer: SessionPeer, askModern: AskMod
       isHeard: true,
       id,
       clientCapabilities,
+      visitor,
       subscriptions,
     };
     void answerTo(ask, question, log).then((answer) => begun.reply.end(answer?.wire));

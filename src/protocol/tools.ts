@@ -7,6 +7,7 @@ import { type InputRequired, isInputRequired, wireInputRequired } from "./input-
 import { codes, member, type Params, ProtocolError } from "./message.ts";
 import { cursorOf, nameOf, recordOf } from "./params.ts";
 import { invalid, quote } from "../errors.ts";
+import { tellEmbedded } from "./witness.ts";
 
 export interface ToolAnswer {
   readonly content: readonly Block[];
@@ -33,7 +34,15 @@ export interface Tool {
   readonly outputSchema?: Readonly<Record<string, unknown>>;
   readonly annotations?: Readonly<Record<string, unknown>>;
   readonly meta?: Readonly<Record<string, unknown>>;
+  /** Whether a client that can do this is offered it; every client unless said. */
+  isFor?(clientCapabilities: Params): boolean;
   call(args: Params, asked: Asked): Promise<ToolAnswer | InputRequired>;
+}
+
+/** Tools that come and go, or that not every caller has. */
+export interface ToolShelf {
+  /** Those of this caller, each name once; of the names that are taken, none. */
+  list(taken: ReadonlySet<string>, call: Call): Promise<readonly Tool[]>;
 }
 
 /** The part of a question that tools and prompts see. */
@@ -53,10 +62,12 @@ export function asked({ call, params, clientCapabilities }: Question): Asked {
 
 export const toolsList: Ask = {
   needs: "tools",
-  answer({ offer, revision, params, call }) {
+  async answer({ offer, revision, params, call, clientCapabilities }) {
     if (cursorOf(params).cursor !== undefined) throw invalid("no such cursor: ask again without one");
     const { has } = revision;
-    const tools = Array.from(offer.tools.values(), (tool) => {
+    const more = offer.moreTools ? await offer.moreTools.list(new Set(offer.tools.keys()), call) : [];
+    const offered = [...offer.tools.values(), ...more].filter((tool) => isOfferedTo(tool, clientCapabilities));
+    const tools = offered.map((tool) => {
       const { name, title, description, inputSchema, outputSchema, annotations, meta } = tool;
       return {
         name,
@@ -68,17 +79,29 @@ export const toolsList: Ask = {
         ...(has.titles && meta && { _meta: meta }),
       };
     });
-    return revision.seal({ tools }, offer.resources.listFreshness, offer.server);
+    const { listFreshness } = offer.resources;
+    const freshness = offer.moreTools ? { ...listFreshness, scope: "private" as const } : listFreshness;
+    return revision.seal({ tools }, freshness, offer.server);
   },
 };
+
+function isOfferedTo({ isFor }: Tool, clientCapabilities: Params): boolean {
+  return isFor === undefined || isFor(clientCapabilities);
+}
+
+async function findMore(name: string, { offer, call }: Question): Promise<Tool | undefined> {
+  const tools = await offer.moreTools?.list(new Set(offer.tools.keys()), call);
+  return tools?.find((tool) => tool.name === name);
+}
 
 export const toolsCall: Ask = {
   needs: "tools",
   async answer(question) {
     const { offer, revision, params } = question;
     const name = nameOf(params);
-    const tool = offer.tools.get(name);
-    if (!tool) throw new ProtocolError(codes.params, `there is no tool ${quote(name)}`);
+    const tool = offer.tools.get(name) ?? (await findMore(name, question));
+    if (!tool || !isOfferedTo(tool, question.clientCapabilities))
+      throw new ProtocolError(codes.params, `there is no tool ${quote(name)}`);
     const args = member(params, "arguments") === undefined ? {} : recordOf(params, "arguments");
     const answer = await tool.call(args, asked(question)).catch((cause: unknown): ToolAnswer => {
       // A tool's failure is for the model to read; only a withdrawn call has no one left to read it.
@@ -87,6 +110,7 @@ export const toolsCall: Ask = {
     });
     if (isInputRequired(answer)) return wireInputRequired(answer, question);
     const { content, structuredContent, isError } = answer;
+    tellEmbedded(offer.witness, question.visitor, content);
     const result = {
       content: wireBlocks(content, revision.has),
       ...(revision.has.titles && structuredContent && { structuredContent }),

@@ -4,6 +4,7 @@ import { invalid } from "../errors.ts";
 import type { Freshness, Resources } from "../resources.ts";
 import type { SearchIndex } from "../search/search-index.ts";
 import type { Tools } from "../source.ts";
+import { createActions } from "./actions.ts";
 import { createCompleting } from "./completing.ts";
 import { createCursors } from "./cursor.ts";
 import { createDoors } from "./doors.ts";
@@ -62,6 +63,7 @@ export function createResources(options: HouseOptions): House {
     ...createCompleting(doors, reading, index),
     ...createSearching(doors, { findEntry }, index),
     ...createSkills(doors),
+    ...createActions(doors),
     ...watching,
     listFreshness: options.listFreshness ?? { ttlMs: 0, scope: "private" },
     close: () => (closing ??= closeAll()),

@@ -29,9 +29,10 @@ const root: Address = { path: "" };
 
 export function createDoors(routes: Routes, policy: Policy, tools: Tools): Doors {
   const withUnspellable = new Set<Mounted>();
-  const isOpen = policy === openPolicy;
+  const isOpen = policy === openPolicy && !routes.mounts.some(({ source }) => source.maySee);
 
-  const maySee: Doors["maySee"] = ({ caller }, mount, at) => policy.maySee(caller, mount.name, at);
+  const maySee: Doors["maySee"] = ({ caller }, mount, at) =>
+    policy.maySee(caller, mount.name, at) && (mount.source.maySee?.(caller, at) ?? true);
   const mayReach: Doors["mayReach"] = (who, mount, { reveals }) => reveals === undefined || maySee(who, mount, reveals);
 
   return {

@@ -15,13 +15,14 @@ import type { Tools } from "../source.ts";
 import { followFile } from "./follow-file.ts";
 import { createDiscretion } from "./discretion.ts";
 import { createHouseIndex } from "./house-index.ts";
-import { statusMount, statusScheme } from "./index-status.ts";
 import { createLiveHouse, type Furnishing } from "./live-house.ts";
 import { locate } from "./locate.ts";
-import { type House, toHouseMount } from "./open-house.ts";
+import { type House, type HouseMount, toHouseMount } from "./open-house.ts";
 import { type OpenMount, openMounts } from "./open-mounts.ts";
+import { ownMounts, withOwnMounts } from "./own-mounts.ts";
 import { createHouseSets } from "./sets/house-sets.ts";
 import type { SearchedMount } from "./search/kept-index.ts";
+import { createRegister } from "./status-register.ts";
 
 export interface ConfiguredOptions {
   readonly origin: ConfigOrigin;
@@ -33,6 +34,8 @@ export interface ConfiguredOptions {
   readonly cacheFolder: string;
   /** Whether changes of the file, and of what is indexed, take effect while the house is open. */
   readonly live: boolean;
+  /** The picker as an app, in one file; with the package unless said. */
+  readonly pickerApp?: string | undefined;
 }
 
 /** For so long a source that is needed no longer stays open for what is under way: no question takes longer. */
@@ -43,7 +46,15 @@ export async function openConfiguredHouse(options: ConfiguredOptions): Promise<H
   const { origin, world, live } = options;
   const label = labelOf(origin.file, world.from);
   const secrets = createDiscretion(options.tools);
-  const { tools } = secrets;
+  // Sources ask the house they stand in once it is there.
+  const tools: Tools = {
+    ...secrets.tools,
+    house: {
+      read: (uri, call) => house.read(uri, call),
+      stat: (uri, call) => house.stat(uri, call),
+      watch: (filter, call) => house.watch(filter, call),
+    },
+  };
   const loaded = await loadConfig(origin, world);
   if ("untrusted" in loaded) {
     tools.log("warn", untrustedSentence(label, loaded.untrusted, origin, world));
@@ -61,7 +72,8 @@ export async function openConfiguredHouse(options: ConfiguredOptions): Promise<H
   let open: readonly OpenMount[] = (await openMounts(config, [], tools)).all;
   const project = { config: realPath(origin.file) };
   const index = createHouseIndex({ cacheFolder: options.cacheFolder, project, tools, live });
-  const status = statusMount(index);
+  const register = createRegister(tools.now);
+  const own = ownMounts({ index, register, mounts: houseMounts, tools, pickerApp: options.pickerApp });
   serveIndex();
   const closing = new AbortController();
   const retiring = new Set<Promise<void>>();
@@ -79,14 +91,19 @@ export async function openConfiguredHouse(options: ConfiguredOptions): Promise<H
   });
   const following = live ? followFile(origin.file, reload, { tools, signal: closing.signal }) : undefined;
 
+  function houseMounts(): readonly HouseMount[] {
+    return located().map(({ mount, folder }) => toHouseMount(mount, folder));
+  }
+
   function serveIndex(): void {
     index.serve(open.filter(isSearched).map(toSearched), config.search);
   }
 
   function furnish(): Furnishing {
-    const mounts = open.map(({ mount }) => mount);
-    // Whoever has taken the scheme for something else does without.
-    if (!mounts.some(({ base }) => base.startsWith(`${statusScheme}:`))) mounts.push(status);
+    const mounts = withOwnMounts(
+      open.map(({ mount }) => mount),
+      own,
+    );
     const routes = createRoutes(mounts);
     const { pageSize } = config.server;
     const { close, ...furnished } = createResources({
@@ -153,7 +170,7 @@ export async function openConfiguredHouse(options: ConfiguredOptions): Promise<H
   }
 
   function sayRestart(before: ServerSettings, now: ServerSettings): void {
-    for (const setting of ["host", "port", "allowedHosts", "allowedOrigins", "tools"] as const)
+    for (const setting of ["host", "port", "allowedHosts", "allowedOrigins", "token", "tools"] as const)
       if (live && !isDeepStrictEqual(before[setting], now[setting]))
         tools.log("warn", `server.${setting} has changed, which takes effect after a restart`, { config: label });
   }
@@ -161,12 +178,16 @@ export async function openConfiguredHouse(options: ConfiguredOptions): Promise<H
   return {
     resources,
     get mounts() {
-      return located().map(({ mount, folder }) => toHouseMount(mount, folder));
+      return houseMounts();
     },
     policy: openPolicy,
     index,
     sets: choice.sets,
+    register,
     settings: config.server,
+    withheld: config.withheld.flatMap(({ owner }) =>
+      typeof owner === "object" && "setting" in owner ? [owner.setting] : [],
+    ),
     config: config.file,
     tools,
     locate: (where, call) => locate(where, located(), resources, call),
@@ -205,8 +226,8 @@ function isSearched({ config: { search, definition } }: OpenMount): boolean {
   return search ?? definition.searchable ?? true;
 }
 
-function toSearched({ mount: { name, source }, config: { definition, options } }: OpenMount): SearchedMount {
-  return { name, source, definition, options };
+function toSearched({ mount: { name, source }, config: { definition, options, redact } }: OpenMount): SearchedMount {
+  return { name, source, definition, options, ...(redact && { redact }) };
 }
 
 interface Furnished {

@@ -200,6 +200,14 @@ export function createLiveHouse(first: Furnishing, { log, wait }: Pick<Tools, "l
       if (answer === undefined) throw notFound(uri);
       return answer;
     },
+    async actions(call) {
+      return (await current.resources.actions?.(call)) ?? [];
+    },
+    async act(what, input, call) {
+      const acted = await current.resources.act?.(what, input, call);
+      if (acted === undefined) throw notFound(what.mount);
+      return acted;
+    },
     get listFreshness() {
       return current.resources.listFreshness;
     },

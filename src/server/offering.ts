@@ -1,11 +1,13 @@
 /** What a server offers beside the resources themselves: tools to find and read them by, prompts, and instructions that say so. */
 import { createGatherPrompt } from "../protocol/gather-prompt.ts";
 import type { PromptShelf } from "../protocol/prompts.ts";
+import { createActionTools } from "../protocol/tools/action-tools.ts";
 import { createReadingTools, type ReadingToolName } from "../protocol/tools/reading-tools.ts";
-import type { Tool } from "../protocol/tools.ts";
+import type { Tool, ToolShelf } from "../protocol/tools.ts";
 import type { Caller } from "../resources.ts";
 import { createInstructions } from "./instructions.ts";
 import { type House, mountsFor } from "./open-house.ts";
+import { createPickTool } from "./picker-app.ts";
 import { createSaveSet } from "./sets/save-set.ts";
 import { createSetPrompts } from "./sets/set-prompts.ts";
 
@@ -18,6 +20,8 @@ export interface OfferingOptions {
 export interface Offering {
   readonly server: { readonly name: string; readonly title: string };
   readonly tools: readonly Tool[];
+  /** What mounts can be asked to do. Absent where that is not offered. */
+  readonly actions?: ToolShelf;
   readonly prompts: PromptShelf;
   readonly instructions: (caller: Caller) => string;
   /** Looks for what this caller, who will probably ask first, should read first. */
@@ -31,17 +35,20 @@ const allNames: readonly ReadingToolName[] = ["search_resources", "list_resource
 export function createOffering({ house, tools }: OfferingOptions): Offering {
   const only = tools === false ? [] : namesOf(house.settings.tools);
   const instructions = createInstructions({ house, server: server.name, tools: only });
+  const mounts = (caller: Caller) => mountsFor(house, caller);
+  const callable = [
+    ...createReadingTools({ resources: house.resources, server: server.name, mounts, only }),
+    ...(tools !== false && maySave(house.settings.tools) ? [createSaveSet(house)] : []),
+  ];
   return {
     server,
     tools: [
-      ...createReadingTools({
-        resources: house.resources,
-        server: server.name,
-        mounts: (caller) => mountsFor(house, caller),
-        only,
-      }),
-      ...(tools !== false && maySave(house.settings.tools) ? [createSaveSet(house)] : []),
+      ...callable,
+      ...(tools !== false && isNamed("pick_resources", house.settings.tools)
+        ? [createPickTool({ mounts, tools: callable.map(({ name }) => name) })]
+        : []),
     ],
+    ...(tools !== false && isNamed("actions", house.settings.tools) && { actions: createActionTools(house.resources) }),
     prompts: createSetPrompts({ ...house, others: [createGatherPrompt(house.resources)] }),
     instructions: instructions.of,
     prepare: (caller) => void instructions.glance(caller),
@@ -51,10 +58,15 @@ export function createOffering({ house, tools }: OfferingOptions): Offering {
 
 function namesOf(setting: House["settings"]["tools"]): readonly ReadingToolName[] {
   if (setting === undefined || setting === true) return allNames;
-  return setting === false ? [] : setting.filter((name) => name !== "save_set");
+  return setting === false ? [] : allNames.filter((name) => setting.includes(name));
 }
 
 /** Only where it is named: it is the one tool that keeps something. */
 function maySave(setting: House["settings"]["tools"]): boolean {
   return Array.isArray(setting) && setting.includes("save_set");
+}
+
+/** Unless tools are chosen one by one, these are there. */
+function isNamed(tool: "actions" | "pick_resources", setting: House["settings"]["tools"]): boolean {
+  return Array.isArray(setting) ? setting.includes(tool) : setting !== false;
 }

@@ -17,13 +17,14 @@ import { keptKey } from "./cursor-key.ts";
 import { findFolders } from "./folders.ts";
 import { openGitHere } from "./git-here.ts";
 import { createHouseIndex, type HouseIndex } from "./house-index.ts";
-import { statusMount } from "./index-status.ts";
 import { locate, type Located } from "./locate.ts";
+import { ownMounts } from "./own-mounts.ts";
 import type { SearchedMount } from "./search/kept-index.ts";
 import { openSkillsHere } from "./skills-here.ts";
 import type { Sets } from "./sets.ts";
 import { createHouseSets } from "./sets/house-sets.ts";
 import { cacheFolder, homeFolder, stateFolder } from "./state-folder.ts";
+import { createRegister, type Register } from "./status-register.ts";
 import { createTools, logLevel } from "./tools.ts";
 
 /** A larger file is listed and not read: it would fill a model's context many times over. */
@@ -41,6 +42,8 @@ export interface HouseOptions {
   readonly err: Pick<Writable, "write">;
   /** Whether changes of the config, and of what is indexed, take effect while the house is open. */
   readonly live?: boolean;
+  /** The picker as an app, in one file; with the package unless said. */
+  readonly pickerApp?: string;
 }
 
 export interface HouseMount {
@@ -62,8 +65,12 @@ export interface House {
   readonly index: HouseIndex;
   /** Named choices of its resources. */
   readonly sets: Sets;
+  /** Who is connected and what was read; for whoever serves the house to keep. */
+  readonly register: Register;
   /** What the config says of the server, as it was when the house was opened. */
   readonly settings: ServerSettings;
+  /** Settings of the server that the config has and that were left out, because it is not trusted. */
+  readonly withheld?: readonly string[];
   /** The config's file, where there is one. */
   readonly config?: string;
   readonly tools: Tools;
@@ -84,7 +91,9 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   if (origin) {
     const { openConfiguredHouse } = await import("./configured-house.ts");
     const world = { from, env, stateFolder: state };
-    const house = await openConfiguredHouse({ origin, world, tools, cursorKey: cursorKey(), cacheFolder: cache, live });
+    const { pickerApp } = options;
+    const places = { cursorKey: cursorKey(), cacheFolder: cache, pickerApp };
+    const house = await openConfiguredHouse({ origin, world, tools, live, ...places });
     if (house) return house;
   }
   return openFolders(options, tools, cursorKey(), { cache, state });
@@ -111,7 +120,7 @@ export function chooseConfig({
 }
 
 async function openFolders(
-  { folders, from, live = false }: HouseOptions,
+  { folders, from, live = false, pickerApp }: HouseOptions,
   tools: Tools,
   cursorKey: Uint8Array,
   { cache, state }: { readonly cache: string; readonly state: string },
@@ -137,7 +146,10 @@ async function openFolders(
   for (const mount of await openGitHere(found, tools, taken)) located.push({ mount });
   const index = createHouseIndex({ cacheFolder: cache, project, tools, live });
   index.serve(searched, {});
-  const mounts = [...located.map(({ mount }) => mount), statusMount(index)];
+  const register = createRegister(tools.now);
+  const houseMounts = located.map(({ mount, folder }) => toHouseMount(mount, folder));
+  const own = ownMounts({ index, register, mounts: () => houseMounts, tools, pickerApp });
+  const mounts = [...located.map(({ mount }) => mount), ...own];
   const { close, ...inner } = createResources({ mounts, policy: openPolicy, tools, cursorKey, index });
   const { resources, ...choice } = createHouseSets({
     resources: inner,
@@ -150,10 +162,11 @@ async function openFolders(
   });
   return {
     resources,
-    mounts: located.map(({ mount, folder }) => toHouseMount(mount, folder)),
+    mounts: houseMounts,
     policy: openPolicy,
     index,
     sets: choice.sets,
+    register,
     settings: {},
     tools,
     locate: (where, call) => locate(where, located, resources, call),

@@ -43,9 +43,10 @@ export async function openMounts(config: Config, before: readonly OpenMount[], t
 
 async function openSource(config: MountConfig, whole: Config, tools: Tools): Promise<OpenMount> {
   const { name, definition, options, limits } = config;
+  const redaction = config.redact ? (await import("./redaction.ts")).createRedaction(tools) : undefined;
   let source: Source;
   try {
-    source = await definition.open(options, tools);
+    source = await definition.open(options, redaction?.tools ?? tools);
   } catch (cause) {
     throw toRefusal(cause, name, whole);
   }
@@ -53,6 +54,7 @@ async function openSource(config: MountConfig, whole: Config, tools: Tools): Pro
   const layers = standardLayers(tools, {
     ...(Object.fromEntries(Object.entries(rest).filter(([, limit]) => limit !== undefined)) as object),
     ...(cacheBytes !== undefined && { maxBytes: cacheBytes }),
+    ...(redaction && { redact: redaction.layer }),
   });
   const { close: _close, ...served } = stack(source, { name }, layers);
   return {
@@ -87,6 +89,7 @@ function isSame(one: MountConfig, other: MountConfig): boolean {
   return (
     one.name === other.name &&
     one.definition === other.definition &&
+    one.redact === other.redact &&
     isDeepStrictEqual(one.options, other.options) &&
     isDeepStrictEqual(one.limits, other.limits)
   );

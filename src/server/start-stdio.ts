@@ -19,7 +19,8 @@ export async function startStdio(options: StdioServerOptions): Promise<void> {
   const { input, out, version, signal } = options;
   const house = await openHouse({ ...options, live: true });
   try {
-    const caller = { id: "local" };
+    const caller = { id: "local", owner: true };
+    house.register.served = { version };
     const offering = createOffering({ house, tools: options.tools });
     offering.prepare(caller);
     const edge = createEdge({
@@ -27,7 +28,9 @@ export async function startStdio(options: StdioServerOptions): Promise<void> {
       server: { ...offering.server, version },
       instructions: offering.instructions,
       tools: offering.tools,
+      ...(offering.actions && { moreTools: offering.actions }),
       prompts: offering.prompts,
+      witness: house.register,
       log: house.tools.log,
     });
     await serveStdio(edge, { input, output: out, caller, signal });

@@ -46,7 +46,7 @@ export default defineSource<GitOptions>({
       })
       .strict(),
 
-  async open({ root, maxBytes = maxBytesUnlessSaid, watch = "auto", pollMs = 5000 }, { log }) {
+  async open({ root, maxBytes = maxBytesUnlessSaid, watch = "auto", pollMs = 5000 }, { log, redact }) {
     const repository = openRepository(root);
     let opening: Promise<Desk> | undefined;
     let isClosed = false;
@@ -54,7 +54,7 @@ export default defineSource<GitOptions>({
     async function desk(): Promise<Desk> {
       if (isClosed) throw new ResourceError("cancelled", "the house is closing");
       opening ??= import("./git/desk.ts").then(({ openDesk }) =>
-        openDesk(repository, { maxBytes, watch, pollMs, log }),
+        openDesk(repository, { maxBytes, watch, pollMs, log, redact }),
       );
       try {
         return await opening;

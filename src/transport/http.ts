@@ -6,6 +6,7 @@ import type { Caller } from "../resources.ts";
 import type { Tools } from "../source.ts";
 import { isJson, parseAccept } from "./accepts.ts";
 import type { Accepts } from "./accepts.ts";
+import type { PostDoor } from "./action-door.ts";
 import { answer } from "./answer.ts";
 import { createBodyReader, discard } from "./body.ts";
 import type { EventStreamOptions } from "./event-stream.ts";
@@ -19,11 +20,20 @@ import { createSse } from "./sse.ts";
 import { inTurn, isEarly } from "./turns.ts";
 import { atMost, createUnderWay } from "./under-way.ts";
 
+/** "answered" where it has given the answer itself. */
+export type Gate = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+) => "welcome" | "refused" | "answered";
+
 export interface HttpOptions extends EventStreamOptions, LegacySessionOptions {
   /** Where both eras are served. */
   readonly endpoint?: string;
   /** Where 2024-11-05 is served: a stream, and beside it a place to post to. False serves neither. */
   readonly sse?: { readonly stream: string; readonly post: string } | false;
+  /** Judges every request, whatever its path, once its Host and Origin are right. */
+  readonly gate?: Gate;
   /** Who asks. Undefined is answered with 401. */
   readonly identify?: (request: IncomingMessage) => Caller | undefined | Promise<Caller | undefined>;
   /** The `WWW-Authenticate` of a 401. */
@@ -37,6 +47,8 @@ export interface HttpOptions extends EventStreamOptions, LegacySessionOptions {
   /** Of all bodies that are still arriving, together. */
   readonly maxArrivingBytes?: number;
   readonly maxUrlLength?: number;
+  /** Takes JSON that callers post to other paths. */
+  readonly posts?: PostDoor;
   /** Answers other paths, behind the same guards. False if it does not know the path either. */
   readonly elsewhere?: (request: IncomingMessage, response: ServerResponse, path: string) => boolean;
   readonly log?: Tools["log"];
@@ -75,6 +87,8 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
     maxBodyBytes = 4 * 1024 * 1024,
     maxArrivingBytes = 256 * 1024 * 1024,
     maxUrlLength = 2048,
+    gate,
+    posts,
     elsewhere,
     log,
   } = options;
@@ -109,7 +123,10 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
       if (origin !== undefined) allowOrigin(response, origin);
       if (url.length > maxUrlLength) return refuse(response, 414, `a URL may have ${maxUrlLength} characters at most`);
       if (request.method === "OPTIONS") return preflight(response);
-      route(url === endpoint ? url : pathOf(url), request, response);
+      const path = url === endpoint ? url : pathOf(url);
+      const judged = gate?.(request, response, path);
+      if (judged === "refused") return refuseStranger(response);
+      if (judged !== "answered") route(path, request, response);
     } catch (cause) {
       fail(response, cause);
     }
@@ -122,7 +139,30 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
       if (path === ssePaths.post) return admit(request, response, atPost);
     }
     if (elsewhere?.(request, response, path)) return;
+    if (request.method === "POST" && posts?.claims(path)) return admit(request, response, throughPosts(posts, path));
+    refuseNothing(response, path);
+  }
+
+  function refuseNothing(response: ServerResponse, path: string): void {
     refuse(response, 404, `there is nothing at ${quote(path)}; MCP is served at ${quote(endpoint)}`);
+  }
+
+  function throughPosts({ take: takePost }: PostDoor, path: string): Door {
+    return (request, response, caller) =>
+      readMessage(request, response, (body) => {
+        const gone = new AbortController();
+        response.once("close", () => gone.abort());
+        underWay.begin();
+        takePost(path, body, { caller, signal: gone.signal })
+          .then((said) => {
+            if (said) answer(response, said.status, [said.text], said.headers);
+            else refuseNothing(response, path);
+          })
+          .catch((cause: unknown) => {
+            if (!gone.signal.aborted) fail(response, cause);
+          })
+          .finally(() => underWay.end());
+      });
   }
 
   type Door = (request: IncomingMessage, response: ServerResponse, caller: Caller) => void;
@@ -136,10 +176,13 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
 
   function enter(request: IncomingMessage, response: ServerResponse, door: Door, caller: Caller | undefined): void {
     if (response.destroyed) return;
-    if (caller === undefined)
-      return refuse(response, 401, "say who you are: send an Authorization header", { "WWW-Authenticate": challenge });
+    if (caller === undefined) return refuseStranger(response);
     if (closing) return refuseLate(response);
     door(request, response, caller);
+  }
+
+  function refuseStranger(response: ServerResponse): void {
+    refuse(response, 401, "say who you are: send an Authorization header", { "WWW-Authenticate": challenge });
   }
 
   function refuseLate(response: ServerResponse): void {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseJsonText, valueOf } from "../json-text.ts";
+import { parseJsonText, valueOf } from "../../lib/json-text.ts";
 import { editJson } from "./edit-json.ts";
 
 const entry = { url: "http://127.0.0.1:7357/mcp" };

@@ -1,6 +1,6 @@
 /** Sets one value of a JSON text with comments, and leaves every other character as it is. */
 import { invalid } from "../../errors.ts";
-import { type JsonNode, memberOf, parseJsonText } from "../json-text.ts";
+import { type JsonNode, memberOf, parseJsonText } from "../../lib/json-text.ts";
 
 /** Throws a JsonTextError where the text is none, and "invalid" where something on the way is no object. */
 export function editJson(text: string, path: readonly string[], value: unknown): string {

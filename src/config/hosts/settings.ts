@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { invalid, quote, ResourceError } from "../../errors.ts";
-import { JsonTextError, memberOf, parseJsonText, placeOf, valueOf } from "../json-text.ts";
+import { JsonTextError, memberOf, parseJsonText, placeOf, valueOf } from "../../lib/json-text.ts";
 import { isPlainObject } from "../references.ts";
 import { editJson } from "./edit-json.ts";
 import { editToml, readToml } from "./edit-toml.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { placeOf } from "../json-text.ts";
+import { placeOf } from "../../lib/json-text.ts";
 import { editToml, readToml } from "./edit-toml.ts";
 import { parseTomlText, TomlTextError } from "./toml-text.ts";
 

@@ -76,3 +76,10 @@ export function parseRange(unit: Range["unit"], text: string): Range {
 export function spellRange({ first, last }: Range): string {
   return `${first}-${last === Infinity ? "" : last}`;
 }
+
+/** False unless said. */
+export function flagArgument(args: Params, name: string): boolean {
+  const value = member(args, name) ?? false;
+  if (typeof value !== "boolean") throw invalid(`"${name}" is true or false`);
+  return value;
+}

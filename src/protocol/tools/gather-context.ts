@@ -38,7 +38,7 @@ export const gatherContext: ReadingTool = {
         type: "array",
         items: { type: "string" },
         maxItems: maxInclude,
-        description: "URIs of resources that come first, whatever they say",
+        description: "URIs of resources that come first, whatever they say; set://name for all of a set",
       },
       within: { type: "string", description: "the URI of a directory: look only below it" },
     },

@@ -147,11 +147,12 @@ describe("the reading tools", () => {
     ["search_resources", { query: "ink", limit: 0 }, '"limit" is a whole number from 1 to 50'],
     ["search_resources", { query: "ink", limit: "10" }, '"limit" is a whole number from 1 to 50'],
     ["search_resources", { query: "ink", limit: 1e9 }, '"limit" is a whole number from 1 to 50'],
+    ["search_resources", { query: "ink", typing: "yes" }, '"typing" is true or false'],
     ["search_resources", { querry: "ink" }, 'search_resources has no argument "querry"; did you mean "query"?'],
     [
       "search_resources",
       { query: "ink", server: "?" },
-      'search_resources has no argument "server"; it takes "query", "limit", "within"',
+      'search_resources has no argument "server"; it takes "query", "limit", "within", "typing"',
     ],
     ["list_resources", { glob: ["*"] }, '"glob" is a text'],
     ["list_resources", { glob: "{a,b}".repeat(20) }, '"glob" cannot be used'],

@@ -1,7 +1,7 @@
 /** The tool `search_resources`: from words to the passages that hold them. */
 import { quote, ResourceError } from "../../errors.ts";
 import type { Hit } from "../../resources.ts";
-import { checkNames, countArgument, neededText, textArgument } from "./arguments.ts";
+import { checkNames, countArgument, flagArgument, neededText, textArgument } from "./arguments.ts";
 import { pathWithin } from "./mounts.ts";
 import type { ReadingTool } from "./reading-tools.ts";
 import { withSuggestions } from "./suggest.ts";
@@ -12,7 +12,7 @@ const maxUriLength = 16 * 1024;
 const maxSnippetLength = 600;
 const maxTextBytes = 48 * 1024;
 const limits = { initial: 10, most: 50 };
-const names = ["query", "limit", "within"];
+const names = ["query", "limit", "within", "typing"];
 
 export const searchResources: ReadingTool = {
   name: "search_resources",
@@ -37,6 +37,7 @@ export const searchResources: ReadingTool = {
         description: `how many results; ${limits.initial} unless said`,
       },
       within: { type: "string", description: "the URI of a directory: only what lies below it" },
+      typing: { type: "boolean", description: "whether the last word may not be finished yet; false unless said" },
     },
     required: ["query"],
     additionalProperties: false,
@@ -70,11 +71,12 @@ export const searchResources: ReadingTool = {
     const query = neededText(args, "query", maxQueryLength);
     const limit = countArgument(args, "limit", limits);
     const within = trimSlash(textArgument(args, "within", maxUriLength), mounts);
+    const typing = flagArgument(args, "typing");
     const listing = offers("list_resources")
       ? "list_resources names what there is"
       : "resources/list names what there is";
     const found = await resources
-      .search({ text: query, limit, ...(within !== undefined && { within }) }, call)
+      .search({ text: query, limit, ...(within !== undefined && { within }), ...(typing && { typing }) }, call)
       .catch(async (cause: unknown) => {
         if (cause instanceof ResourceError && cause.kind === "unsupported")
           throw new ResourceError("unsupported", `nothing here can be searched; ${listing}`, { cause });

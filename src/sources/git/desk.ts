@@ -29,9 +29,10 @@ export interface DeskOptions {
   readonly watch: "auto" | "poll";
   readonly pollMs: number;
   readonly log: Tools["log"];
+  readonly redact?: Tools["redact"] | undefined;
 }
 
-export function openDesk(repository: Repository, { maxBytes, watch, pollMs, log }: DeskOptions): Desk {
+export function openDesk(repository: Repository, { maxBytes, watch, pollMs, log, redact }: DeskOptions): Desk {
   const isLocal = diskKind(statfsSync(repository.commonDir).type) === "local";
   const program = createProgram([repository.root, repository.gitDir, repository.commonDir]);
   const disk = isLocal ? createLocalDisk() : createRemoteDisk();
@@ -48,7 +49,7 @@ export function openDesk(repository: Repository, { maxBytes, watch, pollMs, log 
   const isAnnounced = isLocal && watch === "auto";
   const watching = createWatching({ repository, program, mirror, refs, isAnnounced, pollMs, log });
   return {
-    reading: createReading({ repository, program, mirror, refs, trees, blobs, watching, maxBytes }),
+    reading: createReading({ repository, program, mirror, refs, trees, blobs, watching, maxBytes, redact }),
     complete: createCompleting({ program, mirror, refs, trees, headers }),
     watch: watching.watch,
 

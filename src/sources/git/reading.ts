@@ -35,6 +35,7 @@ export interface ReadingOptions {
   readonly blobs: Blobs;
   readonly watching: Watching;
   readonly maxBytes: number;
+  readonly redact?: ((text: string) => string) | undefined;
 }
 
 const json = "application/json";
@@ -94,10 +95,14 @@ export function createReading(options: ReadingOptions): Reading {
     const reveals = { path: blobPath(ask) };
     if (ask.kind === "tree") return { ...(await blobs.read({ ...found, range: ask.range }, signal)), reveals };
     if (entry.kind !== "file") throw notFound(at.path);
-    const content = await blobs.read({ ...found, range: undefined }, signal);
+    const content = masked(await blobs.read({ ...found, range: undefined }, signal));
     const path = ask.path.join("/");
     const part = await readBlame({ ...world(signal), commit: commit.hash, path, content, range: ask.range });
     return { ...part, ...freshnessOf(commit), reveals };
+  }
+
+  function masked(part: Part): Part {
+    return options.redact && "text" in part.body ? { ...part, body: { text: options.redact(part.body.text) } } : part;
   }
 
   async function folder(at: Address, ask: FileAsk, { cursor, limit }: ListAsk): Promise<Page<Entry>> {

@@ -1,0 +1,77 @@
+/** What to paste where, so that a host finds the endpoint; with a token, by reference wherever the host knows one. */
+
+export interface Paste {
+  /** The host, as people call it. */
+  readonly host: string;
+  /** Whether it is typed, or written into the host's settings. */
+  readonly kind: "command" | "settings";
+  /** The file of the settings, where it is known. */
+  readonly file?: string;
+  readonly text: string;
+}
+
+export interface PasteOptions {
+  readonly url: string;
+  /** The environment variable that holds the token, where callers must send one. Its value is never told. */
+  readonly tokenVariable?: string | undefined;
+}
+
+export function settingsToPaste({ url, tokenVariable: variable }: PasteOptions): readonly Paste[] {
+  if (variable === undefined)
+    return [
+      { host: "Claude Code", kind: "command", text: `claude mcp add --transport http pressmark ${url}` },
+      { host: "Codex", kind: "command", text: `codex mcp add pressmark --url ${url}` },
+      {
+        host: "VS Code",
+        kind: "settings",
+        file: ".vscode/mcp.json",
+        text: JSON.stringify({ servers: { pressmark: { type: "http", url } } }),
+      },
+      { host: "Cursor", kind: "settings", file: ".cursor/mcp.json", text: servers({ url }) },
+      { host: "others", kind: "settings", text: servers({ type: "http", url }) },
+      {
+        host: "Inspector",
+        kind: "command",
+        text: `npx @modelcontextprotocol/inspector --transport http --server-url ${url}`,
+      },
+    ];
+  const asked = { type: "promptString", id: "pressmark-token", description: "Pressmark's token", password: true };
+  return [
+    {
+      host: "Claude Code",
+      kind: "settings",
+      file: ".mcp.json",
+      text: servers({ type: "http", url, headers: headers(`\${${variable}}`) }),
+    },
+    { host: "Codex", kind: "command", text: `codex mcp add pressmark --url ${url} --bearer-token-env-var ${variable}` },
+    {
+      host: "VS Code",
+      kind: "settings",
+      file: ".vscode/mcp.json",
+      text: JSON.stringify({
+        inputs: [asked],
+        servers: { pressmark: { type: "http", url, headers: headers(`\${input:${asked.id}}`) } },
+      }),
+    },
+    {
+      host: "Cursor",
+      kind: "settings",
+      file: ".cursor/mcp.json",
+      text: servers({ url, headers: headers(`\${env:${variable}}`) }),
+    },
+    { host: "others", kind: "settings", text: servers({ type: "http", url, headers: headers("<token>") }) },
+    {
+      host: "Inspector",
+      kind: "command",
+      text: `npx @modelcontextprotocol/inspector --transport http --server-url ${url} --header "Authorization: Bearer $${variable}"`,
+    },
+  ];
+}
+
+function servers(entry: object): string {
+  return JSON.stringify({ mcpServers: { pressmark: entry } });
+}
+
+function headers(reference: string): object {
+  return { Authorization: `Bearer ${reference}` };
+}

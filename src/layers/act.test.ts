@@ -1,0 +1,52 @@
+/** What is done goes through the layers like what is asked, but for two of them. */
+import { expect, it } from "vitest";
+import { ResourceError } from "../errors.ts";
+import type { Call } from "../resources.ts";
+import type { Source, SourceAction } from "../source.ts";
+import { createClock } from "../testing/clock.ts";
+import { refusal } from "../testing/refusal.ts";
+import { whereOf } from "./explain.ts";
+import type { Observation } from "./observe.ts";
+import { withStandardLayers } from "./standard.ts";
+
+const call: Call = { caller: { id: "test" }, signal: new AbortController().signal };
+const { tools } = createClock();
+
+function layered(run: SourceAction["run"], options: Parameters<typeof withStandardLayers>[3] = {}) {
+  const act: SourceAction = { description: "act", input: (zod) => zod.unknown(), run };
+  const source: Source = { list: async () => ({ items: [] }), read: async () => [], actions: { act } };
+  return withStandardLayers(source, { name: "m" }, tools, options).actions!["act"]!.run;
+}
+
+it("is not tried again when it failed in passing", async () => {
+  let count = 0;
+  const run = layered(async () => {
+    count += 1;
+    throw new ResourceError("unavailable", "away");
+  });
+  const error = await refusal(run({}, call), ["unavailable"], "a failing action");
+  expect(count).toBe(1);
+  expect(whereOf(error)).toEqual({ mount: "m", operation: "act" });
+});
+
+it("waits without taking the place of those whom it waits for", async () => {
+  const done = Promise.withResolvers<void>();
+  const run = layered(
+    async (input) => {
+      if (input === "store") done.resolve();
+      else await done.promise;
+      return { value: {} };
+    },
+    { maxAtOnce: 2, maxWaiting: 0 },
+  );
+  const waiting = ["find", "find", "find"].map((input) => run(input, call));
+  await run("store", call);
+  await Promise.all(waiting);
+});
+
+it("is observed, and ends when it takes too long", async () => {
+  const observed: Observation[] = [];
+  const run = layered(() => new Promise(() => undefined), { timeoutMs: 1, observe: (each) => observed.push(each) });
+  await refusal(run({}, call), ["unavailable"], "an action that hangs");
+  expect(observed).toMatchObject([{ operation: "act", outcome: "unavailable" }]);
+});

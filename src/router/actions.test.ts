@@ -1,0 +1,116 @@
+import { expect, it } from "vitest";
+import { openPolicy, type Policy } from "../access/policy.ts";
+import { ResourceError } from "../errors.ts";
+import type { Call } from "../resources.ts";
+import { createMemory } from "../sources/memory.ts";
+import type { Source, SourceAction } from "../source.ts";
+import { createClock } from "../testing/clock.ts";
+import { refusal } from "../testing/refusal.ts";
+import { createResources } from "./create-resources.ts";
+
+const call: Call = { caller: { id: "test" }, signal: new AbortController().signal };
+
+const greet: SourceAction<{ readonly name: string; readonly times: number }> = {
+  description: "Greet someone",
+  input: (zod) => zod.strictObject({ name: zod.string().min(1), times: zod.int().max(3).default(1) }),
+  run: async ({ name, times }) => ({
+    value: { said: `hello ${name} `.repeat(times).trim() },
+    entries: [{ path: `people/${name}` }],
+  }),
+};
+
+function house(policy: Policy = openPolicy, more: Source["actions"] = {}) {
+  const { source } = createMemory({ a: "a" });
+  const clock = createClock();
+  const mounts = [
+    { name: "hall", base: "hall://", source: { ...source, actions: { greet, ...more } } },
+    { name: "shed", base: "shed://", source },
+  ];
+  const resources = createResources({ mounts, policy, tools: clock.tools, cursorKey: new Uint8Array(32) });
+  const act = (input: unknown, what: Partial<{ mount: string; name: string }> = {}) =>
+    resources.act!({ mount: "hall", name: "greet", ...what }, input, call);
+  return { ...resources, act, clock };
+}
+
+const failing = (kind: "denied" | "busy" | "unexpected"): SourceAction => ({
+  ...(greet as SourceAction),
+  input: (zod) => zod.unknown(),
+  run: async () => {
+    throw new ResourceError(kind, "because");
+  },
+});
+
+it("what a mount can be asked to do is told with a schema", async () => {
+  expect(await house().actions!(call)).toEqual([
+    {
+      mount: "hall",
+      name: "greet",
+      description: "Greet someone",
+      readOnly: false,
+      inputSchema: {
+        type: "object",
+        properties: {
+          name: { type: "string", minLength: 1 },
+          times: { type: "integer", default: 1, maximum: 3, minimum: Number.MIN_SAFE_INTEGER },
+        },
+        required: ["name"],
+        additionalProperties: false,
+      },
+    },
+  ]);
+});
+
+it("is done with what fits, and the answer names what it is about", async () => {
+  expect(await house().act({ name: "Ada" })).toEqual({
+    value: { said: "hello Ada", uris: ["hall://people/Ada"] },
+    resources: [{ uri: "hall://people/Ada", name: "Ada" }],
+  });
+});
+
+it("what does not fit is refused with the fields, and nothing is done", async () => {
+  const fields = async (input: unknown) =>
+    (await refusal(house().act(input), ["invalid"], "a wrong input")).details?.["fields"];
+  expect(await fields({ name: 7, times: 9 })).toEqual({ name: "must be a text", times: "must be at most 3" });
+  expect(await fields({})).toEqual({ name: "is missing" });
+  expect(await fields({ name: "", tmes: 1 })).toEqual({ name: "must not be empty", tmes: "is not known here" });
+  expect(await fields(null)).toEqual({ "": "must be an object" });
+  const sly = refusal(house().act(JSON.parse('{"name":"x","__proto__":{"times":1}}')), ["invalid"], "a prototype");
+  expect((await sly).message).toBe('greet: "__proto__" is not known here');
+});
+
+it("a huge input is not repeated in what is said of it", async () => {
+  const input = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`${at}${"x".repeat(300)}`, 1]));
+  const { message, details } = await refusal(house().act(input), ["invalid"], "a huge input");
+  expect(message.length).toBeLessThan(1000);
+  expect(JSON.stringify(details).length).toBeLessThan(20_000);
+});
+
+it("what is not there, and what is of a mount that the caller may not see, are refused in the same words", async () => {
+  const hidden = house({ maySee: (_caller, mount, { path }) => mount !== "hall" || path !== "" });
+  expect(await hidden.actions!(call)).toEqual([]);
+  const { message } = await refusal(hidden.act({ name: "Ada" }), ["not-found"], "a hidden mount");
+  for (const what of [{ mount: "cave" }, { name: "constructor" }, { name: "toString" }, { mount: "shed" }]) {
+    const missing = await refusal(house().act({ name: "Ada" }, what), ["not-found"], JSON.stringify(what));
+    const { mount = "hall", name = "greet" } = { ...what } as { mount?: string; name?: string };
+    expect(missing.message).toBe(message.replace('"hall"', `"${mount}"`).replace('"greet"', `"${name}"`));
+  }
+});
+
+it("an answer about something that the caller may not see is not given", async () => {
+  const { act } = house({ maySee: (_caller, _mount, { path }) => path !== "people/Eve" });
+  await act({ name: "Ada" });
+  const { message } = await refusal(act({ name: "Eve" }), ["not-found"], "Eve");
+  expect(message).not.toContain("Eve");
+});
+
+it("what the source refuses is told as a read would tell it", async () => {
+  const { act, clock } = house(openPolicy, {
+    denied: failing("denied"),
+    busy: failing("busy"),
+    bug: failing("unexpected"),
+  });
+  await refusal(act({}, { name: "denied" }), ["not-found"], "denied");
+  await refusal(act({}, { name: "busy" }), ["busy"], "busy");
+  await refusal(act({}, { name: "bug" }), ["unexpected"], "a bug");
+  expect(clock.logged).toMatchObject([{ level: "warn" }, { level: "error", facts: { mount: "hall", asked: "bug" } }]);
+});

@@ -1,0 +1,84 @@
+/** What callers may ask mounts to do: only of mounts that they may see, and only with what fits. */
+import type { z } from "zod";
+import { notFound, quote, ResourceError } from "../errors.ts";
+import type { Call, Resource, Resources } from "../resources.ts";
+import type { ActionAnswer, SourceAction } from "../source.ts";
+import type { Doors } from "./doors.ts";
+import { fit } from "./fit.ts";
+import type { Mounted } from "./route.ts";
+
+interface Prepared {
+  readonly schema: z.ZodType;
+  readonly json: Readonly<Record<string, unknown>>;
+}
+
+export function createActions(doors: Doors): Required<Pick<Resources, "actions" | "act">> {
+  /** A schema is made when someone first wants to know. */
+  const prepared = new WeakMap<SourceAction, Prepared>();
+
+  async function prepare(action: SourceAction): Promise<Prepared> {
+    const known = prepared.get(action);
+    if (known) return known;
+    const { z: zod } = await import("zod");
+    const schema = action.input(zod);
+    const { $schema: _, ...json } = zod.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+    const made = { schema, json };
+    prepared.set(action, made);
+    return made;
+  }
+
+  const mountsFor = (call: Call): Mounted[] => doors.routes.mounts.filter((mount) => doors.mayEnter(call, mount));
+
+  function find(what: { readonly mount: string; readonly name: string }, call: Call) {
+    const mount = mountsFor(call).find(({ name }) => name === what.mount);
+    const actions = mount?.source.actions;
+    const action = actions && Object.hasOwn(actions, what.name) ? actions[what.name] : undefined;
+    if (!mount || !action) throw noAction(what);
+    return { mount, action };
+  }
+
+  return {
+    async actions(call) {
+      const found = mountsFor(call).flatMap((mount) =>
+        Object.entries(mount.source.actions ?? {}).map(async ([name, action]) => {
+          const { title, description, readOnly = false, door } = action;
+          const { json: inputSchema } = await prepare(action);
+          return {
+            mount: mount.name,
+            name,
+            ...(title !== undefined && { title }),
+            description,
+            inputSchema,
+            readOnly,
+            ...(door !== undefined && { door }),
+          };
+        }),
+      );
+      return Promise.all(found);
+    },
+
+    async act(what, input, call) {
+      const { mount, action } = find(what, call);
+      const { schema } = await prepare(action);
+      const fitting = fit(schema, input, what.name);
+      let answer: ActionAnswer;
+      try {
+        answer = await action.run(fitting, call);
+      } catch (cause) {
+        throw doors.refusal(cause, { uri: mount.root, mount, asked: what.name }, call);
+      }
+      const resources: Resource[] = [];
+      for (const entry of answer.entries ?? []) {
+        const resource = doors.show(entry, mount, call);
+        if (!resource) throw notFound(mount.root);
+        resources.push(resource);
+      }
+      const uris = resources.map(({ uri }) => uri);
+      return { value: uris.length > 0 ? { ...answer.value, uris } : answer.value, resources };
+    },
+  };
+}
+
+function noAction({ mount, name }: { readonly mount: string; readonly name: string }): ResourceError {
+  return new ResourceError("not-found", `there is no action ${quote(name)} of a mount ${quote(mount)}`);
+}

@@ -1,0 +1,85 @@
+/** What a stranger sent, as a schema says it must be, or the fields that do not fit. */
+import type { z } from "zod";
+import { invalid, quote } from "../errors.ts";
+import { nearest } from "../lib/nearest.ts";
+
+type Issue = z.core.$ZodIssue;
+
+/** So many fields are named at once. */
+const mostNamed = 5;
+
+/** Throws "invalid": the message names the fields, and `details.fields` says of each what is wrong with it. Values are not repeated. */
+export function fit<T>(schema: z.ZodType<T>, given: unknown, what: string): T {
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const fields = new Map<string, string>();
+  for (const issue of parsed.error.issues) note(issue, [], given, fields);
+  const wrong = [...fields];
+  const said = wrong.slice(0, mostNamed).map(([name, why]) => `${name === "" ? "it" : quote(name)} ${why}`);
+  const more = wrong.length > mostNamed ? `; and ${wrong.length - mostNamed} more` : "";
+  throw invalid(`${what}: ${said.join("; ")}${more}`, { fields: Object.fromEntries(wrong.slice(0, 100)) });
+}
+
+function note(issue: Issue, above: readonly PropertyKey[], root: unknown, fields: Map<string, string>): void {
+  const path = [...above, ...issue.path];
+  const say = (at: readonly PropertyKey[], why: string): void => {
+    if (!fields.has(spell(at))) fields.set(spell(at), why);
+  };
+  if (issue.code === "unrecognized_keys") {
+    for (const key of issue.keys) say([...path, key.slice(0, 80)], "is not known here");
+    return;
+  }
+  if (issue.code === "invalid_union") {
+    // The branch that got furthest is the one that was meant.
+    const depth = (branch: readonly Issue[]) => Math.max(0, ...branch.map((each) => each.path.length));
+    const [meant = []] = issue.errors.toSorted((one, other) => depth(other) - depth(one));
+    if (meant.length > 0) {
+      for (const each of meant) note(each, path, root, fields);
+      return;
+    }
+  }
+  const value = path.reduce<unknown>((each, key) => (each as Record<PropertyKey, unknown> | undefined)?.[key], root);
+  say(path, sentence(issue, value));
+}
+
+/** As it would be written in a program: `result.llm_votes[0].provider`. */
+function spell(path: readonly PropertyKey[]): string {
+  return path
+    .map((key, at) => (typeof key === "number" ? `[${key}]` : `${at === 0 ? "" : "."}${String(key)}`))
+    .join("");
+}
+
+function sentence(issue: Issue, value: unknown): string {
+  // What a schema says in words of its own is what is to be said.
+  if (!/^(?:Invalid|Too |Unrecognized)/.test(issue.message)) return issue.message;
+  switch (issue.code) {
+    case "invalid_type":
+      return value === undefined ? "is missing" : `must be ${typeNames[issue.expected] ?? issue.expected}`;
+    case "too_small":
+    case "too_big": {
+      const isLeast = issue.code === "too_small";
+      const bound = Number(isLeast ? issue.minimum : issue.maximum);
+      const unit = issue.origin === "string" ? " characters" : issue.origin === "array" ? " entries" : "";
+      if (isLeast && bound === 1 && unit !== "") return "must not be empty";
+      return `must ${unit ? "have" : "be"} ${isLeast ? "at least" : "at most"} ${bound}${unit}`;
+    }
+    case "invalid_value": {
+      const allowed = issue.values.map(String);
+      const meant = typeof value === "string" ? nearest(value.slice(0, 80), allowed) : undefined;
+      if (meant) return `must be one that is known; did you mean ${quote(meant)}?`;
+      return `must be ${allowed.length === 1 ? "" : "one of "}${allowed.map((each) => quote(each)).join(", ")}`;
+    }
+    default:
+      return "is not what may stand here";
+  }
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: "a text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  object: "an object",
+  record: "an object",
+  array: "a list",
+};

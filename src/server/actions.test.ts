@@ -1,0 +1,112 @@
+/** What mounts can be asked to do, through a whole server: as tools, over plain HTTP, and not at all. */
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/client";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
+import { question, resultOf } from "../sources/analysis/test-results.ts";
+import { startServer, type ServerOptions } from "./start-server.ts";
+
+let root: string;
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-actions-")));
+  writeFileSync(join(root, "guide.md"), "first edition");
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+async function serve(settings = "", more: Partial<ServerOptions> = {}) {
+  const config = join(root, "pressmark.config.yaml");
+  writeFileSync(
+    config,
+    `mounts:\n  files: { source: file, root: . }\n  wall: { source: analysis, path: kept/results.db, pollMs: 100 }\n${settings}`,
+  );
+  const env = { XDG_STATE_HOME: join(root, "state"), XDG_CACHE_HOME: join(root, "cache"), HOME: root };
+  const server = await startServer({
+    folders: [],
+    config,
+    from: root,
+    env,
+    err: { write: () => true },
+    allowedHosts: [],
+    version: "1",
+    port: 0,
+    ...more,
+  });
+  const client = new Client({ name: "test", version: "1" });
+  await client.connect(new StreamableHTTPClientTransport(new URL(server.url)));
+  onTestFinished(async () => {
+    await client.close();
+    await server.close();
+  });
+  const post = async (path: string, body: unknown) => {
+    const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+    const response = await fetch(new URL(path, server.url), init);
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+  const toolNames = async () => (await client.listTools()).tools.map(({ name }) => name);
+  const use = async (name: string, args: Record<string, unknown>) => await client.callTool({ name, arguments: args });
+  return { client, post, toolNames, use };
+}
+
+it("what is stored over HTTP is found by a tool, read as a resource, and dropped when a file that it rests on changes", async () => {
+  const { client, post, use, toolNames } = await serve();
+  expect(await toolNames()).toEqual(expect.arrayContaining(["find_analysis", "store_analysis", "read_resource"]));
+  const grounding = [{ uri: `file://${root}/guide.md` }];
+  const asked = await use("find_analysis", { ...question, grounding });
+  expect(asked.structuredContent).toMatchObject({ status: "compute" });
+  const { lease } = asked.structuredContent as { lease: string };
+  const stored = await post("/analysis", { lease, result: resultOf() });
+  expect(stored).toMatchObject({ status: 200, body: { status: "stored" } });
+  const [uri] = stored.body["uris"] as string[];
+
+  const found = await use("find_analysis", { ...question, grounding });
+  expect(found.structuredContent).toMatchObject({ status: "hit", uris: [uri], result: resultOf() });
+  expect(found.content).toContainEqual(expect.objectContaining({ type: "resource_link", uri }));
+  expect(await post("/actions/wall/find_analysis", { ...question, grounding })).toMatchObject({
+    status: 200,
+    body: { status: "hit", uris: [uri] },
+  });
+  const read = await client.readResource({ uri: uri! });
+  expect(read.contents[0]).toMatchObject({ uri, mimeType: "application/json" });
+
+  const gone = Promise.withResolvers<unknown>();
+  client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
+    // That it was stored may be told late.
+    if (params.uri === uri) client.readResource({ uri: params.uri }).catch(gone.resolve);
+  });
+  await client.subscribeResource({ uri: uri! });
+  writeFileSync(join(root, "guide.md"), "second edition");
+  expect(String(await gone.promise)).toMatch(/not found/i);
+});
+
+it("what is wrong is said with the field, as a tool and over HTTP", async () => {
+  const { post, use } = await serve();
+  const wrong = { ...question, taskType: "premum" };
+  const answer = await use("find_analysis", wrong);
+  expect(answer).toMatchObject({ isError: true });
+  expect(JSON.stringify(answer.content)).toContain("taskType");
+  expect(await post("/actions/wall/find_analysis", wrong)).toMatchObject({
+    status: 400,
+    body: { error: { kind: "invalid", details: { fields: { taskType: expect.stringContaining("premium") } } } },
+  });
+});
+
+it.each([
+  ["--no-tools", "", { tools: false }],
+  ["server.tools: false", "server: { tools: false }\n", {}],
+  ["a list that does not name them", "server: { tools: [read_resource] }\n", {}],
+] as const)("with %s nothing can be done, through no door", async (_how, settings, more) => {
+  const { client, post, toolNames } = await serve(settings, more);
+  const names = client.getServerCapabilities()?.tools ? await toolNames() : [];
+  expect(names.filter((name) => name.includes("analysis"))).toEqual([]);
+  for (const path of ["/analysis", "/actions/wall/store_analysis", "/actions/wall/find_analysis"])
+    expect((await post(path, { ...question, result: resultOf() })).status).toBe(404);
+  expect((await client.listResources()).resources.map(({ uri }) => uri)).toContain("analysis://statistics");
+});
+
+it("a list may name them", async () => {
+  const { toolNames } = await serve("server: { tools: [actions] }\n");
+  expect(await toolNames()).toEqual(["find_analysis", "store_analysis"]);
+});

@@ -1,0 +1,207 @@
+/** What several language models came to when they were asked the same: kept, found again, and dropped when it no longer holds. */
+import { notFound, quote, ResourceError } from "../errors.ts";
+import { directoryType } from "../resources.ts";
+import type { Page } from "../resources.ts";
+import { defineSource } from "../source.ts";
+import type { Entry, ListAsk, Source, Tools } from "../source.ts";
+import { formats, placeOf, sections, templates, typeOf } from "./analysis/addresses.ts";
+import { type Desk, iso } from "./analysis/desk.ts";
+import { createFindAnalysis } from "./analysis/find-analysis.ts";
+import { createFlights } from "./analysis/flight.ts";
+import { createGrounding } from "./analysis/grounding.ts";
+import { type AnalysisOptions, analysisOptions } from "./analysis/options.ts";
+import { taskTypes } from "./analysis/question.ts";
+import { readPlace } from "./analysis/reading.ts";
+import { createStore } from "./analysis/sqlite-store.ts";
+import { createStoreAnalysis } from "./analysis/store-analysis.ts";
+import type { Store, Summary } from "./analysis/store.ts";
+import { createTally } from "./analysis/tally.ts";
+import { createLookOut } from "./analysis/watch.ts";
+import { createWatching } from "./database/watching.ts";
+
+/** How often what has died is cleared away, and what results rest on is followed anew. */
+const sweepMs = 60_000;
+
+export default defineSource<AnalysisOptions>({
+  name: "analysis",
+  summary: "Results of analyses by several language models, found again instead of computed again",
+  scheme: "analysis",
+  searchable: false,
+  options: analysisOptions,
+  base: () => "analysis://",
+  open: async (options, tools) =>
+    openAnalysis(options, tools, createStore({ path: options.path, maxBytes: options.maxBytes, tools })),
+});
+
+/** `store` is closed with it. */
+export function openAnalysis(options: AnalysisOptions, tools: Tools, store: Store): Source {
+  const { now, wait, log } = tools;
+  const closing = new AbortController();
+  const flights = createFlights(store, tools);
+  const grounding = createGrounding(store, tools);
+  const tally = createTally(store, tools);
+  const writes = new Set<() => void>();
+  const wrote = (): void => {
+    for (const hear of writes) hear();
+  };
+  const watching = createWatching(
+    createLookOut({
+      store,
+      tools,
+      pollMs: options.pollMs,
+      onWrite(hear, signal) {
+        writes.add(hear);
+        signal.addEventListener("abort", () => writes.delete(hear), { once: true });
+      },
+    }),
+  );
+  let sweeping: Promise<void> | undefined;
+
+  /** From the first question on: until then nothing is opened. */
+  function begin(): void {
+    sweeping ??= sweep().catch(() => undefined);
+  }
+
+  async function sweep(): Promise<void> {
+    for (;;) {
+      try {
+        while (await store.purge()) await wait(1, closing.signal);
+        await grounding.followStored();
+      } catch (cause) {
+        if (closing.signal.aborted) return;
+        log("warn", "results that have ended could not be cleared away just now", { cause });
+      }
+      await wait(sweepMs, closing.signal);
+    }
+  }
+
+  function entryOf(summary: Summary): Entry {
+    const { id, title, task, stored, expires, passed, confidence, consensus, providers, cost } = summary;
+    const stale = expires <= now();
+    return {
+      path: `results/${id}`,
+      title,
+      description: `${task}${passed ? "" : ", below the gate"}${stale ? ", stale" : ""}`,
+      mimeType: "application/json",
+      annotations: { lastModified: iso(stored), priority: passed && !stale ? 0.5 : 0.2 },
+      meta: {
+        "pressmark/analysis": { task, passed, confidence, consensus, providers, cost, expires: iso(expires), stale },
+      },
+    };
+  }
+
+  async function results(ask: ListAsk, after: string): Promise<Page<Entry>> {
+    const limit = Math.max(1, ask.limit);
+    const found = await store.page(after, limit + 1);
+    const items = found.slice(0, limit).map(entryOf);
+    return found.length > limit ? { items, next: items.at(-1)?.path ?? "" } : { items };
+  }
+
+  const desk: Desk = { options, store, flights, grounding, tally, now, entryOf, wrote };
+  const source: Source = {
+    cursorAfter: ({ path }) => path,
+
+    async list(ask) {
+      begin();
+      if (ask.cursor === statistics.path) return { items: [] };
+      const page = await results(ask, idIn(ask.cursor));
+      if (page.next !== undefined) return page;
+      // There may be no room for it on this page; the next then holds it alone.
+      if (page.items.length >= Math.max(1, ask.limit)) return { ...page, next: page.items.at(-1)?.path ?? "" };
+      return { items: [...page.items, statistics] };
+    },
+
+    async read(at) {
+      begin();
+      const place = placeOf(at);
+      if (place.kind === "mount" || place.kind === "results")
+        throw new ResourceError("directory", `${quote(at.path)} is a directory; list its children instead`);
+      return [await readPlace(place, at.path, { store, tally, now })];
+    },
+
+    async stat(at) {
+      begin();
+      const place = placeOf(at);
+      const asked = at.query && Object.keys(at.query).length > 0 ? { query: at.query } : {};
+      switch (place.kind) {
+        case "mount":
+        case "results":
+          return { path: at.path, mimeType: directoryType };
+        case "statistics":
+          return { ...statistics, ...asked, mimeType: typeOf(place.format) };
+        case "recent":
+          return { path: at.path, ...asked, name: "results", mimeType: typeOf(place.format) };
+        case "result":
+        case "section": {
+          const summary = await store.summary(place.id);
+          if (!summary) throw notFound(at.path);
+          return { ...entryOf(summary), path: at.path, ...asked, mimeType: typeOf(place.format) };
+        }
+      }
+    },
+
+    async children(at, ask) {
+      begin();
+      const { kind } = placeOf(at);
+      if (kind === "results") return results(ask, idIn(ask.cursor));
+      if (kind !== "mount") throw notFound(at.path);
+      const both: readonly Entry[] = [{ path: "results", mimeType: directoryType }, statistics];
+      const rest = both.filter(({ path }) => ask.cursor === undefined || path > ask.cursor);
+      const items = rest.slice(0, Math.max(1, ask.limit));
+      return rest.length > items.length ? { items, next: items.at(-1)?.path ?? "" } : { items };
+    },
+
+    templates,
+
+    async complete({ variable, value }) {
+      begin();
+      const among = (values: readonly string[]) =>
+        values.filter((each) => each.startsWith(value)).map((each) => ({ value: each, reveals: { path: "" } }));
+      switch (variable) {
+        case "task":
+          return among(taskTypes);
+        case "section":
+          return among(sections);
+        case "format":
+          return among(formats);
+        case "id": {
+          const ids = /^[0-9a-f]{0,44}$/.test(value) ? await store.ids(value, 100) : [];
+          return ids.map((id) => ({ value: id, reveals: { path: `results/${id}` } }));
+        }
+        default:
+          return [];
+      }
+    },
+
+    async watch({ signal }) {
+      begin();
+      return watching.watch(signal);
+    },
+
+    actions: {
+      find_analysis: createFindAnalysis(desk),
+      ...(options.store && { store_analysis: createStoreAnalysis(desk) }),
+    },
+
+    async close() {
+      closing.abort();
+      await watching.close();
+      await grounding.close();
+      await sweeping;
+      await tally.close();
+      await store.close();
+    },
+  };
+  return source;
+}
+
+const statistics: Entry = {
+  path: "statistics",
+  title: "Statistics of analyses",
+  description: "How often a result was there, and what that saved",
+  mimeType: "application/json",
+};
+
+function idIn(cursor: string | undefined): string {
+  return cursor?.slice("results/".length) ?? "";
+}

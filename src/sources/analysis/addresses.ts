@@ -1,0 +1,113 @@
+/** Where results stand in their mount, and what may be asked there. */
+import { invalid, notFound, quote } from "../../errors.ts";
+import { nearest } from "../../lib/nearest.ts";
+import type { Address, SourceTemplate } from "../../source.ts";
+import type { Section } from "./markdown.ts";
+import { type TaskType, taskTypes } from "./question.ts";
+
+export const sections: readonly Section[] = ["consensus", "votes", "flow", "events"];
+export const formats = ["json", "markdown"] as const;
+export type Format = (typeof formats)[number];
+
+export type Place =
+  | { readonly kind: "mount" }
+  | { readonly kind: "results" }
+  | { readonly kind: "statistics"; readonly format: Format }
+  | {
+      readonly kind: "recent";
+      readonly task?: TaskType;
+      readonly after?: readonly [stored: number, id: string];
+      readonly limit: number;
+      readonly format: Format;
+    }
+  | { readonly kind: "result"; readonly id: string; readonly format: Format }
+  | { readonly kind: "section"; readonly id: string; readonly section: Section; readonly format: Format };
+
+const idPattern = /^[0-9a-f]{44}$/;
+const mostRecent = 100;
+
+/** What leads nowhere throws "not-found". */
+export function placeOf({ path, query = {} }: Address): Place {
+  const names = Object.keys(query);
+  const only = (...known: readonly string[]): void => {
+    if (names.some((name) => !known.includes(name))) throw notFound(path);
+  };
+  if (path === "" || (path === "results" && names.length === 0)) {
+    only();
+    return { kind: path === "" ? "mount" : "results" };
+  }
+  if (path === "results") {
+    only("task", "after", "limit", "format");
+    return { kind: "recent", ...recentOf(query), format: formatOf(query) };
+  }
+  if (path === "statistics") {
+    only("format");
+    return { kind: "statistics", format: formatOf(query) };
+  }
+  const [first, id = "", section, ...more] = path.split("/");
+  if (first !== "results" || !idPattern.test(id) || more.length > 0) throw notFound(path);
+  only("format");
+  if (section === undefined) return { kind: "result", id, format: formatOf(query) };
+  const known = sections.find((each) => each === section);
+  if (known === undefined) throw notFound(path);
+  return { kind: "section", id, section: known, format: formatOf(query) };
+}
+
+/** The `after` of a page that goes on behind this one. */
+export function spellAfter({ stored, id }: { readonly stored: number; readonly id: string }): string {
+  return `${stored}-${id}`;
+}
+
+function recentOf({ task, after, limit }: Readonly<Record<string, string>>) {
+  const known = taskTypes.find((each) => each === task);
+  if (task !== undefined && known === undefined) {
+    const meant = nearest(task, taskTypes);
+    throw invalid(`"task" is one of ${taskTypes.join(", ")}${meant ? `; did you mean ${quote(meant)}?` : ""}`);
+  }
+  const mark = after === undefined ? undefined : /^(\d{1,15})-([0-9a-f]{44})$/.exec(after);
+  if (mark === null) throw invalid('"after" is not from a page that was given; take it as it is');
+  const count = limit === undefined ? mostRecent : /^\d{1,4}$/.test(limit) ? Number(limit) : 0;
+  if (count < 1 || count > mostRecent) throw invalid(`"limit" is a whole number from 1 to ${mostRecent}`);
+  return {
+    ...(known && { task: known }),
+    ...(mark && { after: [Number(mark[1]), mark[2] ?? ""] as const }),
+    limit: count,
+  };
+}
+
+function formatOf({ format = "json" }: Readonly<Record<string, string>>): Format {
+  const known = formats.find((each) => each === format);
+  if (known === undefined) throw invalid(`"format" is one of ${formats.join(", ")}`);
+  return known;
+}
+
+export function typeOf(format: Format): string {
+  return format === "json" ? "application/json" : "text/markdown";
+}
+
+export const templates: readonly SourceTemplate[] = [
+  {
+    template: "results{?task,after,limit,format}",
+    name: "Results",
+    description: `What was stored last, up to ${mostRecent} at once, of all tasks or of one type; after goes on behind a page`,
+    mimeType: "application/json",
+  },
+  {
+    template: "results/{id}{?format}",
+    name: "Result",
+    description: "What several models came to: consensus, votes, agreement and cost; format=markdown to read it",
+    mimeType: "application/json",
+  },
+  {
+    template: "results/{id}/{section}{?format}",
+    name: "Section of a result",
+    description: "One of consensus, votes, flow and events; format=markdown to read it",
+    mimeType: "application/json",
+  },
+  {
+    template: "statistics{?format}",
+    name: "Statistics",
+    description: "How often a result was there, and what that saved; format=markdown to read it",
+    mimeType: "application/json",
+  },
+];

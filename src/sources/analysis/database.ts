@@ -1,0 +1,188 @@
+/** The file that results are kept in: made where it is missing, written by many processes, each write whole or not at all. */
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { ResourceError } from "../../errors.ts";
+import type { Tools } from "../../source.ts";
+
+/** Changes whenever a file is kept in another way. */
+const format = 1;
+
+const tables = `
+  create table results (
+    number integer primary key, id text not null unique, key blob not null unique, task text not null, title text not null,
+    stored integer not null, expires integer not null, dies integer not null, passed integer not null, confidence real not null,
+    consensus real not null, providers integer not null, cost real not null, time real not null, bytes integer not null,
+    place integer not null
+  ) strict;
+  create index results_by_time on results (stored desc, id);
+  create index results_by_task on results (task, stored desc, id);
+  create index results_by_expiry on results (expires);
+  create index results_by_death on results (dies);
+  create table bodies (place integer primary key, key blob not null, body text not null) strict;
+  create table grounds (
+    uri text not null, number integer not null, version text not null, stamped integer not null, caller text not null,
+    primary key (uri, number)
+  ) strict, without rowid;
+  create index grounds_by_result on grounds (number);
+  create table events (number integer not null, at integer not null, what text not null, detail text) strict;
+  create index events_by_result on events (number);
+  create table leases (
+    key blob primary key, token text not null unique, until integer not null, question text not null, failed integer, reason text
+  ) strict;
+  create index leases_by_end on leases (until);
+  create table tallies (task text, name text, value real not null, primary key (task, name)) strict, without rowid;
+  create table changes (seq integer primary key autoincrement, kind text not null, id text not null) strict;
+`;
+
+/** For so long a write waits for its turn in one piece, then others here get theirs. */
+const busyMs = 20;
+const patienceMs = 10_000;
+
+export type Value = SQLInputValue;
+export type Row = Record<string, Value>;
+
+/** Statements, each prepared once. Values are never part of one. */
+export interface Sql {
+  get(sql: string, ...values: readonly Value[]): Row | undefined;
+  all(sql: string, ...values: readonly Value[]): Row[];
+  /** The number of the row that was inserted last. */
+  run(sql: string, ...values: readonly Value[]): number;
+}
+
+export interface Database {
+  /** All that one piece of work reads is of one moment. */
+  read<T>(work: (sql: Sql) => T): Promise<T>;
+  /** Whole or not at all. What is `lasting` is on the disk when this resolves. */
+  write<T>(work: (sql: Sql) => T, lasting?: "lasting"): Promise<T>;
+  close(): Promise<void>;
+}
+
+export function createDatabase(path: string, { now, wait }: Pick<Tools, "now" | "wait">): Database {
+  const closing = new AbortController();
+  let open: { readonly database: DatabaseSync; readonly sql: Sql } | undefined;
+
+  async function withFile<T>(work: (file: NonNullable<typeof open>) => T): Promise<T> {
+    const untilMs = now() + patienceMs;
+    for (;;) {
+      if (closing.signal.aborted) throw new ResourceError("cancelled", "the house is closing");
+      try {
+        if (!open) {
+          const database = openFile(path);
+          open = { database, sql: statementsOf(database) };
+        }
+        return work(open);
+      } catch (cause) {
+        if (!isBusy(cause) || now() >= untilMs) throw toStoreError(cause);
+      }
+      // Others are not asked for at once by all who wait.
+      await wait(5 + Math.random() * 20, closing.signal).catch(() => undefined);
+    }
+  }
+
+  return {
+    read: (work) => withFile(({ database, sql }) => within(database, "begin", () => work(sql))),
+    write: (work, lasting) =>
+      withFile(({ database, sql }) => {
+        if (lasting) database.exec("pragma synchronous = full");
+        try {
+          return within(database, "begin immediate", () => work(sql));
+        } finally {
+          if (lasting) database.exec("pragma synchronous = normal");
+        }
+      }),
+    async close() {
+      closing.abort();
+      open?.database.close();
+      open = undefined;
+    },
+  };
+}
+
+function statementsOf(database: DatabaseSync): Sql {
+  const known = new Map<string, StatementSync>();
+  function statement(sql: string): StatementSync {
+    let found = known.get(sql);
+    if (!found) known.set(sql, (found = database.prepare(sql)));
+    return found;
+  }
+  return {
+    get: (sql, ...values) => statement(sql).get(...values),
+    all: (sql, ...values) => statement(sql).all(...values),
+    run: (sql, ...values) => Number(statement(sql).run(...values).lastInsertRowid),
+  };
+}
+
+function within<T>(database: DatabaseSync, begin: string, work: () => T): T {
+  database.exec(begin);
+  try {
+    const answer = work();
+    database.exec("commit");
+    return answer;
+  } catch (cause) {
+    if (database.isTransaction) database.exec("rollback");
+    throw cause;
+  }
+}
+
+function openFile(path: string): DatabaseSync {
+  const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
+  const { closeSync, mkdirSync, openSync } = process.getBuiltinModule("node:fs");
+  const { dirname } = process.getBuiltinModule("node:path");
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  // For its owner alone, and so are the files that SQLite lays beside it.
+  closeSync(openSync(path, "a", 0o600));
+  const database = new DatabaseSync(path, { timeout: busyMs });
+  try {
+    database.exec(
+      "pragma journal_mode = wal; pragma synchronous = normal; pragma trusted_schema = off; pragma journal_size_limit = 67108864; pragma mmap_size = 2147418112; pragma cache_size = -16384",
+    );
+    const formatOf = () => database.prepare("pragma user_version").get()?.["user_version"];
+    if (formatOf() === 0)
+      within(database, "begin immediate", () => {
+        // Another process may have made them meanwhile.
+        if (formatOf() === 0) database.exec(`${tables} pragma user_version = ${format}`);
+      });
+    if (formatOf() !== format)
+      throw new ResourceError(
+        "unavailable",
+        'the file holds what another version keeps, or something else; choose another "path"',
+        { passing: false },
+      );
+    return database;
+  } catch (cause) {
+    database.close();
+    throw cause;
+  }
+}
+
+const codeOf = (cause: unknown): number => Number((cause as { readonly errcode?: unknown }).errcode) & 0xff;
+
+function isBusy(cause: unknown): boolean {
+  return codeOf(cause) === 5 || codeOf(cause) === 6;
+}
+
+function toStoreError(cause: unknown): ResourceError {
+  if (cause instanceof ResourceError) return cause;
+  const lasting = (says: string) => new ResourceError("unavailable", says, { cause, passing: false });
+  switch (codeOf(cause)) {
+    case 5:
+    case 6:
+      return new ResourceError("unavailable", "the file of results is being written to by others; try again", {
+        cause,
+      });
+    case 11:
+      return lasting("the file of results is damaged; move it away, and a new one is made");
+    case 13:
+      return lasting("the disk is full, so nothing can be kept");
+    case 26:
+      return lasting('the file is no database of results; choose another "path"');
+    case 8:
+    case 14:
+      return lasting("the file of results cannot be opened for writing; check who may write there");
+    case 10:
+      return new ResourceError("unavailable", "the file of results cannot be read just now; try again", { cause });
+    default:
+      if (/^E[A-Z]+$/.test(String((cause as { readonly code?: unknown }).code)))
+        return lasting("the file of results cannot be opened; check its folder and who may write there");
+      return new ResourceError("unexpected", "the file of results cannot be used; the log says more", { cause });
+  }
+}

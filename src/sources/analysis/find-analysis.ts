@@ -1,0 +1,97 @@
+/** `find_analysis`: producers ask before they compute. */
+import type { ActionAnswer, SourceAction } from "../../source.ts";
+import { type AskedQuestion, type Desk, iso, tellHit, tellStale, toQuestion } from "./desk.ts";
+import type { Found } from "./flight.ts";
+import { keyOf, questionShape, type TaskType } from "./question.ts";
+import type { Lease } from "./store.ts";
+import type { Tally } from "./tally.ts";
+
+interface Finding extends AskedQuestion {
+  readonly claim: boolean;
+  readonly acceptStale: boolean;
+  readonly waitMs: number;
+  readonly lease?: string | undefined;
+}
+
+/** Below the time that a question may take. */
+const maxWaitMs = 25_000;
+
+export function createFindAnalysis(desk: Desk): SourceAction<Finding> {
+  const { options, store, flights, tally, now } = desk;
+  const renew = (token: string): Promise<Lease | undefined> => store.renew(token, now() + options.leaseMs);
+
+  function toAnswer(found: Found): ActionAnswer {
+    switch (found.status) {
+      case "hit":
+        return tellHit(found.kept, desk);
+      case "stale":
+        return tellStale(found.kept, found.reason, desk);
+      case "compute": {
+        const { token, until } = found.lease;
+        return { value: { status: "compute", lease: token, lease_until: iso(until), lease_ms: until - now() } };
+      }
+      case "wait":
+        return { value: { status: "wait", retry_after_ms: Math.min(5000, Math.max(500, found.untilMs - now())) } };
+      case "miss":
+        return { value: { status: "miss" } };
+    }
+  }
+
+  return {
+    title: "Find an analysis",
+    description:
+      'Ask for the answer of several models to a question before you put it to them. "hit" and "stale" come with the result: use it. "compute": you are the one to compute it; then call store_analysis with the lease, also if it failed. "wait": another computes it; ask again.',
+    input: (zod) =>
+      zod.strictObject({
+        ...questionShape(zod),
+        claim: zod.boolean().default(true).describe("Whether you will compute it if there is none"),
+        acceptStale: zod
+          .boolean()
+          .default(false)
+          .describe("Take one that has expired at once, as when the models cannot be reached"),
+        waitMs: zod
+          .int()
+          .min(0)
+          .max(maxWaitMs)
+          .default(20_000)
+          .describe("How long to wait for another who computes it already, in milliseconds"),
+        lease: zod.string().max(100).optional().describe("The lease that you have, to keep it while you still compute"),
+      }),
+
+    async run(asked, call) {
+      const { claim, acceptStale, waitMs, lease: token } = asked;
+      const question = await toQuestion(asked, desk, call);
+      const key = keyOf(question);
+      const lease = token === undefined ? undefined : await renew(token);
+      const ask = {
+        key,
+        question,
+        claims: claim && options.store,
+        takesStale: acceptStale,
+        waitMs,
+        leaseMs: options.leaseMs,
+      };
+      const found: Found = lease ? { status: "compute", lease } : await flights.find(ask, call);
+      if (!lease) count(tally, question.taskType, found);
+      const { value, ...rest } = toAnswer(found);
+      return { value: { ...value, key: key.toString("hex") }, ...rest };
+    },
+  };
+}
+
+function count(tally: Tally, task: TaskType, found: Found): void {
+  switch (found.status) {
+    case "hit":
+    case "stale": {
+      const { cost, time } = found.kept;
+      const name = found.status === "stale" ? "stale" : found.isShared ? "shared" : "hits";
+      return tally.count(task, { [name]: 1, cost_saved: cost, ms_saved: time });
+    }
+    case "compute":
+      return tally.count(task, { computed: 1 });
+    case "wait":
+      return tally.count(task, { waited: 1 });
+    case "miss":
+      return tally.count(task, { missed: 1 });
+  }
+}

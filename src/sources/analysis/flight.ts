@@ -1,0 +1,97 @@
+/** One computation per question at a time, in all processes: one asker is told to compute, the others wait for what comes of it. */
+import type { Call } from "../../resources.ts";
+import type { Tools } from "../../source.ts";
+import type { Question } from "./question.ts";
+import type { Kept, Lease, Store } from "./store.ts";
+
+export type Found =
+  /** `isShared`: it was computed while this one waited. */
+  | { readonly status: "hit"; readonly kept: Kept; readonly isShared: boolean }
+  | { readonly status: "stale"; readonly kept: Kept; readonly reason: string }
+  | { readonly status: "compute"; readonly lease: Lease }
+  /** Someone else computes, and has not finished in the time that there was. */
+  | { readonly status: "wait"; readonly untilMs: number }
+  | { readonly status: "miss" };
+
+export interface FlightAsk {
+  readonly key: Buffer;
+  readonly question: Question;
+  /** Whether the asker will compute what is not there. */
+  readonly claims: boolean;
+  /** Whether one that has expired is better than none, at once. */
+  readonly takesStale: boolean;
+  readonly waitMs: number;
+  readonly leaseMs: number;
+}
+
+export interface Flights {
+  find(ask: FlightAsk, call: Call): Promise<Found>;
+  /** What was kept, or failed, in this process: those who wait for it look at once. */
+  landed(key: string): void;
+}
+
+/** How often others' files are looked at by those who wait. */
+const firstLookMs = 50;
+const longestLookMs = 400;
+/** No more than this wait at a time; others are told to come back. */
+const maxWaiting = 10_000;
+
+export function createFlights(
+  store: Pick<Store, "look" | "claim">,
+  { now, wait }: Pick<Tools, "now" | "wait">,
+): Flights {
+  const waiting = new Map<string, Set<() => void>>();
+  let waitingCount = 0;
+
+  /** Resolves when something landed here, or it is time to look again. */
+  async function pause(key: string, ms: number, signal: AbortSignal): Promise<void> {
+    const woken = new AbortController();
+    const wake = (): void => woken.abort();
+    const group = waiting.get(key) ?? new Set();
+    waiting.set(key, group.add(wake));
+    try {
+      await wait(ms, AbortSignal.any([signal, woken.signal])).catch(() => undefined);
+      signal.throwIfAborted();
+    } finally {
+      group.delete(wake);
+      if (group.size === 0) waiting.delete(key);
+    }
+  }
+
+  async function find(ask: FlightAsk, { signal }: Call): Promise<Found> {
+    const { key, question, claims, takesStale, waitMs, leaseMs } = ask;
+    const name = key.toString("hex");
+    const begunMs = now();
+    for (let lookMs = firstLookMs, isFirst = true; ; lookMs = Math.min(longestLookMs, lookMs * 2), isFirst = false) {
+      const { kept, lease } = await store.look(key);
+      if (kept && kept.expires > now()) return { status: "hit", kept, isShared: !isFirst };
+      const isHeld = lease !== undefined && lease.failed === undefined && lease.until > now();
+      if (kept && takesStale) return { status: "stale", kept, reason: "it has expired" };
+      // Whoever waited for one that failed is better served with the old one than with the next failure.
+      if (kept && !isFirst && lease?.failed !== undefined && lease.failed >= begunMs)
+        return { status: "stale", kept, reason: lease.reason ?? "it could not be computed anew" };
+      if (!isHeld) {
+        if (!claims) return { status: "miss" };
+        const { taken, kept: fresh } = await store.claim(key, question, now() + leaseMs);
+        if (taken) return { status: "compute", lease: taken };
+        if (fresh) return { status: "hit", kept: fresh, isShared: !isFirst };
+        continue;
+      }
+      const leftMs = begunMs + waitMs - now();
+      if (leftMs <= 0 || waitingCount >= maxWaiting) return { status: "wait", untilMs: lease.until };
+      waitingCount += 1;
+      try {
+        await pause(name, Math.min(lookMs, leftMs, Math.max(1, lease.until - now())), signal);
+      } finally {
+        waitingCount -= 1;
+      }
+    }
+  }
+
+  return {
+    find,
+    landed(key) {
+      for (const wake of waiting.get(key) ?? []) wake();
+    },
+  };
+}

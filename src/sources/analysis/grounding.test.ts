@@ -1,0 +1,104 @@
+import { expect, it } from "vitest";
+import { listen } from "../../testing/listen.ts";
+import { refusal } from "../../testing/refusal.ts";
+import { createMemory } from "../memory.ts";
+import { useHouses } from "./test-house.ts";
+
+const open = useHouses();
+
+function library(more: Parameters<typeof open>[0] = {}) {
+  const memory = createMemory({ "guide.md": "first edition", "other.md": "another", secret: "hidden" });
+  const notes = { name: "notes", base: "notes://", source: memory.source };
+  return { memory, ...open({ others: [notes], ...more }) };
+}
+
+const grounding = [{ uri: "notes://guide.md" }];
+
+it("an answer is dropped when what it rests on changes, through the house's own watch", async () => {
+  const { memory, keep, find, house, call, clock, json } = library();
+  const changes = listen(await house.watch({ list: true }, call));
+  const { id, key } = await keep({ grounding });
+  const { id: rest } = await keep({ grounding: [{ uri: "notes://other.md" }] });
+  await clock.advance(1000);
+  const heard = listen(await house.watch({ uris: [`analysis://results/${id}`] }, call));
+  memory.set("guide.md", "second edition");
+  await clock.advance(2000);
+  await heard.until((change) => change.kind === "updated", "that the result is gone");
+  await changes.until((change) => change.kind === "list-changed", "that the list changed");
+  await refusal(house.read(`analysis://results/${id}`, call), ["not-found"], "a dropped result");
+  expect((await json(`analysis://results/${rest}`)).value.id).toBe(rest);
+  expect((await json("analysis://statistics")).value).toMatchObject({ invalidated: 1, results: 1 });
+
+  const anew = await find({ grounding });
+  expect(anew).toMatchObject({ status: "compute" });
+  expect(anew["key"]).not.toBe(key);
+});
+
+it("is told of a change of its version even where no watch told of it", async () => {
+  const { keep, find, memory } = library();
+  await keep({ grounding });
+  expect(await find({ grounding })).toMatchObject({ status: "hit" });
+  memory.set("guide.md", "second edition");
+  expect(await find({ grounding, claim: false })).toMatchObject({ status: "miss" });
+  memory.set("guide.md", "first edition");
+  expect(await find({ grounding })).toMatchObject({ status: "hit" });
+});
+
+it("an answer that was computed while what it rests on changed is not kept", async () => {
+  const { keep, find, memory, json } = library();
+  const { lease } = await find({ grounding });
+  memory.set("guide.md", "second edition");
+  expect(await keep({ lease })).toMatchObject({ status: "outdated" });
+  expect((await json("analysis://statistics")).value).toMatchObject({ outdated: 1, results: 0 });
+});
+
+it("after a restart what answers rest on is looked at, and followed again", async () => {
+  const first = library();
+  await first.keep({ prompt: "changed meanwhile", grounding });
+  const { id } = await first.keep({ prompt: "changes later", grounding: [{ uri: "notes://other.md" }] });
+  await first.house.close();
+  const memory = createMemory({ "guide.md": "second edition", "other.md": "another" });
+  const second = open({ path: first.path, others: [{ name: "notes", base: "notes://", source: memory.source }] });
+  await second.json("analysis://statistics");
+  await second.clock.advance(1000);
+  const left = async () =>
+    (await second.json("analysis://results?limit=9")).value.results.map((each: { id: string }) => each.id);
+  expect(await left()).toEqual([id]);
+  memory.delete("other.md");
+  await second.clock.advance(2000);
+  expect(await left()).toEqual([]);
+});
+
+it("what is served elsewhere counts by the version that is sent, and goes with any change that is heard of", async () => {
+  const { keep, find, memory, clock } = library();
+  const elsewhere = [{ uri: "https://example.com/spec", version: "etag-1" }];
+  await keep({ grounding: elsewhere });
+  expect(await find({ grounding: elsewhere })).toMatchObject({ status: "hit" });
+  expect(await find({ grounding: [{ ...elsewhere[0], version: "etag-2" }], claim: false })).toMatchObject({
+    status: "miss",
+  });
+  const own = [{ uri: "notes://guide.md", version: "mine" }];
+  await keep({ grounding: own });
+  await clock.advance(1000);
+  expect(await find({ grounding: own })).toMatchObject({ status: "hit" });
+  memory.set("guide.md", "second edition");
+  await clock.advance(2000);
+  expect(await find({ grounding: own, claim: false })).toMatchObject({ status: "miss" });
+});
+
+it("what the caller may not see answers like what is not there", async () => {
+  const { keep } = library({
+    policy: { maySee: (_caller, mount, { path }) => mount !== "notes" || path !== "secret" },
+  });
+  const asked = (uri: string) => refusal(keep({ grounding: [{ uri }] }), ["invalid"], uri);
+  const hidden = await asked("notes://secret");
+  const missing = await asked("notes://nowhere");
+  expect(hidden.message.replace("secret", "nowhere")).toBe(missing.message);
+  expect(hidden.message).toContain('"grounding[0].uri"');
+});
+
+it("the same resource twice is refused", async () => {
+  const { keep } = library();
+  const { message } = await refusal(keep({ grounding: [...grounding, ...grounding] }), ["invalid"], "twice");
+  expect(message).toContain('"grounding[1].uri"');
+});

@@ -1,0 +1,128 @@
+/** Results, their sections and statistics, as JSON or to be read. */
+import { notFound } from "../../errors.ts";
+import type { Part, Tools } from "../../source.ts";
+import { type Format, type Place, spellAfter, typeOf } from "./addresses.ts";
+import { iso } from "./desk.ts";
+import { resultMarkdown, type Section, sectionMarkdown, statisticsMarkdown } from "./markdown.ts";
+import type { Event, Kept, Store, Summary } from "./store.ts";
+import type { Tally } from "./tally.ts";
+
+export interface ReadingOptions {
+  readonly store: Pick<Store, "find" | "events" | "recent">;
+  readonly tally: Pick<Tally, "read">;
+  readonly now: Tools["now"];
+}
+
+type Readable = Exclude<Place, { readonly kind: "mount" | "results" }>;
+
+/** Kept by no one for longer than the result itself is fresh, and for no one else. */
+export async function readPlace(place: Readable, path: string, options: ReadingOptions): Promise<Part> {
+  const { store, tally, now } = options;
+  switch (place.kind) {
+    case "statistics": {
+      const statistics = await tally.read();
+      return toPart(place.format, statistics, () => statisticsMarkdown(statistics), 0);
+    }
+    case "recent": {
+      const found = await store.recent({ ...place, limit: place.limit + 1 });
+      const results = found.slice(0, place.limit);
+      const last = results.at(-1);
+      const next = found.length > results.length && last ? { next: spellAfter(last) } : {};
+      const shown = {
+        ...(place.task && { task: place.task }),
+        results: results.map((each) => toLine(each, now())),
+        ...next,
+      };
+      return toPart(place.format, shown, () => recentMarkdown(results, now()), 0);
+    }
+    case "result":
+    case "section": {
+      const kept = await store.find(place.id);
+      if (!kept) throw notFound(path);
+      const events = await store.events(place.id);
+      const ttlMs = Math.max(0, kept.expires - now());
+      const part =
+        place.kind === "result"
+          ? toPart(place.format, toJson(kept, now()), () => resultMarkdown(kept, events, now()), ttlMs)
+          : toPart(
+              place.format,
+              sectionJson(place.section, kept, events),
+              () => sectionMarkdown(place.section, kept, events, now()),
+              ttlMs,
+            );
+      return ttlMs > 0 ? part : { ...part, meta: { "pressmark/stale": true } };
+    }
+  }
+}
+
+function toPart(format: Format, json: object, markdown: () => string, ttlMs: number): Part {
+  return {
+    body: { text: format === "json" ? JSON.stringify(json) : markdown() },
+    mimeType: typeOf(format),
+    freshness: { ttlMs, scope: "private" },
+  };
+}
+
+function toLine(
+  { id, title, task, stored, expires, passed, confidence, consensus, providers, cost }: Summary,
+  now: number,
+) {
+  return {
+    id,
+    path: `results/${id}`,
+    title,
+    task_type: task,
+    stored_at: iso(stored),
+    expires_at: iso(expires),
+    stale: expires <= now,
+    passed,
+    confidence,
+    consensus,
+    providers,
+    cost,
+  };
+}
+
+function toJson(kept: Kept, now: number) {
+  const { id, key, task, stored, expires, question, quality, agreement, result } = kept;
+  const { prompt, options, providers, models, grounding } = question;
+  return {
+    id,
+    key,
+    task_type: task,
+    prompt,
+    options,
+    providers,
+    models,
+    grounding: grounding.map(({ uri, version }) => ({ uri, version })),
+    stored_at: iso(stored),
+    expires_at: iso(expires),
+    stale: expires <= now,
+    quality,
+    agreement,
+    result,
+  };
+}
+
+function sectionJson(section: Section, { id, result, quality, agreement }: Kept, events: readonly Event[]): object {
+  switch (section) {
+    case "consensus":
+      return { id, ...result.consensus, quality };
+    case "votes":
+      return { id, llm_votes: result.llm_votes, agreement };
+    case "flow": {
+      const { total_cost, processing_time_ms, debug, flow_details } = result;
+      return { id, ...(flow_details && { flow_details }), debug, total_cost, processing_time_ms };
+    }
+    case "events":
+      return { id, events: events.map(({ at, ...event }) => ({ at: iso(at), ...event })) };
+  }
+}
+
+function recentMarkdown(results: readonly Summary[], now: number): string {
+  const lines = results.map(({ id, title, task, stored, expires }) => {
+    const plain = title.replaceAll(/[\\`*_[\]<>|#]/g, String.raw`\$&`);
+    return `- ${plain} (\`${task}\`, ${iso(stored)}${expires <= now ? ", stale" : ""}): \`results/${id}\``;
+  });
+  return `${["# Results", "", ...lines].join("\n")}\n`;
+}

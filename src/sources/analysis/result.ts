@@ -1,0 +1,112 @@
+/** What the models came to, as its producers name it, and whether it is good enough to be kept. */
+import type { z } from "zod";
+import type { Agreement } from "./agreement.ts";
+
+export interface Vote {
+  readonly provider: string;
+  readonly model: string;
+  readonly agreement_score: number;
+  readonly response: {
+    readonly content: string;
+    readonly confidence: number;
+    readonly reasoning: string;
+    readonly cost: number;
+    readonly tokens: { readonly input: number; readonly output: number; readonly total?: number | undefined };
+  };
+}
+
+export interface Result {
+  readonly consensus: { readonly content: string; readonly confidence: number; readonly reasoning: string };
+  readonly llm_votes: readonly Vote[];
+  readonly total_cost: number;
+  readonly processing_time_ms: number;
+  readonly debug: {
+    readonly wall_bounce_verified: boolean;
+    readonly providers_used: readonly string[];
+    readonly tier_escalated: boolean;
+    readonly provider_errors?: unknown;
+    readonly depth_executed?: number | undefined;
+  };
+  readonly flow_details?:
+    | { readonly user_query: string; readonly llm_interactions: readonly unknown[]; readonly aggregation?: unknown }
+    | undefined;
+}
+
+/** What a producer adds is kept as it is. */
+export function resultSchema(zod: typeof z): z.ZodType<Result> {
+  const text = zod.string().max(1_000_000);
+  const name = zod.string().min(1).max(200);
+  const share = zod.number().min(0).max(1);
+  const amount = zod.number().min(0).max(1e15);
+  return zod.looseObject({
+    consensus: zod.looseObject({ content: text.min(1), confidence: share, reasoning: text }),
+    llm_votes: zod
+      .array(
+        zod.looseObject({
+          provider: name,
+          model: name,
+          agreement_score: share,
+          response: zod.looseObject({
+            content: text,
+            confidence: share,
+            reasoning: text,
+            cost: amount,
+            tokens: zod.looseObject({ input: amount, output: amount, total: amount.optional() }),
+          }),
+        }),
+      )
+      .min(1)
+      .max(64),
+    total_cost: amount,
+    processing_time_ms: amount,
+    debug: zod.looseObject({
+      wall_bounce_verified: zod.boolean(),
+      providers_used: zod.array(name).max(64),
+      tier_escalated: zod.boolean(),
+      provider_errors: zod.unknown().optional(),
+      depth_executed: zod.number().optional(),
+    }),
+    flow_details: zod
+      .looseObject({
+        user_query: text,
+        llm_interactions: zod.array(zod.unknown()).max(10_000),
+        aggregation: zod.unknown().optional(),
+      })
+      .optional(),
+  });
+}
+
+export interface Gate {
+  readonly confidence: number;
+  readonly consensus: number;
+  readonly providers: number;
+  /** Whose measure of consensus counts. */
+  readonly by: "higher" | "producer" | "recomputed";
+}
+
+export interface Quality {
+  readonly passed: boolean;
+  readonly confidence: number;
+  /** The one that was held against the gate. */
+  readonly consensus: number;
+  readonly providers: number;
+  /** What was too little, each a sentence. */
+  readonly reasons: readonly string[];
+}
+
+export function judge(result: Result, agreement: Agreement, gate: Gate): Quality {
+  const { confidence } = result.consensus;
+  const { producer, recomputed } = agreement;
+  const consensus = gate.by === "higher" ? Math.max(producer, recomputed) : agreement[gate.by];
+  const providers = new Set(result.llm_votes.map(({ provider }) => provider)).size;
+  const reasons = [
+    ...(confidence < gate.confidence ? [`the confidence is ${round(confidence)}, below ${gate.confidence}`] : []),
+    ...(consensus < gate.consensus ? [`the consensus is ${round(consensus)}, below ${gate.consensus}`] : []),
+    ...(providers < gate.providers ? [`${providers} of at least ${gate.providers} providers voted`] : []),
+  ];
+  return { passed: reasons.length === 0, confidence, consensus, providers, reasons };
+}
+
+function round(share: number): string {
+  return String(Math.floor(share * 1000) / 1000);
+}

@@ -1,0 +1,138 @@
+/** `store_analysis`: producers store what they computed, or say that it came to nothing. */
+import { invalid, ResourceError } from "../../errors.ts";
+import type { Call } from "../../resources.ts";
+import type { ActionAnswer, SourceAction } from "../../source.ts";
+import { measureAgreement } from "./agreement.ts";
+import { type AskedQuestion, type Desk, tellStale, tellTimes, toQuestion } from "./desk.ts";
+import { keyOf, type Question, questionShape } from "./question.ts";
+import { judge, type Result, resultSchema } from "./result.ts";
+
+type Storing = { readonly [Field in keyof AskedQuestion]?: AskedQuestion[Field] | undefined } & {
+  readonly lease?: string | undefined;
+  readonly result?: Result | undefined;
+  readonly failed?: string | undefined;
+};
+
+const outdated = "what it rests on has changed meanwhile";
+
+export function createStoreAnalysis(desk: Desk): SourceAction<Storing> {
+  const { options, store, flights, grounding, tally, now, entryOf, wrote } = desk;
+
+  /** The question as it was when it was asked: what it rests on may have changed since. */
+  async function questionOf(storing: Storing, call: Call): Promise<{ question: Question; isLeased: boolean }> {
+    const lease = storing.lease === undefined ? undefined : await store.lease(storing.lease);
+    if (lease) return { question: lease.question, isLeased: true };
+    const { prompt, taskType } = storing;
+    if (prompt === undefined || taskType === undefined)
+      throw invalid('"lease" is not known, or no longer: send "prompt" and "taskType" with the result, as you asked');
+    return { question: await toQuestion({ ...storing, prompt, taskType }, desk, call), isLeased: false };
+  }
+
+  async function giveUp(token: string, reason: string): Promise<ActionAnswer> {
+    const lease = await store.lease(token);
+    const failed = lease && (await store.fail(token, reason));
+    if (!lease || !failed) throw invalid('"lease" is not known, or no longer: nothing waits for it');
+    flights.landed(keyOf(lease.question).toString("hex"));
+    tally.count(lease.question.taskType, { failed: 1 });
+    return failed.kept ? tellStale(failed.kept, reason, desk) : { value: { status: "failed" } };
+  }
+
+  async function keep(result: Result, question: Question, storing: Storing, call: Call): Promise<ActionAnswer> {
+    const agreement = measureAgreement(result);
+    const quality = judge(result, agreement, options.gate);
+    const { taskType: task } = question;
+    const ttlMs = quality.passed ? options.ttlMs[task] : Math.min(options.ttlMs[task], options.doubtfulMs);
+    const expires = now() + ttlMs;
+    const kept = await store.keep({
+      key: keyOf(question),
+      task,
+      title: titleOf(question.prompt),
+      expires,
+      dies: quality.passed ? expires + options.staleMs : expires,
+      question,
+      result,
+      quality,
+      agreement,
+      caller: call.caller,
+      token: storing.lease,
+      events: eventsOf(result),
+    });
+    wrote();
+    flights.landed(kept.key);
+    grounding.follow(
+      question.grounding.map(({ uri }) => uri),
+      call.caller,
+    );
+    tally.count(task, {
+      stored: 1,
+      ...(!quality.passed && { doubtful: 1 }),
+      cost_spent: result.total_cost,
+      ms_spent: result.processing_time_ms,
+    });
+    return { value: { status: "stored", ...tellTimes(kept, now()), quality, agreement }, entries: [entryOf(kept)] };
+  }
+
+  return {
+    title: "Store an analysis",
+    description:
+      "Store what several models came to, so that the same question need not be put to them again; or say that it failed, so that no one waits for it. Send the lease that find_analysis gave you, or the question as you would ask it there.",
+    door: "analysis",
+    input: (zod) =>
+      zod
+        .strictObject({
+          lease: zod.string().max(100).optional().describe('What find_analysis gave you with "compute"'),
+          ...zod.object(questionShape(zod)).partial().shape,
+          result: resultSchema(zod).optional().describe("The consensus, the votes, and what they cost"),
+          failed: zod.string().min(1).max(2000).optional().describe("Why there is no result; nothing is kept then"),
+        })
+        .refine(({ result, failed }) => (result === undefined) !== (failed === undefined), {
+          path: ["result"],
+          error: 'is missing, or not alone: send either "result" or "failed"',
+        })
+        .refine(({ failed, lease }) => failed === undefined || lease !== undefined, {
+          path: ["lease"],
+          error: 'is missing: "failed" says that the computation of a lease came to nothing',
+        })
+        .refine((sent) => sent.lease !== undefined || (sent.prompt !== undefined && sent.taskType !== undefined), {
+          path: ["prompt"],
+          error: 'is missing: send "lease", or "prompt" and "taskType"',
+        }),
+
+    async run(storing, call) {
+      const { lease: token, result, failed } = storing;
+      if (token !== undefined && failed !== undefined) return giveUp(token, failed);
+      if (result === undefined) throw invalid('"result" is missing');
+      if (Buffer.byteLength(JSON.stringify(result)) > options.maxResultBytes)
+        throw new ResourceError("too-large", `"result" may have ${options.maxResultBytes} bytes at most`);
+      const { question, isLeased } = await questionOf(storing, call);
+      if (token === undefined || !isLeased || (await grounding.isSame(question.grounding, call)))
+        return keep(result, question, storing, call);
+      await store.fail(token, outdated);
+      flights.landed(keyOf(question).toString("hex"));
+      tally.count(question.taskType, { outdated: 1 });
+      return { value: { status: "outdated", reason: `${outdated}; ask again` } };
+    },
+  };
+}
+
+/** What its producer says went otherwise than planned. */
+function eventsOf({ debug }: Result): { readonly what: string; readonly detail?: string }[] {
+  const { tier_escalated, provider_errors: errors } = debug;
+  const isGroup = typeof errors === "object" && !Array.isArray(errors);
+  const all: readonly unknown[] = isGroup ? Object.entries(errors ?? {}) : [errors ?? []].flat();
+  return [
+    ...all.slice(0, 20).map((error) => ({ what: "provider failed", detail: JSON.stringify(error).slice(0, 500) })),
+    ...(tier_escalated ? [{ what: "tier escalated" }] : []),
+  ];
+}
+
+/** One line of what was asked. */
+function titleOf(prompt: string): string {
+  const plain = prompt
+    .slice(0, 1000)
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s\u202a-\u202e\u2066-\u2069]+/gu, " ")
+    .trim();
+  const letters = Array.from(new Intl.Segmenter().segment(plain), ({ segment }) => segment);
+  const short = letters.length > 80 ? `${letters.slice(0, 79).join("")}…` : plain;
+  return short === "" ? "Untitled" : short.toWellFormed();
+}

@@ -1,0 +1,126 @@
+/** Where results are kept: all that is asked of it, each question answered as of one moment. */
+import type { Caller } from "../../resources.ts";
+import type { Agreement } from "./agreement.ts";
+import type { Question, TaskType } from "./question.ts";
+import type { Quality, Result } from "./result.ts";
+
+/** What lists say of a result. Times are milliseconds since the epoch. */
+export interface Summary {
+  readonly id: string;
+  readonly key: string;
+  readonly task: TaskType;
+  readonly title: string;
+  readonly stored: number;
+  /** From here on it is stale. */
+  readonly expires: number;
+  /** From here on it is not there. */
+  readonly dies: number;
+  readonly passed: boolean;
+  readonly confidence: number;
+  readonly consensus: number;
+  readonly providers: number;
+  readonly cost: number;
+  readonly time: number;
+}
+
+export interface Body {
+  readonly question: Question;
+  readonly result: Result;
+  readonly quality: Quality;
+  readonly agreement: Agreement;
+}
+
+export interface Kept extends Summary, Body {}
+
+export interface Event {
+  readonly at: number;
+  readonly what: string;
+  readonly detail?: string;
+}
+
+/** That someone computes the answer of a key. */
+export interface Lease {
+  readonly token: string;
+  readonly until: number;
+  readonly question: Question;
+  /** When it was given up, and why. */
+  readonly failed?: number;
+  readonly reason?: string;
+}
+
+/** A resource that results rest on, and a caller who stored one of these. */
+export interface StoredGround {
+  readonly uri: string;
+  readonly caller: Caller;
+}
+
+export interface Keeping extends Body, Pick<Summary, "task" | "title" | "expires" | "dies"> {
+  readonly key: Buffer;
+  readonly caller: Caller;
+  readonly token?: string | undefined;
+  /** What happened while it was computed. */
+  readonly events: readonly Omit<Event, "at">[];
+}
+
+export type Tallies = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
+export interface Change {
+  readonly seq: number;
+  readonly kind: "appeared" | "changed" | "gone";
+  readonly id: string;
+}
+
+export interface Store {
+  /** What is kept under a key, and who computes it. */
+  look(key: Buffer): Promise<{ readonly kept?: Kept; readonly lease?: Lease }>;
+  find(id: string): Promise<Kept | undefined>;
+  summary(id: string): Promise<Summary | undefined>;
+  events(id: string): Promise<readonly Event[]>;
+  /** By id, behind `after`. */
+  page(after: string, limit: number): Promise<readonly Summary[]>;
+  /** Newest first, behind the one of `after`. */
+  recent(ask: {
+    task?: TaskType;
+    after?: readonly [stored: number, id: string];
+    limit: number;
+  }): Promise<readonly Summary[]>;
+  /** Those that begin so. */
+  ids(prefix: string, limit: number): Promise<readonly string[]>;
+
+  /** Taken if no fresh result is there and no one else has it; "taken" is told to one of all who ask, in all processes. */
+  claim(
+    key: Buffer,
+    question: Question,
+    until: number,
+  ): Promise<{ readonly taken?: Lease; readonly held?: Lease; readonly kept?: Kept }>;
+  /** Undefined if it ended, and another has it or it was never given. */
+  renew(token: string, until: number): Promise<Lease | undefined>;
+  lease(token: string): Promise<Lease | undefined>;
+  /** The lease ends; what was kept before stays. Undefined if the lease is not known. */
+  fail(token: string, reason: string): Promise<{ readonly kept?: Kept } | undefined>;
+
+  /** In place of what was there under its key, with the same id. */
+  keep(keeping: Keeping): Promise<Summary>;
+  /**
+   * What rests on this URI in another version than this is gone; without a version, in any. Versions that were not stamped here cannot be
+   * compared: they go with "all". Says how many went.
+   */
+  dropGrounded(uri: string, version: string | undefined, which: "stamped" | "all"): Promise<number>;
+  isGround(uri: string): Promise<boolean>;
+  grounds(limit: number): Promise<readonly StoredGround[]>;
+  /** What has died is gone. Says whether there may be more. */
+  purge(): Promise<boolean>;
+
+  count(tallies: Tallies): Promise<void>;
+  tallies(): Promise<{ readonly tallies: Tallies; readonly results: number; readonly bytes: number }>;
+
+  /** Changes behind this number; "lost" where they are no longer known. Without a number only where they stand now. */
+  changes(after?: number): Promise<{ readonly last: number; readonly changes: readonly Change[] | "lost" }>;
+  /** Ids whose time to live ended between, and when the next one does. */
+  expired(
+    from: number,
+    to: number,
+    limit: number,
+  ): Promise<{ readonly ids: readonly string[]; readonly next?: number }>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,43 @@
+/** A process of the tests that shares a file of results with others: it asks, or it writes until it is killed. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Tools } from "../../source.ts";
+import { openAnalysis } from "../analysis.ts";
+import { createStore } from "./sqlite-store.ts";
+import { optionsFor, question, resultOf } from "./test-results.ts";
+
+export type Told =
+  | { readonly kind: "ready" }
+  | { readonly kind: "answers"; readonly answers: readonly string[] }
+  | { readonly kind: "stored"; readonly id: string };
+
+const [, , job, path = "", count = "10"] = process.argv;
+const tools: Tools = { now: Date.now, wait: (ms, signal) => sleep(ms, undefined, { signal }), log: () => undefined };
+const store = createStore({ path, maxBytes: 1e9, tools });
+const source = openAnalysis(optionsFor(path), tools, store);
+const call = { caller: { id: "asker" }, signal: new AbortController().signal };
+const tell = (told: Told) => void process.send?.(told);
+const { find_analysis: find, store_analysis: keep } = source.actions ?? {};
+
+async function ask(): Promise<string> {
+  const asked = { ...question, claim: true, acceptStale: false, waitMs: 20_000 };
+  const { status, lease } = (await find?.run(asked, call))?.value ?? {};
+  if (status === "compute") await keep?.run({ lease, result: resultOf() }, call);
+  return String(status);
+}
+
+process.once("message", async () => {
+  if (job === "ask") {
+    tell({ kind: "answers", answers: await Promise.all(Array.from({ length: Number(count) }, ask)) });
+    await source.close?.();
+    process.disconnect();
+  } else
+    for (let written = 0; ; written += 1) {
+      const content = `${written} ${"long ".repeat(2000)}`;
+      const stored = await keep?.run(
+        { ...question, prompt: `${process.pid} ${written}`, result: resultOf({ content }) },
+        call,
+      );
+      tell({ kind: "stored", id: String(stored?.value["id"]) });
+    }
+});
+tell({ kind: "ready" });

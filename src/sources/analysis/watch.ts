@@ -1,0 +1,54 @@
+/** What is written, expires and is dropped, in this process and in others. */
+import type { SourceChange, Tools } from "../../source.ts";
+import type { LookOut } from "../database/watching.ts";
+import type { Store } from "./store.ts";
+
+export interface LookOutOptions {
+  readonly store: Pick<Store, "changes" | "expired">;
+  readonly tools: Pick<Tools, "now" | "wait">;
+  readonly pollMs: number;
+  /** Calls back after each write of this process. */
+  onWrite(wrote: () => void, signal: AbortSignal): void;
+}
+
+/** Of more than this at once it is not said one by one. */
+const maxTold = 1000;
+
+export function createLookOut({ store, tools: { now, wait }, pollMs, onWrite }: LookOutOptions) {
+  return async function lookOut({ armed, tell, signal }: LookOut): Promise<void> {
+    let isWritten = false;
+    let waiting: AbortController | undefined;
+    onWrite(() => {
+      isWritten = true;
+      waiting?.abort();
+    }, signal);
+    let seenMs = now();
+    let { last } = await store.changes();
+    let { next } = await store.expired(seenMs, seenMs, 0);
+    armed();
+    while (!signal.aborted) {
+      if (!isWritten) {
+        waiting = new AbortController();
+        const ms = Math.min(pollMs, Math.max(1, (next ?? Infinity) - now()));
+        await wait(ms, AbortSignal.any([signal, waiting.signal])).catch(() => undefined);
+        if (signal.aborted) return;
+      }
+      isWritten = false;
+      const toMs = now();
+      const written = await store.changes(last);
+      const expired = await store.expired(seenMs, toMs, maxTold + 1);
+      const isChanged = written.last !== last || expired.ids.length > 0;
+      ({ last } = written);
+      ({ next } = expired);
+      seenMs = toMs;
+      if (!isChanged) continue;
+      if (written.changes === "lost" || written.changes.length + expired.ids.length > maxTold) tell([{ kind: "lost" }]);
+      else
+        tell([
+          ...written.changes.map(({ kind, id }): SourceChange => ({ kind, path: `results/${id}` })),
+          ...expired.ids.map((id): SourceChange => ({ kind: "changed", path: `results/${id}` })),
+          { kind: "changed", path: "statistics" },
+        ]);
+    }
+  };
+}

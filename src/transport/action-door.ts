@@ -1,0 +1,79 @@
+/** Actions over plain HTTP, for programs that speak no MCP: JSON is posted, and JSON comes back. */
+import type { OutgoingHttpHeaders } from "node:http";
+import { type ErrorKind, type ResourceError, toResourceError } from "../errors.ts";
+import type { Action, Call, Resources } from "../resources.ts";
+import type { Tools } from "../source.ts";
+
+export interface PostAnswer {
+  readonly status: number;
+  /** One JSON text. */
+  readonly text: string;
+  readonly headers?: OutgoingHttpHeaders;
+}
+
+export interface PostDoor {
+  /** Whether something could be behind this path. */
+  claims(path: string): boolean;
+  /** Undefined where nothing is, for this caller. Never throws but for a call that was withdrawn. */
+  take(path: string, body: unknown, call: Call): Promise<PostAnswer | undefined>;
+}
+
+const below = "/actions/";
+const ownDoor = /^\/[a-z][a-z0-9_-]{0,63}$/;
+const statuses: Readonly<Partial<Record<ErrorKind, number>>> = {
+  "not-found": 404,
+  denied: 404,
+  directory: 404,
+  invalid: 400,
+  "too-large": 413,
+  busy: 503,
+  unavailable: 503,
+  unsupported: 501,
+};
+
+/** `POST /actions/<mount>/<name>`, and `POST /<door>` where only one action that the caller has is of that door. */
+export function createActionDoor(resources: Pick<Resources, "actions" | "act">, log?: Tools["log"]): PostDoor {
+  async function find(path: string, call: Call): Promise<Pick<Action, "mount" | "name"> | undefined> {
+    const actions = (await resources.actions?.(call)) ?? [];
+    if (path.startsWith(below)) {
+      const [mount, name, ...more] = path.slice(below.length).split("/").map(decode);
+      return more.length > 0 ? undefined : actions.find((each) => each.mount === mount && each.name === name);
+    }
+    const [only, ...others] = actions.filter(({ door }) => door !== undefined && `/${door}` === path);
+    return others.length > 0 ? undefined : only;
+  }
+
+  return {
+    claims: (path) => path.startsWith(below) || ownDoor.test(path),
+
+    async take(path, body, call) {
+      try {
+        const action = await find(path, call);
+        const acted = action && (await resources.act?.(action, body, call));
+        return acted && { status: 200, text: JSON.stringify(acted.value) };
+      } catch (cause) {
+        if (call.signal.aborted) throw cause;
+        const error = toResourceError(cause);
+        if (error !== cause) log?.("error", "an action failed", { cause });
+        return refusal(error);
+      }
+    },
+  };
+}
+
+function refusal({ kind, message, details }: ResourceError): PostAnswer {
+  const retryAfterMs = details?.["retryAfterMs"];
+  return {
+    status: statuses[kind] ?? 500,
+    text: JSON.stringify({ error: { kind, message, ...(details && { details }) } }),
+    ...(typeof retryAfterMs === "number" && { headers: { "Retry-After": Math.ceil(retryAfterMs / 1000) } }),
+  };
+}
+
+function decode(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}
