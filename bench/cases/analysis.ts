@@ -106,13 +106,13 @@ async function fill(path: string, count: number): Promise<Source> {
     `insert into results select null, ?, ?, task, title, stored, expires, dies, passed, confidence, consensus, providers, cost, time, bytes, ?
        from results where number = 1`,
   );
-  const body = file.prepare("insert into bodies select ?, ?, replace(body, ?, ?) from bodies where key = ?");
+  const body = file.prepare("insert into bodies select ?, ?, replace(body, ?, ?) from bodies where place = ?");
   const original = keyOf(questionOf(0));
   for (let number = 1; number < count; number += 1) {
     const key = keyOf(questionOf(number));
     const place = headOf(key);
     copied.run(idOf(number), key, place);
-    body.run(place, key, original.toString("hex"), key.toString("hex"), original);
+    body.run(place, key, original.toString("hex"), key.toString("hex"), headOf(original));
   }
   file.exec("commit; pragma journal_mode = wal");
   file.close();

@@ -33,6 +33,7 @@ const fewEntries = 1000;
 
 export function createTreeing(desk: Desk): Treeing {
   let isListening = false;
+  let watching = new AbortController();
   const set = (tree: Tree): void => desk.change({ tree });
 
   /** The next page, or the first where there is no next. */
@@ -92,7 +93,6 @@ export function createTreeing(desk: Desk): Treeing {
       if (parent !== undefined && folder && countOf(folder) <= fewEntries) await reload(parent);
     }
   }
-  let watching = new AbortController();
 
   function open(uri: string): void {
     const { tree } = desk.state;
@@ -104,8 +104,7 @@ export function createTreeing(desk: Desk): Treeing {
   return {
     async start() {
       await find();
-      for (const uri of desk.state.tree.open)
-        if (desk.state.tree.folders.get(uri)?.status === "failed") void load(uri);
+      for (const uri of desk.state.tree.open) if (desk.state.tree.folders.get(uri)?.status === "failed") void load(uri);
       if (isListening) return;
       isListening = true;
       // A server that tells of no changes is shown as it was found.

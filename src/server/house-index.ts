@@ -34,8 +34,8 @@ export interface HouseIndex extends SearchIndex {
 /** So long after the house was opened the index is begun, unless someone searches before or the house is busy answering. */
 const beginMs = 1000;
 const latestBeginMs = 60_000;
-const lookMs = 250;
-const busyShare = 0.5;
+const lookMs = 500;
+const busyShare = 0.2;
 const defaults = { maxFileBytes: 2 * 1024 ** 2, maxBytes: 4 * 1024 ** 3, maxFiles: 250_000 };
 
 export function createHouseIndex({ cacheFolder, project, tools, live }: HouseIndexOptions): HouseIndex {

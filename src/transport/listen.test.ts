@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
+import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import type { Reply } from "../protocol/edge.ts";
 import { createFakeEdge, resultOf, wireOf } from "./fake-edge.ts";
@@ -218,6 +219,16 @@ describe("closing", () => {
     expect(await said).toMatch(/^HTTP\/1\.1 503 /);
     expect(edge.sessions).toEqual([]);
     expect(listening.http.counts.sessions).toBe(0);
+  });
+
+  it("waits for nobody who connected and never asked", async () => {
+    const listening = await listen(createFakeEdge(), { port: 0, graceMs: 2 ** 30 });
+    const connected = once(listening.server, "connection");
+    const socket = connect(listening.port, "127.0.0.1");
+    const hungUp = once(socket, "close");
+    await connected;
+    await listening.close();
+    await hungUp;
   });
 
   it("hangs up on those who do not finish in time", async () => {

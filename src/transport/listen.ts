@@ -1,7 +1,7 @@
 /** A server of its own for MCP over HTTP: a port, time limits, and an orderly end. */
 import type { Server } from "node:http";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { quote, ResourceError } from "../errors.ts";
 import type { Edge } from "../protocol/edge.ts";
 import { hostInUrl } from "./guard.ts";
@@ -59,6 +59,18 @@ export async function listen(edge: Edge, options: ListenOptions): Promise<Listen
   );
   server.on("checkContinue", http.handleExpectation);
   server.maxConnections = maxConnections;
+  const connections = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    connections.add(socket);
+    socket.once("close", () => connections.delete(socket));
+  });
+
+  /** To Node, a connection that was opened ahead of a question and never used is not idle. */
+  function closeIdle(): void {
+    server.closeIdleConnections();
+    for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+  }
+
   try {
     await start(server, host, port);
   } catch (cause) {
@@ -78,9 +90,10 @@ export async function listen(edge: Edge, options: ListenOptions): Promise<Listen
       const hangUp = setTimeout(() => server.closeAllConnections(), graceMs + 500);
       await http.close(graceMs);
       // What ended just now is idle only after its last byte has left.
-      const closeIdle = setInterval(() => server.closeIdleConnections(), 20);
+      closeIdle();
+      const closing = setInterval(closeIdle, 20);
       await closed;
-      clearInterval(closeIdle);
+      clearInterval(closing);
       clearTimeout(hangUp);
     },
   };

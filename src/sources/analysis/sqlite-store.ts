@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { Caller } from "../../resources.ts";
 import type { Tools } from "../../source.ts";
-import { createDatabase, type Row, type Sql, type Value } from "./database.ts";
+import { createDatabase, type Sql } from "./database.ts";
 import { add, announce, columns, leaseWhere, remove, removed, toSummary, total } from "./rows.ts";
 import type { Change, Kept, Store, Summary } from "./store.ts";
 
@@ -171,6 +171,7 @@ export function createStore({ path, maxBytes, tools, newId = timedId, placeOf = 
             key,
           ),
         );
+        // In the order of the columns.
         const summary: Summary = {
           id: before ? String(before["id"]) : newId(now()),
           key: key.toString("hex"),
