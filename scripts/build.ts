@@ -94,7 +94,10 @@ async function buildModules(): Promise<void> {
     // Each file costs time at the start: what is always needed together is one.
     codeSplitting: {
       groups: [
-        { name: "core", test: /src\/(?:cli\/(?!commands|confirm|reading)|(?:errors|layer|resources|source)\.ts$)/ },
+        {
+          name: "core",
+          test: /src\/(?:cli\/(?!commands\/(?!index\.ts|serve\.ts|stdio\.ts)|completions|confirm|pick|reading)|(?:errors|layer|resources|source)\.ts$)/,
+        },
         {
           name: "house",
           test: /src\/(?:access|layers(?!\/redact)|router|watch|server\/(?:cursor-key|folders|house-index|house-status|index-status|instructions|line-limit|search\/index-place|locate|open-house|own-metrics(?!-text)|own-mounts|picker-app|picker-page|start-|state-folder|status-|tools|young-generation)|config\/(?:find-config|package-folder)|lib\/uri-template|protocol|transport)/,

@@ -86,6 +86,8 @@ export interface ListAsk {
   readonly cursor?: string;
   /** About how many entries are wanted. A source may give fewer or more. It may differ from page to page. */
   readonly limit: number;
+  /** False where no one looks at the versions of the entries: they may be left out. */
+  readonly versions?: boolean;
 }
 
 export interface CompleteAsk {

@@ -1,4 +1,5 @@
 /** Many deadlines behind one coarse timer: a deadline that is met costs an entry in a set, not a timer. */
+import { monotonicMs } from "../lib/monotonic-ms.ts";
 
 export interface Deadline {
   readonly dueMs: number;
@@ -18,7 +19,7 @@ export function createDeadlines(tickMs = 100): Deadlines {
 
   function tick(): void {
     ticking = false;
-    const nowMs = performance.now();
+    const nowMs = monotonicMs();
     for (const deadline of open) {
       if (deadline.dueMs > nowMs) continue;
       open.delete(deadline);
@@ -35,7 +36,7 @@ export function createDeadlines(tickMs = 100): Deadlines {
 
   return {
     add(ms, missed) {
-      const deadline = { dueMs: performance.now() + ms, missed };
+      const deadline = { dueMs: monotonicMs() + ms, missed };
       open.add(deadline);
       start();
       return deadline;

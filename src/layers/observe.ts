@@ -3,6 +3,7 @@ import { toResourceError } from "../errors.ts";
 import type { ErrorKind } from "../errors.ts";
 import { wrapSource } from "../layer.ts";
 import type { Asked, Layer, Operation } from "../layer.ts";
+import { monotonicMs } from "../lib/monotonic-ms.ts";
 import { attempt } from "./asked.ts";
 
 export interface Observation {
@@ -18,13 +19,13 @@ export function observe(tell: (observation: Observation) => void): Layer {
     wrapSource(inner, <T extends Asked>(operation: Operation, ask: T): T => {
       function over(startMs: number, outcome: Observation["outcome"]): void {
         try {
-          tell({ mount: mount.name, operation, durationMs: performance.now() - startMs, outcome });
+          tell({ mount: mount.name, operation, durationMs: monotonicMs() - startMs, outcome });
         } catch {
           // Measuring is no reason to fail.
         }
       }
       const observing = (...asked: never[]): Promise<unknown> => {
-        const startMs = performance.now();
+        const startMs = monotonicMs();
         const answer = attempt(ask, asked);
         answer.then(
           () => over(startMs, "ok"),

@@ -7,7 +7,7 @@ export interface Rule {
   /** With the flag `g`. Its first group that fits is the secret, or else all of it. */
   readonly pattern: RegExp;
   /** How sure it must be that no one made it up as an example; "varied" unless said. */
-  readonly must?: "varied" | "random" | "none" | "no placeholder" | "mixed";
+  readonly must?: "varied" | "random" | "unspoken" | "none" | "no placeholder" | "mixed";
 }
 
 /** A beginning that no word has, and how it goes on. */
@@ -20,6 +20,7 @@ function begins(kind: string, hint: string, start: string, rest: string, must?: 
 const word = "[A-Za-z0-9]";
 const safe = "[A-Za-z0-9_-]";
 const hex = "[0-9a-f]";
+const uuid = `${hex}{8}-(?:${hex}{4}-){3}${hex}{12}`;
 
 export const rules: readonly Rule[] = [
   begins("an AWS access key", "A", "(?:AKIA|ASIA|ABIA|ACCA)", "[A-Z2-7]{16}"),
@@ -68,7 +69,7 @@ export const rules: readonly Rule[] = [
   begins("an xAI key", "xai-", "xai-", `${word}{60,100}`),
   begins("a Perplexity key", "pplx-", "pplx-", `${word}{40,64}`),
   begins("a Replicate token", "r8_", "r8_", `${word}{37}`),
-  begins("a Hugging Face token", "hf_", "hf_", "[A-Za-z]{30,60}", "mixed"),
+  begins("a Hugging Face token", "hf_", "hf_", `${word}{30,60}`, "mixed"),
   begins("an npm token", "npm_", "npm_", `${word}{36}`),
   begins("a PyPI token", "pypi-", "pypi-AgE", `${safe}{50,300}`, "none"),
   begins("a RubyGems token", "rubygems_", "rubygems_", `${hex}{48}`),
@@ -93,6 +94,8 @@ export const rules: readonly Rule[] = [
   begins("a Postman key", "PMAK-", "PMAK-", `${hex}{24}-${hex}{34}`),
   begins("a Pulumi token", "pul-", "pul-", `${hex}{40}`),
   begins("a Sentry token", "sntry", "sntry[su]_", "[A-Za-z0-9+/=_-]{40,400}"),
+  begins("a Sonar token", "sq", "sq[apu]_", `${hex}{40}`),
+  begins("a Sourcegraph token", "sgp_", "sgp_", `(?:${word}{1,20}_)?${hex}{40}`),
   begins("a Supabase key", "sb", "sb(?:p|_secret)_", `${safe}{30,60}`),
   begins("a Figma token", "fig", "fig[dour]{1,2}_", `${safe}{38,60}`),
   begins("an Airtable token", "pat", `pat${word}{14}\\.`, `${hex}{64}`),
@@ -100,6 +103,45 @@ export const rules: readonly Rule[] = [
   begins("a PlanetScale token", "pscale_", "pscale_(?:tkn|pw|oauth)_", "[A-Za-z0-9_.=-]{32,64}"),
   begins("a Typeform token", "tfp_", "tfp_", "[A-Za-z0-9_.=-]{40,70}"),
   begins("a Dropbox token", "sl.", "sl\\.", `${safe}{100,1500}`),
+  begins("a Cloudflare key", "v1.0-", "v1\\.0-", `${hex}{24}-${hex}{146}`),
+  begins("a Cloudflare token", "cf", "cf[aku]t_", `${safe}{36,64}`),
+  begins("a LangSmith key", "lsv2_", "lsv2_(?:pt|sk)_", `${hex}{32}_${hex}{10}`),
+  begins("a Voyage key", "pa-", "pa-", `${safe}{43}`, "random"),
+  begins("an NVIDIA key", "nvapi-", "nvapi-", `${safe}{60,80}`),
+  begins("a Fireworks key", "fw_", "fw_", `${word}{20,40}`, "random"),
+  begins("a Tavily key", "tvly-", "tvly-", `(?:dev-|prod-)?${word}{30,40}`),
+  begins("a Bedrock key", "ABSK", "ABSK", "[A-Za-z0-9+/]{100,300}={0,2}"),
+  begins("an Entra secret", "Q~", `[A-Za-z0-9_~.-]{3}\\dQ~`, "[A-Za-z0-9_~.-]{31,34}"),
+  begins("a Google refresh token", "1//0", "1//0", `${safe}{40,200}`),
+  begins("a Meta token", "EAA", "EAA", `${word}{80,300}`),
+  begins("a Square token", "EAAA", "EAAA", `${safe}{60}`),
+  begins("a JFrog key", "AKCp", "AKCp", `${word}{60,80}`),
+  begins("a Dynatrace token", "dt0", "dt0[a-z]\\d\\d\\.", "[A-Z2-7]{24}\\.[A-Z2-7]{64}"),
+  begins("a Buildkite token", "bk", "bk(?:ua|pt|ct)_", `${hex}{40}`),
+  begins("a CircleCI token", "CCIP", "CCIP(?:AT|RJ)_", `${word}{20,24}_${hex}{40}`),
+  begins("a Confluent secret", "cflt", "cflt", "[A-Za-z0-9+/]{60}"),
+  begins("a Contentful token", "CFPAT-", "CFPAT-", `${safe}{43}`),
+  begins("an EasyPost key", "EZ", "EZ[AT]K", `${word}{54}`),
+  begins("a Flutterwave key", "FLWSECK", "FLWSECK(?:_TEST)?-", `${hex}{12,40}-X`),
+  begins("a Frame.io token", "fio-u-", "fio-u-", `${safe}{64}`),
+  begins("a Plaid token", "access-", "access-(?:sandbox|development|production)-", uuid),
+  begins("a HubSpot token", "pat-", "pat-(?:na|eu|ap)\\d-", uuid),
+  begins("a LaunchDarkly key", "-", "(?:sdk|api)-", uuid),
+  begins("a Prefect key", "pn", "pn[ub]_", `${word}{36}`),
+  begins("a ReadMe key", "rdme_", "rdme_", `[a-z0-9]{70}`),
+  begins("a Render key", "rnd_", "rnd_", `${word}{32}`),
+  begins("a Tailscale key", "tskey-", "tskey-(?:auth|api|client|scim|webhook)-", `${word}{8,20}-${word}{20,40}`),
+  begins("a Vercel token", "vc", "vc[aciprk]_", `${word}{24,60}`),
+  begins("a Clojars token", "CLOJARS_", "CLOJARS_", `[a-z0-9]{60}`),
+  begins("an Adafruit key", "aio_", "aio_", `${word}{28}`),
+  begins("a Mailgun key", "-", `${hex}{32}-${hex}{8}-`, `${hex}{8}`),
+  begins("a MailerSend token", "mlsn.", "mlsn\\.", `${hex}{64}`),
+  begins("a PostHog key", "phx_", "phx_", `${word}{40,50}`),
+  begins("a Resend key", "re_", "re_", `${word}{8}_${word}{24}`),
+  begins("a Heroku key", "HRKU-", "HRKU-", `${safe}{36,64}`),
+  begins("an Amazon MWS token", "amzn.mws.", "amzn\\.mws\\.", uuid),
+  begins("an Amazon client secret", "amzn1.oa2-cs.", "amzn1\\.oa2-cs\\.v1\\.", `${hex}{64}`),
+  begins("a Mapbox token", "sk.eyJ", "sk\\.eyJ", `${safe}{20,300}\\.${safe}{20,40}`),
   begins("an age key", "AGE-SECRET-KEY-", "AGE-SECRET-KEY-1", "[02-9AC-HJ-NP-Z]{58}"),
   begins("a 1Password token", "ops_ey", "ops_ey", `[A-Za-z0-9+/=_-]{100,1500}`, "none"),
   {
@@ -109,40 +151,10 @@ export const rules: readonly Rule[] = [
     must: "none",
   },
   {
-    kind: "a password in a URL",
-    hint: "://",
-    // Up to the last "@" before a slash: people do not always escape what they should.
-    pattern: /\b[a-z][a-z0-9+.-]{1,30}:\/\/[^\s/:@"'`<>{}$]{0,200}:([^\s/"'`<>{}$]{3,200})@[\w[.-]/gi,
-    must: "no placeholder",
-  },
-  {
-    kind: "a key in a connection string",
-    hint: "=",
-    pattern: /(?:AccountKey|SharedAccessKey|SharedAccessSignature)=([A-Za-z0-9+/%=&:.-]{20,400})/g,
-  },
-  {
-    kind: "a signature in a URL",
-    hint: "ig",
-    pattern: /[?&](?:sig|X-Amz-Signature|X-Goog-Signature)=([A-Za-z0-9%+/=_-]{20,700})/g,
-  },
-  {
-    kind: "a token in a header",
-    hint: "earer ",
-    pattern: /\b[Bb]earer ([A-Za-z0-9._~+/-]{20,2000}=*)/g,
-    must: "random",
-  },
-  {
-    kind: "a token in a header",
-    hint: "asic ",
-    pattern: /\bauthorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?Basic ([A-Za-z0-9+/]{12,500}={0,2})/gi,
-    must: "random",
-  },
-  {
-    kind: "a value that is called a secret",
-    hint: "",
-    // A name that ends in such a word, an equals sign or a colon, and a value, quoted or up to the end of a word.
+    kind: "an encrypted web token",
+    hint: "eyJ",
     pattern:
-      /(?:secret|passw(?:or)?d|pwd|passphrase|api[_-]?key|apikey|app[_-]?key|access[_-]?key|secret[_-]?key|signing[_-]?key|encryption[_-]?key|private[_-]?key|master[_-]?key|account[_-]?key|(?<!page[_-]?|next[_-]?|sync[_-]?|continuation[_-]?|cursor[_-]?)token|credential|auth)s?(?:[_-]?(?:id|base64|value|hash|string|prod(?:uction)?|live|dev|staging))?\\?["'\])]{0,2}[ \t]{0,8}(?::=|=>|[:=])[ \t]{0,8}(?:\\?"([^"\s\\]{8,500})\\?"|\\?'([^'\s\\]{8,500})\\?'|([^\s"'`,;(){}[\]<>\\]{12,500}))/gi,
-    must: "random",
+      /(?<![A-Za-z0-9_-])(eyJ[A-Za-z0-9_-]{10,1000}\.[A-Za-z0-9_-]{0,1000}\.[A-Za-z0-9_-]{12,40}\.[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{16,100})/g,
+    must: "none",
   },
 ];

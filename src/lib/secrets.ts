@@ -1,4 +1,6 @@
 /** Finds what looks like a secret in a text: keys with known beginnings, private keys, credentials in URLs, and random values that are called a secret. */
+import { isPlaceholder, isRandom, isUnspoken, isVaried } from "./drawn-by-lot.ts";
+import { places } from "./secret-places.ts";
 import { type Rule, rules } from "./secret-rules.ts";
 
 export interface Secret {
@@ -15,29 +17,83 @@ const privateKeyEnd = /-{4,5} ?END (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)
 const maxKeyLength = 32_768;
 /** No rule fits less. */
 const shortest = 10;
+const maxLooks = 4;
 
 const musts: Readonly<Record<NonNullable<Rule["must"]>, (secret: string) => boolean>> = {
   varied: isVaried,
   random: isRandom,
+  unspoken: isUnspoken,
   mixed: (secret) => /[A-Z]/.test(secret) && /[a-z]/.test(secret.slice(3)) && isVaried(secret),
   none: () => true,
   "no placeholder": (secret) => !isPlaceholder(secret),
 };
+const all: readonly Rule[] = [...rules, ...places];
 
 /** In order and disjoint. */
 export function findSecrets(text: string): readonly Secret[] {
   if (text.length < shortest) return [];
-  const found = findPrivateKeys(text);
-  for (const { kind, hint, pattern, must = "varied" } of rules) {
+  return united([...findPlain(text), ...findEncoded(text)]);
+}
+
+function findPlain(text: string): Secret[] {
+  const found = [...findPrivateKeys(text), ...findSecretObjects(text)];
+  for (const { kind, hint, pattern, must = "varied" } of all) {
     if (!text.includes(hint)) continue;
-    for (const match of text.matchAll(pattern)) {
+    pattern.lastIndex = 0;
+    let looked = 0;
+    let looks = 0;
+    for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
       const secret = match.slice(1).find((group) => group !== undefined) ?? match[0];
-      if (!musts[must](secret)) continue;
       const from = match.index + match[0].lastIndexOf(secret);
-      found.push({ from, to: from + secret.length, kind });
+      if (musts[must](secret)) {
+        found.push({ from, to: from + secret.length, kind });
+        continue;
+      }
+      // What is none may hold one, as in `token: https://host/?password=…`; but no text may have all of it looked at again and again.
+      if (match.index >= looked) [looked, looks] = [pattern.lastIndex, 0];
+      if (from > match.index) pattern.lastIndex = (looks += 1) < maxLooks ? from : looked;
     }
   }
-  return united(found);
+  return found;
+}
+
+/** Texts are wrapped in base64 as they are, and what they say is no better hidden there. */
+function findEncoded(text: string): Secret[] {
+  const found: Secret[] = [];
+  for (const { 0: run, index } of text.matchAll(/[A-Za-z0-9+/_-]{40,}/g)) {
+    // The first bytes tell pictures, hashes and keys from texts.
+    if (!/^[\t\n\r\x20-\x7e]{24}$/.test(decoded(run.slice(0, 32)))) continue;
+    const [secret] = findPlain(decoded(run));
+    if (secret) found.push({ from: index, to: index + run.length, kind: secret.kind });
+  }
+  return found;
+}
+
+function decoded(run: string): string {
+  // One character alone is no byte.
+  return atob((run.length % 4 === 1 ? run.slice(0, -1) : run).replaceAll("-", "+").replaceAll("_", "/"));
+}
+
+/** What a Secret of Kubernetes holds is secret, whatever it is called. */
+function findSecretObjects(text: string): Secret[] {
+  if (!text.includes("kind: Secret")) return [];
+  const found: Secret[] = [];
+  let start = 0;
+  for (const object of text.split(/^(?=---)/m)) {
+    let isHeld = false;
+    let at = start;
+    for (const line of /^kind: Secret\s*$/m.test(object) ? object.split("\n") : []) {
+      if (/^\S/.test(line)) isHeld = /^(?:data|stringData):/.test(line);
+      const [, name = "", value = ""] =
+        /^([ \t]{1,40}[\w.-]{1,253}:[ \t]{0,8}["']?)([^\s"'|>][^\s"']{7,})/.exec(line) ?? [];
+      const from = at + name.length;
+      if (isHeld && value !== "" && !isPlaceholder(value))
+        found.push({ from, to: from + value.length, kind: "a value of a Secret" });
+      at += line.length + 1;
+    }
+    start += object.length;
+  }
+  return found;
 }
 
 function findPrivateKeys(text: string): Secret[] {
@@ -140,78 +196,4 @@ function lengthOfTail(text: string): number {
     end = start - 1;
   }
   return text.length;
-}
-
-/** Examples are made of few characters: `AKIAXXXXXXXXXXXXXXXX`, or say that they are some. */
-function isVaried(secret: string): boolean {
-  return new Set(secret).size >= 10 && !/example|your[-_]|0{6}|123456789/i.test(secret) && !/x{5}|X{5}/.test(secret);
-}
-
-/** Whether someone drew it by lot: many different characters of several kinds, and nothing that a person wrote. */
-function isRandom(secret: string): boolean {
-  if (isPlaceholder(secret) || secret.length < 8) return false;
-  // What people call things is made of words; so are paths, calls and versions.
-  if (/^[a-z]+(?:[._/:-][a-z]+)*$/i.test(secret) && entropy(secret) < 3.9) return false;
-  if (/^[\w$]+(?:\.[\w$]+)+$/.test(secret) && !/\d{3}/.test(secret)) return false;
-  if (/^[a-z_$][\w$]*$/i.test(secret) && isMadeOfWords(secret)) return false;
-  if (isPath(secret)) return false;
-  const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z\d]/].filter((kind) => kind.test(secret)).length;
-  if (/^[0-9a-f-]+$/i.test(secret))
-    return secret.length >= 16 && /\d/.test(secret) && /[a-f]/i.test(secret) && entropy(secret) >= 2.8;
-  const isMixed = entropy(secret) >= Math.min(3.1, Math.log2(secret.length) - 0.6);
-  // By lot a long one may have no digit.
-  return (
-    isMixed &&
-    kinds >= 2 &&
-    (/\d/.test(secret) || (secret.length >= 24 && hasBothCases(secret) && !isMadeOfWords(secret)))
-  );
-}
-
-/** Whether a name holds a stretch that no one would call a thing: letters of both cases and digits, and hardly a word in it. */
-export function seemsRandom(name: string): boolean {
-  return (name.match(/[A-Za-z0-9+/]{24,}/g) ?? []).some(
-    (run) => hasBothCases(run) && /\d/.test(run) && !isMadeOfWords(run),
-  );
-}
-
-function hasBothCases(text: string): boolean {
-  return /[a-z]/.test(text) && /[A-Z]/.test(text);
-}
-
-/** `getUserToken2`, `MAX_KEY_LENGTH`: most of its letters stand in stretches of three and more with a vowel, as those of words do. */
-function isMadeOfWords(name: string): boolean {
-  const words = name.match(/[a-z]/) ? name.match(/[A-Z]?[a-z]{3,}/g) : name.match(/[A-Z]{3,}/g);
-  const letters = name.replaceAll(/[^A-Za-z]/g, "").length;
-  const inWords = words?.filter((each) => /[aeiouy]/i.test(each)).join("").length ?? 0;
-  return inWords >= 0.7 * letters && name.length - letters <= 4 + name.split(/[_$.-]/).length;
-}
-
-/** `./vendor/tokenizer-v2.json`, `/run/secrets/db`. */
-function isPath(value: string): boolean {
-  return (
-    /^(?:\.{1,2}|~)?\//.test(value) &&
-    value.split("/").every((name) => /^[\w.@-]*$/.test(name) && (name.length < 12 || isMadeOfWords(name)))
-  );
-}
-
-function isPlaceholder(value: string): boolean {
-  return (
-    new Set(value.toLowerCase()).size < 5 ||
-    /example|placeholder|change[-_]?me|your[-_]|x{5}|\.\.\.|…|\*{3}|<|redacted|masked|dummy|sample|process\.env|secrets\.|env\[/i.test(
-      value,
-    ) ||
-    /^(?:\$|%|\{|#|&|@)/.test(value) ||
-    /^(?:password|passwd|secret|hunter2|letmein|test|user|admin|postgres|root|guest|pass|none|null|true|false|undefined)\d{0,4}$/i.test(
-      value,
-    )
-  );
-}
-
-/** Bits a character. */
-function entropy(text: string): number {
-  const times = new Map<string, number>();
-  for (const character of text) times.set(character, (times.get(character) ?? 0) + 1);
-  let bits = 0;
-  for (const count of times.values()) bits -= (count / text.length) * Math.log2(count / text.length);
-  return bits;
 }

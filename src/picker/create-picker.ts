@@ -96,7 +96,9 @@ export function createPicker(
   async function start(): Promise<void> {
     const { problem: _, problemKind: __, ...rest } = state;
     state = rest;
-    desk.change({ connection: "connecting" });
+    // Whoever has something to look at keeps it.
+    const wasReady = state.connection === "ready";
+    if (!wasReady) desk.change({ connection: "connecting" });
     try {
       house ??= watchful(await connect(), (isLost) => {
         if (isLost !== state.isLost) desk.change({ isLost });
@@ -107,6 +109,7 @@ export function createPicker(
       desk.change({ tools: new Set(names) });
     } catch (cause) {
       const problemKind = cause instanceof ResourceError ? cause.kind : "unexpected";
+      if (wasReady && problemKind === "unavailable") return;
       desk.change({ connection: "failed", problem: messageOf(cause), problemKind });
     }
   }

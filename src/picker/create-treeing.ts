@@ -1,7 +1,7 @@
 /** The tree's questions: roots, pages of folders, and all of it again when the list has changed. */
 import type { Resource } from "../resources.ts";
 import { type Desk, messageOf } from "./create-picker.ts";
-import { findRoots } from "./find-roots.ts";
+import { findRoots, readMounts } from "./find-roots.ts";
 import {
   closed,
   countOf,
@@ -33,51 +33,76 @@ const fewEntries = 1000;
 
 export function createTreeing(desk: Desk): Treeing {
   let isListening = false;
+  const turns = new Map<string, Promise<void>>();
   let watching = new AbortController();
   const set = (tree: Tree): void => desk.change({ tree });
 
+  /** One question for a folder after the other: what a page follows on must still stand when it comes. */
+  function inTurn(uri: string, ask: () => Promise<void>): Promise<void> {
+    const turn = (turns.get(uri) ?? Promise.resolve()).then(async () => {
+      try {
+        await ask();
+      } catch (cause) {
+        set(pageFailed(desk.state.tree, uri, messageOf(cause)));
+      }
+      if (turns.get(uri) === turn) turns.delete(uri);
+    });
+    turns.set(uri, turn);
+    return turn;
+  }
+
   /** The next page, or the first where there is no next. */
-  async function load(uri: string): Promise<void> {
-    const next = desk.state.tree.folders.get(uri)?.next;
+  function load(uri: string): Promise<void> {
     set(loading(desk.state.tree, uri));
-    try {
+    return inTurn(uri, async () => {
+      const { next, status } = desk.state.tree.folders.get(uri) ?? {};
+      // Asked for again meanwhile, and answered.
+      if (status === "ready") return;
       const page = await desk.house().children(uri, next === undefined ? {} : { cursor: next }, desk.call());
       set(pageCame(desk.state.tree, uri, page, next === undefined));
-    } catch (cause) {
-      set(pageFailed(desk.state.tree, uri, messageOf(cause)));
-    }
+    });
   }
 
   /** As many as there were, at once: a person who has scrolled far stays where they are. */
-  async function reload(uri: string): Promise<void> {
-    const wanted = countOf(desk.state.tree.folders.get(uri));
-    const items: Resource[] = [];
-    let next: string | undefined;
-    try {
+  function reload(uri: string): Promise<void> {
+    return inTurn(uri, async () => {
+      const wanted = countOf(desk.state.tree.folders.get(uri));
+      const items: Resource[] = [];
+      let next: string | undefined;
       do {
         const page = await desk.house().children(uri, next === undefined ? {} : { cursor: next }, desk.call());
         for (const item of page.items) items.push(item);
         next = page.next;
       } while (next !== undefined && items.length < wanted);
       set(pageCame(desk.state.tree, uri, { items, ...(next !== undefined && { next }) }, true));
-    } catch (cause) {
-      set(pageFailed(desk.state.tree, uri, messageOf(cause)));
-    }
+    });
   }
 
   async function find(): Promise<void> {
-    for await (const roots of findRoots(desk.house(), desk.call())) {
-      desk.change({ connection: "ready", tree: withRoots(desk.state.tree, roots) });
-      const [only, ...others] = roots;
-      if (only && isFolder(only) && others.length === 0) open(only.uri);
-    }
+    for await (const roots of findRoots(desk.house(), desk.call())) show(roots);
+  }
+
+  /** One that stands alone is opened when it comes; whoever closes it then wants it closed. */
+  function show(roots: readonly Resource[]): void {
+    const before = new Set(desk.state.tree.roots.map(({ uri }) => uri));
+    desk.change({ connection: "ready", tree: withRoots(desk.state.tree, roots) });
+    const [only, ...others] = roots;
+    if (only && isFolder(only) && others.length === 0 && !before.has(only.uri)) open(only.uri);
+  }
+
+  /** The mounts may be others since; what had to be looked for elsewhere stays what it was found to be. */
+  async function lookAgain(): Promise<void> {
+    if (desk.state.tree.roots.length === 0) return find();
+    const mounts = await readMounts(desk.house(), desk.call());
+    if (mounts) show(mounts);
   }
 
   /** Runs as long as the page does. The client takes up what was lost. */
   async function follow(): Promise<void> {
     for await (const { kind } of await desk.house().watch({ list: true }, desk.call())) {
       if (kind !== "list-changed") continue;
-      if (desk.state.tree.roots.length === 0) await find();
+      // Whatever goes wrong here, changes are followed further.
+      await lookAgain().catch(() => undefined);
       set(withoutClosed(desk.state.tree));
       for (const uri of desk.state.tree.open) await reload(uri);
     }

@@ -11,12 +11,19 @@ interface Served {
   /** What can be opened. */
   readonly directories?: readonly string[];
   readonly broken?: readonly string[];
+  /** What `pressmark://status` says; a string where it is no JSON. */
+  readonly status?: unknown;
 }
 
-type Asked = Pick<Resources, "templates" | "list" | "children">;
+type Asked = Pick<Resources, "read" | "templates" | "list" | "children">;
 
-function serve({ templates = [], resources = [], directories = [], broken = [] }: Served): Asked {
+function serve({ templates = [], resources = [], directories = [], broken = [], status }: Served): Asked {
   return {
+    async read(uri) {
+      if (uri !== "pressmark://status" || status === undefined) throw notFound(uri);
+      const text = typeof status === "string" ? status : JSON.stringify(status);
+      return { contents: [{ uri, body: { text } }] };
+    },
     templates: async () => ({ items: templates.map((uriTemplate) => ({ uriTemplate, name: "t" })) }),
     list: async () => ({ items: resources.map((uri) => ({ uri, name: uri })) }),
     async children(uri) {
@@ -34,6 +41,28 @@ async function rootsOf(served: Served): Promise<string[][]> {
 }
 
 describe("the top of the tree", () => {
+  it("is the mounts, by their names and in the server's order, where its status tells them", async () => {
+    const mounts = [
+      { name: "two", uri: "file:///b", state: "failing" },
+      { name: "one", uri: "docs://one" },
+      { name: "x" },
+    ];
+    const house = serve({ status: { mounts }, templates: ["file:///b/{+path}"], resources: ["other://1"] });
+    const found: (readonly Resource[])[] = [];
+    for await (const roots of findRoots(house, call)) found.push(roots);
+    expect(found).toEqual([
+      [
+        { uri: "file:///b", name: "two", mimeType: "inode/directory" },
+        { uri: "docs://one", name: "one", mimeType: "inode/directory" },
+      ],
+    ]);
+  });
+
+  it("is looked for where a status is none, or names no mounts", async () => {
+    for (const status of ["<html>", "null", "{}"])
+      expect(await rootsOf({ status, templates: ["a://x/{p}"], directories: ["a://x"] })).toEqual([["a://x"]]);
+  });
+
   it("is where templates begin, as far as it can be opened, in the server's order", async () => {
     const templates = [
       "file:///work/b/{+path}{?lines}",

@@ -1,15 +1,37 @@
-/** What stands at the top of the tree. The protocol names no mounts: templates and the first of the list tell where they begin. */
+/** What stands at the top of the tree: the mounts, where the server names them; otherwise what templates and the first of the list tell. */
 import { ResourceError } from "../errors.ts";
 import { type Call, directoryType, type Page, type Resource, type Resources } from "../resources.ts";
+import { nameIn } from "../client/tree-of.ts";
 import { walkPages } from "../client/walk-pages.ts";
+import { readStatus, statusUri } from "./state-page-status.ts";
 
-type Asked = Pick<Resources, "templates" | "list" | "children">;
+type Asked = Pick<Resources, "read" | "templates" | "list" | "children">;
 
 /** The list may be of millions; what no template names and stands later is reached by search alone. */
 const maxPages = 5;
 
 /** Directories at the top, then resources that are in none: all that are known so far, each time that it is more; at least once. */
 export async function* findRoots(house: Asked, call: Call): AsyncGenerator<readonly Resource[], void, undefined> {
+  const mounts = await readMounts(house, call);
+  if (mounts) yield mounts;
+  else yield* guessRoots(house, call);
+}
+
+/** In the server's order; undefined where it has no status, or none for this caller. */
+export async function readMounts(house: Asked, call: Call): Promise<readonly Resource[] | undefined> {
+  try {
+    const { mounts } = readStatus((await house.read(statusUri, call)).contents);
+    const named = mounts.filter(({ uri }) => uri !== "");
+    if (named.length === 0) return undefined;
+    return named.map(({ name, uri }) => ({ uri, name: name || nameIn(uri), mimeType: directoryType }));
+  } catch {
+    // Whoever cannot be reached at all says so to the next question.
+    call.signal.throwIfAborted();
+    return undefined;
+  }
+}
+
+async function* guessRoots(house: Asked, call: Call): AsyncGenerator<readonly Resource[], void, undefined> {
   const starts = new Set<string>();
   for await (const { uriTemplate } of walkPages((ask) => house.templates(ask, call).catch(orNothing))) {
     const start = startOf(uriTemplate);
@@ -98,14 +120,5 @@ function withoutSlash(uri: string): string {
 
 function toRoot(start: string): Resource {
   const uri = withoutSlash(start);
-  const last = uri.slice(uri.lastIndexOf("/") + 1) || uri;
-  return { uri, name: decoded(last), mimeType: directoryType };
-}
-
-function decoded(name: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
+  return { uri, name: nameIn(uri), mimeType: directoryType };
 }

@@ -1,5 +1,6 @@
 /** How often one caller may do a thing: short bursts freely, a flood slowly, and it is told so. */
 import { ResourceError } from "../errors.ts";
+import { monotonicMs } from "../lib/monotonic-ms.ts";
 import type { Caller } from "../resources.ts";
 
 export interface QuotaOptions {
@@ -23,7 +24,7 @@ export function createQuota({
   burst = 20_000,
   perSecond = 50,
   maxWaitMs = 1000,
-  now = () => performance.now(),
+  now = monotonicMs,
 }: QuotaOptions = {}): Quota {
   const buckets = new Map<string, { left: number; at: number }>();
 

@@ -86,20 +86,30 @@ export function withdrawn(cause?: unknown): ResourceError {
 
 /** The entry under this URI. How many are in a directory is said only where no one is shown fewer. */
 export function describe(uri: string, entry: Entry, mount: Mounted, isOpen: boolean): Resource {
-  const resource: { -readonly [K in keyof Resource]: Resource[K] } = {
-    uri,
-    name: entry.name ?? nameOf(entry.path, mount),
-  };
-  if (entry.title !== undefined) resource.title = entry.title;
-  if (entry.description !== undefined) resource.description = entry.description;
-  if (entry.mimeType !== undefined) resource.mimeType = entry.mimeType;
-  if (entry.size !== undefined) resource.size = entry.size;
-  if (entry.annotations !== undefined) resource.annotations = entry.annotations;
-  if (entry.icons !== undefined) resource.icons = entry.icons;
-  if (entry.meta !== undefined) resource.meta = entry.meta;
-  if (entry.children !== undefined && isOpen) {
-    resource.meta = { ...entry.meta, "pressmark/children": entry.children };
-  }
+  const {
+    name = nameOf(entry.path, mount),
+    title,
+    description,
+    mimeType,
+    size,
+    annotations,
+    icons,
+    meta,
+    children,
+  } = entry;
+  const isPlain = title === undefined && description === undefined && icons === undefined && meta === undefined;
+  // Files are like this, and written down at once they take the least.
+  if (isPlain && children === undefined && mimeType !== undefined && size !== undefined && annotations !== undefined)
+    return { uri, name, mimeType, size, annotations };
+  const resource: { -readonly [K in keyof Resource]: Resource[K] } = { uri, name };
+  if (title !== undefined) resource.title = title;
+  if (description !== undefined) resource.description = description;
+  if (mimeType !== undefined) resource.mimeType = mimeType;
+  if (size !== undefined) resource.size = size;
+  if (annotations !== undefined) resource.annotations = annotations;
+  if (icons !== undefined) resource.icons = icons;
+  if (meta !== undefined) resource.meta = meta;
+  if (children !== undefined && isOpen) resource.meta = { ...meta, "pressmark/children": children };
   return resource;
 }
 

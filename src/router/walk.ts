@@ -83,7 +83,7 @@ export async function walkAs<E extends Address, T>(
 
       let page: Page<E>;
       try {
-        page = await run.ask(cursor === undefined ? { limit } : { cursor, limit });
+        page = await run.ask(cursor === undefined ? { limit, versions: false } : { cursor, limit, versions: false });
         empty = page.items.length === 0 ? empty + 1 : 0;
         checkNext(page.next, seen, empty);
       } catch (cause) {

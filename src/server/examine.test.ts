@@ -125,14 +125,20 @@ describe("the address to serve at", () => {
 
     const env = { XDG_STATE_HOME: root, HOME: root };
     const options = { folders: [root], from: root, env, err: { write: () => true }, allowedHosts: [], version: "1" };
-    const server = await startServer({ ...options, port: 0 });
-    try {
-      expect(await examinePort(Number(new URL(server.url).port))).toMatchObject({
-        state: "ok",
-        says: expect.stringContaining("Pressmark answers at"),
-      });
-    } finally {
-      await server.close();
+    const guarded = { ...env, PRESSMARK_TOKEN: "a-token-of-good-length" };
+    for (const [each, says] of [
+      [env, /^Pressmark answers at /],
+      [guarded, /^a Pressmark that asks for a token answers at /],
+    ] as const) {
+      const server = await startServer({ ...options, env: each, port: 0 });
+      try {
+        expect(await examinePort(Number(new URL(server.url).port))).toMatchObject({
+          state: "ok",
+          says: expect.stringMatching(says),
+        });
+      } finally {
+        await server.close();
+      }
     }
   });
 

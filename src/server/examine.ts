@@ -5,6 +5,7 @@ import { type ResourceError, toResourceError } from "../errors.ts";
 import type { Call } from "../resources.ts";
 import { directoryType } from "../resources.ts";
 import type { Source } from "../source.ts";
+import { challenge } from "./token-gate.ts";
 
 export interface Finding {
   readonly about: string;
@@ -157,7 +158,9 @@ export async function examineAddress(host: string, port: number, url: string, si
       says: `nothing can listen at ${url} (${problem})`,
       advice: "choose another host or port",
     };
-  if (await isPressmark(url, signal)) return { about, state: "ok", says: `Pressmark answers at ${url}` };
+  const who = await whoAnswers(url, signal);
+  if (who === "pressmark") return { about, state: "ok", says: `Pressmark answers at ${url}` };
+  if (who === "guarded") return { about, state: "ok", says: `a Pressmark that asks for a token answers at ${url}` };
   return {
     about,
     state: "broken",
@@ -174,8 +177,8 @@ function tryListen(host: string, port: number): Promise<string | undefined> {
   });
 }
 
-/** Whether Pressmark answers at this address. */
-export async function isPressmark(url: string, signal: AbortSignal): Promise<boolean> {
+/** It is sent no token: who answers may be a stranger. */
+async function whoAnswers(url: string, signal: AbortSignal): Promise<"pressmark" | "guarded" | "another"> {
   const body = {
     jsonrpc: "2.0",
     id: 1,
@@ -196,9 +199,10 @@ export async function isPressmark(url: string, signal: AbortSignal): Promise<boo
     const session = response.headers.get("Mcp-Session-Id");
     const text = await response.text();
     if (session) await fetch(url, { method: "DELETE", headers: { "Mcp-Session-Id": session }, signal: giveUp.signal });
-    return text.includes('"serverInfo":{"name":"pressmark"');
+    if (response.status === 401 && response.headers.get("WWW-Authenticate") === challenge) return "guarded";
+    return text.includes('"serverInfo":{"name":"pressmark"') ? "pressmark" : "another";
   } catch {
-    return false;
+    return "another";
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", end);

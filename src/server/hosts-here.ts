@@ -5,6 +5,7 @@ import { type HostFile, hostFiles } from "../config/hosts/hosts.ts";
 import { packageFolder } from "../config/package-folder.ts";
 import type { ServerSettings } from "../config/schema.ts";
 import { hostInUrl } from "../transport/guard.ts";
+import { tokenVariable } from "./find-token.ts";
 import { chooseConfig } from "./open-house.ts";
 import { homeFolder, stateFolder } from "./state-folder.ts";
 import { defaultPort } from "./start-server.ts";
@@ -14,6 +15,8 @@ export interface HostsHere {
   readonly here: Here;
   readonly host: string;
   readonly port: number;
+  /** The environment variable that holds the token, where the environment or the config says that callers must send one. */
+  readonly tokenVariable?: string;
   /** Where this machine keeps what must outlive us. */
   readonly state: string;
 }
@@ -26,7 +29,7 @@ export async function hostsHere(from: string, env: Env, settings?: ServerSetting
   const state = stateFolder({ platform: process.platform, home, env });
   const origin = chooseConfig({ folders: [], from, env });
   const project = origin ? dirname(origin.file) : from;
-  const { host = "127.0.0.1", port = defaultPort } = settings ?? (await configured());
+  const { host = "127.0.0.1", port = defaultPort, token } = settings ?? (await configured());
 
   async function configured(): Promise<ServerSettings> {
     if (!origin) return {};
@@ -47,6 +50,7 @@ export async function hostsHere(from: string, env: Env, settings?: ServerSetting
     },
     host,
     port,
+    ...((env[tokenVariable] || token !== undefined) && { tokenVariable }),
     state,
   };
 }

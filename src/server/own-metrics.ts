@@ -1,5 +1,6 @@
 /** What this server has been asked and how that went: counted where questions come in, told at `/metrics`. */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { monotonicMs } from "../lib/monotonic-ms.ts";
 import type { Edge, Reply, Session } from "../protocol/edge.ts";
 import { isRecord, member } from "../protocol/message.ts";
 import { allRevisions } from "../protocol/revisions/index.ts";
@@ -74,7 +75,7 @@ export function createOwnMetrics({ version, index, counts, log }: OwnMetricsOpti
     const counted = countedAs(method);
     const isListen = method === listenMethod;
     const heard = isListen ? uriCount(body) : 0;
-    const begun = performance.now();
+    const begun = monotonicMs();
     if (isListen) tally.listens += 1;
     tally.subscriptions += heard;
     return {
@@ -85,7 +86,7 @@ export function createOwnMetrics({ version, index, counts, log }: OwnMetricsOpti
         counted.outcomes.set(outcome, (counted.outcomes.get(outcome) ?? 0) + 1);
         if (isListen) tally.listens -= 1;
         // How long someone listened is no measure of how fast they were answered.
-        else time(counted, (performance.now() - begun) / 1000);
+        else time(counted, (monotonicMs() - begun) / 1000);
         tally.subscriptions -= heard;
         over?.(outcome);
         reply.end(wire, status);

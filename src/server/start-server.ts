@@ -88,7 +88,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       port,
       log,
       identify: () => caller,
-      ...(guarded && { gate: guarded.gate }),
+      ...(guarded && { gate: guarded.gate, challenge: guarded.challenge }),
       ...(offering.actions && { posts: createActionDoor(house.resources, log) }),
       elsewhere: (request, response, path) => own.answer(request, response, path) || page(request, response, path),
       allowedHosts: [...allowedHosts, ...(everywhere ? ownNames() : [])],
@@ -133,7 +133,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 async function findGate(
   house: House,
   options: ServerOptions,
-): Promise<(TokenGate & { readonly variable: string }) | undefined> {
+): Promise<(TokenGate & { readonly variable: string; readonly challenge: string }) | undefined> {
   const { tokenFile: file, env, from } = options;
   if (file === undefined && !env["PRESSMARK_TOKEN"] && house.settings.token === undefined) {
     // Who asked for a lock is not left with an open door.
@@ -141,13 +141,13 @@ async function findGate(
       throw new ResourceError("denied", "the config asks for a token and is not trusted, so nothing is served yet");
     return undefined;
   }
-  const [{ findToken, tokenVariable }, { createTokenGate }] = await Promise.all([
+  const [{ findToken, tokenVariable }, { challenge, createTokenGate }] = await Promise.all([
     import("./find-token.ts"),
     import("./token-gate.ts"),
   ]);
   const token = await findToken({ file, from, env, configured: house.settings.token });
   if (token === undefined) return undefined;
-  return { ...createTokenGate({ token, pid: process.pid, now: house.tools.now }), variable: tokenVariable };
+  return { ...createTokenGate({ token, pid: process.pid, now: house.tools.now }), challenge, variable: tokenVariable };
 }
 
 /** What this machine is known by; names that a stranger made to point here are not among it. */

@@ -106,7 +106,7 @@ describe("a server with a token", () => {
         method,
         method === "POST" ? list : "",
       );
-      expect([status, headers["www-authenticate"]], `${method} ${path}`).toEqual([401, "Bearer"]);
+      expect([status, headers["www-authenticate"]], `${method} ${path}`).toEqual([401, 'Bearer realm="pressmark"']);
     }
   });
 

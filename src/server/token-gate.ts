@@ -1,6 +1,7 @@
 /** Lets in whoever holds the token, and the browsers that a one-time code was handed to. */
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { isSameSecret } from "../lib/same-secret.ts";
 import type { Gate } from "../transport/http.ts";
 
 export interface TokenGateOptions {
@@ -17,6 +18,9 @@ export interface TokenGate {
   newCode(): string;
 }
 
+/** By which a program can tell whom it has reached, without the token. */
+export const challenge = 'Bearer realm="pressmark"';
+
 const codeMinutes = 10;
 /** More are never waiting: the oldest gives way. */
 const maxCodes = 16;
@@ -26,14 +30,13 @@ const codeBytes = 16;
 const visitBytes = 32;
 
 export function createTokenGate({ token, pid, now }: TokenGateOptions): TokenGate {
-  const wanted = digestOf(token);
   /** By the digest of a code: until when it is good. Neither codes nor visits can be told by how long a look at them takes. */
   const codes = new Map<string, number>();
   const visits = new Set<string>();
 
   function holdsToken({ headers }: IncomingMessage): boolean {
     const said = /^bearer +([\x21-\x7e]+)$/i.exec(headers.authorization ?? "")?.[1];
-    return said !== undefined && timingSafeEqual(digestOf(said), wanted);
+    return isSameSecret(said, token);
   }
 
   function wasLetIn(request: IncomingMessage): boolean {
@@ -66,7 +69,7 @@ export function createTokenGate({ token, pid, now }: TokenGateOptions): TokenGat
       "X-Content-Type-Options": "nosniff",
       "Referrer-Policy": "no-referrer",
       "Cache-Control": "no-store",
-      "WWW-Authenticate": "Bearer",
+      "WWW-Authenticate": challenge,
     });
     response.end(page);
   }
@@ -138,12 +141,8 @@ function timesSaid({ rawHeaders }: IncomingMessage, name: string): number {
   return rawHeaders.filter((said, index) => index % 2 === 0 && said.toLowerCase() === name).length;
 }
 
-function digestOf(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
-}
-
 function keyOf(text: string): string {
-  return digestOf(text).toString("base64url");
+  return createHash("sha256").update(text).digest("base64url");
 }
 
 /** The first in are the first out. */

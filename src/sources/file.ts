@@ -134,8 +134,8 @@ export default defineSource<FileOptions>({
     return {
       cursorAfter: ({ path }) => path,
 
-      async list({ cursor, limit }, { signal }): Promise<Page<Entry>> {
-        return answer("", walk.files({ cursor, limit, signal }));
+      async list({ cursor, limit, versions }, { signal }): Promise<Page<Entry>> {
+        return answer("", walk.files({ cursor, limit, versions, signal }));
       },
 
       async read(at, call) {

@@ -5,7 +5,7 @@ import { createDriveApi } from "./gdrive/drive-api.ts";
 import { createDriveSource } from "./gdrive/drive-source.ts";
 import { createIdentity } from "./gdrive/identity.ts";
 import { keptLedger } from "./gdrive/kept-ledger.ts";
-import { findLogin } from "./gdrive/kept-login.ts";
+import { findLogin, lastSignedIn } from "./gdrive/kept-login.ts";
 import { driveOptions, type DriveSourceOptions } from "./gdrive/options.ts";
 
 export type { DriveSourceOptions };
@@ -26,14 +26,23 @@ export default defineSource<DriveSourceOptions>({
       throw invalid(
         "credentials are sent to Google, or to an emulator on this machine, and to no one else; leave out rootUrl, or set anonymous",
       );
+    // Whoever it is now it stays, whoever else signs in: what is kept of one is not for another.
+    let person = anonymous || keyFile !== undefined ? undefined : (account ?? lastSignedIn(process.env));
     const identity = anonymous
       ? undefined
-      : createIdentity({ keyFile, subject, login: () => findLogin(account, process.env) });
+      : createIdentity({
+          keyFile,
+          subject,
+          async login() {
+            person ??= lastSignedIn(process.env);
+            return person === undefined ? undefined : findLogin(person, process.env);
+          },
+        });
     const asking = { rootUrl, identity, withPermissions: access === "drive", timeoutMs, tools };
     return createDriveSource(options, {
       api: createDriveApi({ ...asking, patienceMs: questionMs }),
       patientApi: createDriveApi({ ...asking, patienceMs: Infinity }),
-      ledger: await keptLedger(options, tools),
+      ledger: await keptLedger({ ...options, account: person }, tools),
       tools,
     });
   },

@@ -1,6 +1,7 @@
 /** MCP over HTTP, both eras on one endpoint: who may ask, what was asked, and where the answer goes. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { quote } from "../errors.ts";
+import { monotonicMs } from "../lib/monotonic-ms.ts";
 import type { Edge, Headers } from "../protocol/edge.ts";
 import type { Caller } from "../resources.ts";
 import type { Tools } from "../source.ts";
@@ -331,10 +332,10 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
     },
     async close(graceMs = 5000) {
       closing = true;
-      const deadline = performance.now() + graceMs;
+      const deadline = monotonicMs() + graceMs;
       const ending = edge.close().catch((cause: unknown) => log?.("error", "the edge did not close", { cause }));
       await atMost(graceMs, ending);
-      await atMost(deadline - performance.now(), underWay.idle());
+      await atMost(deadline - monotonicMs(), underWay.idle());
       sessions.close();
       if (sse) sse.close();
       streams.close();

@@ -1,5 +1,6 @@
 /** Sessions of the revisions that have them, over HTTP: who holds which, how many there may be, and when they end. */
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { monotonicMs } from "../lib/monotonic-ms.ts";
 import type { Edge, Reply, Wire } from "../protocol/edge.ts";
 import type { Caller } from "../resources.ts";
 import type { Accepts } from "./accepts.ts";
@@ -67,7 +68,7 @@ export function createLegacySessions(
     sessionIdleMs = 30 * 60_000,
     replay = {},
     retryMs = 1000,
-    now = () => performance.now(),
+    now = monotonicMs,
   }: LegacySessionOptions = {},
 ): LegacySessions {
   const held = new Map<string, Held>();

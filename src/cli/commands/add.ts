@@ -1,7 +1,8 @@
 /** `pressmark add`: tells a host of this server. */
 import { join } from "node:path";
 import { invalid, ResourceError } from "../../errors.ts";
-import { hostNames, type Scope, scopes } from "../../config/hosts/hosts.ts";
+import { type HostName, hostNames, type Scope, scopes } from "../../config/hosts/hosts.ts";
+import { tokenReference } from "../../config/hosts/token-reference.ts";
 import { lineDiff } from "../../lib/line-diff.ts";
 import { defineCommand, flag, one, UsageError, valueFlag } from "../command.ts";
 import { confirm } from "../confirm.ts";
@@ -29,13 +30,16 @@ export default defineCommand({
     const { hostsHere } = await import("../../server/hosts-here.ts");
     const { stdioConnection } = await import("../../config/hosts/connection.ts");
     const { planChange, writeChange } = await import("../../config/hosts/settings.ts");
-    const { files, here, state, port } = await hostsHere(world.folder, world.env);
+    const { files, here, state, port, tokenVariable } = await hostsHere(world.folder, world.env);
     if (http && port === 0)
       throw invalid("server.port of the config is 0, so the address is another each time; choose a port first");
     const host = files.find((each) => each.host === name && each.scope === scope);
     if (!host) throw invalid(`${name} keeps no settings for the scope ${scope}`);
 
-    const change = planChange(host, http ? { kind: "http", url: here.url } : stdioConnection(host, here));
+    const change = planChange(
+      host,
+      http ? { kind: "http", url: here.url, tokenVariable } : stdioConnection(host, here),
+    );
     if (change.after === change.before)
       return print(world.out, `${host.title} knows Pressmark already: ${plain(host.file)}\n`);
     const isNew = change.before === undefined;
@@ -44,13 +48,21 @@ export default defineCommand({
       throw new ResourceError("cancelled", "nothing was written");
     const backup = writeChange(change, join(state, "backups"));
     const kept = backup === undefined ? "" : `; what was there before is kept in ${plain(backup)}`;
-    const next = http ? ` Start the server with "pressmark serve".` : "";
+    const next = http ? ` Start the server with "pressmark serve".${toSay(host.host, tokenVariable)}` : "";
     await print(
       world.out,
       `wrote ${plain(host.file)}${kept}. Start ${host.title} anew, or let it read its settings again.${next}\n`,
     );
   },
 });
+
+/** How the host comes by the token, where callers must send one. */
+function toSay(host: HostName, variable: string | undefined): string {
+  if (variable === undefined) return "";
+  if (host === "vscode") return " VS Code will ask you for the token.";
+  if (tokenReference(host, variable)) return ` The host takes the token from ${variable}, so set that where it starts.`;
+  return " This host knows no reference to a token: add the header Authorization: Bearer to its settings by hand.";
+}
 
 function shown(before: string, after: string): string {
   return lineDiff(before, after)

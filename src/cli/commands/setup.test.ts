@@ -250,6 +250,21 @@ describe("add", () => {
     expect(mcpServers.pressmark.args.slice(-2)).toEqual(["stdio", folder]);
   });
 
+  it("refers to the token that callers must send, and never writes it", async () => {
+    config("server: { token: a-token-of-good-length }\n");
+    const codex = await pressmark(["add", "codex", "--http", "--yes"]);
+    expect(codex.out).toContain("The host takes the token from PRESSMARK_TOKEN");
+    expect(readFileSync(join(folder, ".codex/config.toml"), "utf8")).toBe(
+      '[mcp_servers.pressmark]\nurl = "http://127.0.0.1:7357/mcp"\nbearer_token_env_var = "PRESSMARK_TOKEN"\n',
+    );
+    config("server: {}\n");
+    const zed = await pressmark(["add", "zed", "--http", "--yes"], {
+      env: { PRESSMARK_TOKEN: "a-token-of-good-length" },
+    });
+    expect(zed.out).toContain("add the header Authorization: Bearer to its settings by hand");
+    for (const { out } of [codex, zed]) expect(out).not.toContain("a-token-of-good-length");
+  });
+
   it("refuses what it cannot do, and leaves malformed settings alone", async () => {
     expect(await pressmark(["add", "emacs"])).toMatchObject({
       code: 2,

@@ -9,7 +9,12 @@ export type Scope = (typeof scopes)[number];
 
 /** How a host reaches Pressmark. */
 export type Connection =
-  | { readonly kind: "http"; readonly url: string }
+  | {
+      readonly kind: "http";
+      readonly url: string;
+      /** The environment variable that holds the token, where callers must send one. */
+      readonly tokenVariable?: string | undefined;
+    }
   | { readonly kind: "stdio"; readonly command: string; readonly args: readonly string[] };
 
 /** One file in which a host keeps the servers it knows. */

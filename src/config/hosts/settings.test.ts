@@ -95,6 +95,40 @@ describe("the settings of a host", () => {
     expect(readEntry(file)).toEqual({ type: "http", url: http.url, env: { A: "1" } });
   });
 
+  it("refer to the token where one must be sent, and no longer once the host starts the server itself", () => {
+    const guarded: Connection = { ...http, tokenVariable: "PRESSMARK_TOKEN" };
+    const sent = Object.fromEntries(
+      hostNames.map((host) => {
+        const file = fileOf(host, "project");
+        writeChange(planChange(file, guarded), join(root, "backups"));
+        const again = planChange(file, guarded);
+        expect(again.after).toBe(again.before);
+        const { headers, bearer_token_env_var: variable } = readEntry(file)!;
+        writeChange(planChange(file, stdioConnection(file, here)), join(root, "backups"));
+        expect(readEntry(file)).toEqual(file.spell(stdioConnection(file, here)));
+        return [host, headers ?? variable];
+      }),
+    );
+    expect(sent).toEqual({
+      "claude-code": { Authorization: "Bearer ${PRESSMARK_TOKEN}" },
+      vscode: { Authorization: "Bearer ${input:pressmark-token}" },
+      codex: "PRESSMARK_TOKEN",
+      cursor: { Authorization: "Bearer ${env:PRESSMARK_TOKEN}" },
+      zed: undefined,
+    });
+  });
+
+  it("keep the headers that a person set, and what VS Code asks for beside the token", () => {
+    const file = fileOf("vscode", "project");
+    mkdirSync(dirname(file.file), { recursive: true });
+    const own = { inputs: [{ id: "other" }], servers: { pressmark: { url: http.url, headers: { "X-Own": "1" } } } };
+    writeFileSync(file.file, JSON.stringify(own, undefined, 2));
+    writeChange(planChange(file, { ...http, tokenVariable: "PRESSMARK_TOKEN" }), join(root, "backups"));
+    expect(readEntry(file)!["headers"]).toEqual({ Authorization: "Bearer ${input:pressmark-token}", "X-Own": "1" });
+    const { inputs } = JSON.parse(readFileSync(file.file, "utf8")) as { inputs: { id: string }[] };
+    expect(inputs.map(({ id }) => id)).toEqual(["other", "pressmark-token"]);
+  });
+
   it("are written with a copy of what was there, through links, with the permissions they had", () => {
     const file = fileOf("claude-code", "user");
     const real = join(root, "dotfiles.json");

@@ -17,6 +17,7 @@ import { isPlainObject } from "../references.ts";
 import { editJson } from "./edit-json.ts";
 import { editToml, readToml } from "./edit-toml.ts";
 import { type Connection, connectionKeys, type HostFile } from "./hosts.ts";
+import { askedInput, tokenKeys, tokenReference } from "./token-reference.ts";
 import { TomlTextError } from "./toml-text.ts";
 
 /** The name that hosts know this server by. */
@@ -52,29 +53,50 @@ export interface SettingsChange {
 export function planChange(host: HostFile, connection: Connection): SettingsChange {
   const before = readSettings(host.file);
   const text = before ?? "";
-  const set = host.spell(connection);
   const path = [...host.path, serverName];
   const after = explained(host, text, () => {
-    if (host.format === "toml") {
-      const drop = connectionKeys.filter((key) => !(key in set));
-      return isSet(readToml(text, path), set) ? text : editToml(text, { path, set, drop });
-    }
-    const entry = readEntry(host);
-    if (isSet(entry, set)) return text;
-    const kept = Object.entries(entry ?? {}).filter(([key]) => !connectionKeys.includes(key));
-    return editJson(text, path, { ...set, ...Object.fromEntries(kept) });
+    const entry = readEntry(host) ?? {};
+    const set = { ...host.spell(connection), ...tokenFor(host, connection, entry) };
+    const ours = connection.kind === "stdio" ? [...connectionKeys, ...tokenKeys] : connectionKeys;
+    const drop = ours.filter((key) => !(key in set));
+    if (isSet(entry, set, drop)) return text;
+    if (host.format === "toml") return editToml(text, { path, set: set as Spelled, drop });
+    const kept = Object.entries(entry).filter(([key]) => !(key in set) && !drop.includes(key));
+    const told = editJson(text, path, { ...set, ...Object.fromEntries(kept) });
+    return host.host === "vscode" && "headers" in set ? withAskedInput(told) : told;
   });
   return { file: host.file, before, after };
 }
 
-/** Whether the entry says this connection and no other beside it. */
-function isSet(entry: Entry | undefined, set: Entry): boolean {
-  if (!entry) return false;
-  const said = Object.entries(entry).filter(([key]) => connectionKeys.includes(key));
-  return (
-    said.length === Object.keys(set).length &&
-    said.every(([key, value]) => JSON.stringify(value) === JSON.stringify(set[key]))
+type Spelled = ReturnType<HostFile["spell"]>;
+
+/** The reference to the token, where one must be sent and a person has not said another way. */
+function tokenFor({ host }: HostFile, connection: Connection, entry: Entry): Entry {
+  if (connection.kind !== "http" || connection.tokenVariable === undefined) return {};
+  const said = Object.entries(tokenReference(host, connection.tokenVariable) ?? {});
+  return Object.fromEntries(
+    said.map(([key, value]) => {
+      const own = entry[key];
+      return [key, isPlainObject(own) && isPlainObject(value) ? { ...value, ...own } : (own ?? value)];
+    }),
   );
+}
+
+/** Whether the entry says all of this, and nothing of what is to be gone. */
+function isSet(entry: Entry, set: Entry, drop: readonly string[]): boolean {
+  return (
+    Object.entries(set).every(([key, value]) => JSON.stringify(entry[key]) === JSON.stringify(value)) &&
+    drop.every((key) => !(key in entry))
+  );
+}
+
+/** What the header refers to is asked of the person: the file has to say so. */
+function withAskedInput(text: string): string {
+  const member = memberOf(parseJsonText(text, { comments: true }), "inputs");
+  const inputs = member ? valueOf(member.value) : [];
+  if (!Array.isArray(inputs)) throw invalid(`"inputs" is no list; change it by hand`);
+  if (inputs.some((input) => isPlainObject(input) && input["id"] === askedInput.id)) return text;
+  return editJson(text, ["inputs"], [...(inputs as unknown[]), askedInput]);
 }
 
 /**

@@ -1,4 +1,5 @@
 /** What to paste where, so that a host finds the endpoint; with a token, by reference wherever the host knows one. */
+import { askedInput, bearer, tokenReference } from "./token-reference.ts";
 
 export interface Paste {
   /** The host, as people call it. */
@@ -35,13 +36,12 @@ export function settingsToPaste({ url, tokenVariable: variable }: PasteOptions):
         text: `npx @modelcontextprotocol/inspector --transport http --server-url ${url}`,
       },
     ];
-  const asked = { type: "promptString", id: "pressmark-token", description: "Pressmark's token", password: true };
   return [
     {
       host: "Claude Code",
       kind: "settings",
       file: ".mcp.json",
-      text: servers({ type: "http", url, headers: headers(`\${${variable}}`) }),
+      text: servers({ type: "http", url, ...tokenReference("claude-code", variable) }),
     },
     { host: "Codex", kind: "command", text: `codex mcp add pressmark --url ${url} --bearer-token-env-var ${variable}` },
     {
@@ -49,17 +49,17 @@ export function settingsToPaste({ url, tokenVariable: variable }: PasteOptions):
       kind: "settings",
       file: ".vscode/mcp.json",
       text: JSON.stringify({
-        inputs: [asked],
-        servers: { pressmark: { type: "http", url, headers: headers(`\${input:${asked.id}}`) } },
+        inputs: [askedInput],
+        servers: { pressmark: { type: "http", url, ...tokenReference("vscode", variable) } },
       }),
     },
     {
       host: "Cursor",
       kind: "settings",
       file: ".cursor/mcp.json",
-      text: servers({ url, headers: headers(`\${env:${variable}}`) }),
+      text: servers({ url, ...tokenReference("cursor", variable) }),
     },
-    { host: "others", kind: "settings", text: servers({ type: "http", url, headers: headers("<token>") }) },
+    { host: "others", kind: "settings", text: servers({ type: "http", url, ...bearer("<token>") }) },
     {
       host: "Inspector",
       kind: "command",
@@ -70,8 +70,4 @@ export function settingsToPaste({ url, tokenVariable: variable }: PasteOptions):
 
 function servers(entry: object): string {
   return JSON.stringify({ mcpServers: { pressmark: entry } });
-}
-
-function headers(reference: string): object {
-  return { Authorization: `Bearer ${reference}` };
 }

@@ -133,7 +133,7 @@ function openFile(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: busyMs });
   try {
     database.exec(
-      "pragma journal_mode = wal; pragma synchronous = normal; pragma trusted_schema = off; pragma journal_size_limit = 67108864; pragma mmap_size = 2147418112; pragma cache_size = -16384",
+      "pragma page_size = 8192; pragma journal_mode = wal; pragma synchronous = normal; pragma trusted_schema = off; pragma journal_size_limit = 67108864; pragma mmap_size = 2147418112; pragma cache_size = -16384",
     );
     const formatOf = () => database.prepare("pragma user_version").get()?.["user_version"];
     if (formatOf() === 0)

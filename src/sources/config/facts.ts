@@ -1,6 +1,7 @@
 /** What may be said of a value: all of it where its name is known to be harmless, otherwise that it is set and whether it is another. */
 import { createGlob, isGlob } from "../../lib/glob.ts";
-import { findSecrets, mask, seemsRandom } from "../../lib/secrets.ts";
+import { seemsRandom } from "../../lib/drawn-by-lot.ts";
+import { findSecrets, mask } from "../../lib/secrets.ts";
 import type { Scalar } from "./leaf.ts";
 
 /** Where a value comes from. */

@@ -21,15 +21,17 @@ function toMs(ns: bigint): number {
   return Number(ns / 1_000_000_000n) * 1000 + Number(ns % 1_000_000_000n) / 1e6;
 }
 
-/** `isSettled` says whether the next change of the file is sure to bear another time. */
-export function fileEntry(path: string, name: string, facts: Facts, isSettled: boolean, icons: boolean): Entry {
+/** With a version if that is sure to be another after the next change. */
+export function fileEntry(path: string, name: string, facts: Facts, hasVersion: boolean, icons: boolean): Entry {
   const { size } = facts;
   const annotations = { lastModified: toIso(facts.mtimeMs) };
   const mimeType = mimeOfName(name);
-  const version = isSettled ? versionOf(facts) : undefined;
-  // Most are like this, and written down at once they take the least.
-  if (mimeType !== undefined && version !== undefined && !icons && !documentTypes.has(mimeType))
-    return { path, name, size, annotations, mimeType, version };
+  const version = hasVersion ? versionOf(facts) : undefined;
+  // Most are like these, and written down at once they take the least.
+  if (mimeType !== undefined && !icons && !documentTypes.has(mimeType))
+    return version === undefined
+      ? { path, name, size, annotations, mimeType }
+      : { path, name, size, annotations, mimeType, version };
   return {
     path,
     name,

@@ -1,6 +1,7 @@
 /** Which paths below a folder are served: one rule for every door, read live from the ignore files on the way. */
 import type { BigIntStats } from "node:fs";
 import { basename } from "node:path";
+import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import { kindOf } from "./disk.ts";
 import type { Disk } from "./disk.ts";
 import { asFile, asFolder, createRuleBook, isName, ranks } from "./folder-rules.ts";
@@ -117,7 +118,7 @@ export function createServing(options: ServingOptions): Serving {
   }
 
   function* outer(): Steps<FolderRules> {
-    const nowMs = performance.now();
+    const nowMs = monotonicMs();
     if (outside && nowMs - outside.checkedMs < outerMs) return outside.rules;
     const rules = book.begin(ignore ? yield* fromAbove() : book.start);
     outside = { rules, checkedMs: nowMs };
@@ -167,7 +168,7 @@ export function createServing(options: ServingOptions): Serving {
   }
 
   function* rulesIn(path: string, given?: BigIntStats): Steps<FolderRules | undefined> {
-    const nowMs = performance.now();
+    const nowMs = monotonicMs();
     const known = folders.get(path);
     if (known && isTrusted(known, nowMs)) return known.rules;
     const before = yield* above(path);
@@ -258,7 +259,7 @@ export function createServing(options: ServingOptions): Serving {
       if (path === "") return true;
       const slash = path.lastIndexOf("/");
       const known = folders.get(path.slice(0, Math.max(0, slash)));
-      if (!known || !isTrusted(known, performance.now())) return undefined;
+      if (!known || !isTrusted(known, monotonicMs())) return undefined;
       return (book.verdict(known.rules, path.slice(slash + 1)) & (isFolder ? asFolder : asFile)) !== 0;
     },
 
@@ -273,7 +274,7 @@ export function createServing(options: ServingOptions): Serving {
     rulesIn,
 
     *rulesAmong(folder, names) {
-      const nowMs = performance.now();
+      const nowMs = monotonicMs();
       const before = yield* above(folder.path);
       if (!before || !ignore) return before;
       const known = folders.get(folder.path);

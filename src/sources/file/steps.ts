@@ -1,4 +1,5 @@
 /** Work that is written once and runs either straight through or, where the disk is slow, step by step. */
+import { monotonicMs } from "../../lib/monotonic-ms.ts";
 
 /** Yields what must be waited for. On a disk that answers at once it never does. */
 export type Steps<T> = Generator<Promise<unknown>, T, unknown>;
@@ -41,12 +42,12 @@ export function runNow<T>(steps: Steps<T>): T {
 
 /** Lets the event loop turn when work has gone on for a while. */
 export function createPause(sliceMs = 5): () => Promise<void> | undefined {
-  let begun = performance.now();
+  let begun = monotonicMs();
   return () => {
-    if (performance.now() - begun < sliceMs) return undefined;
+    if (monotonicMs() - begun < sliceMs) return undefined;
     return new Promise<void>((resolve) => {
       setImmediate(() => {
-        begun = performance.now();
+        begun = monotonicMs();
         resolve();
       });
     });

@@ -18,6 +18,8 @@ import type { Steps } from "./steps.ts";
 export interface PageAsk {
   readonly cursor?: string | undefined;
   readonly limit: number;
+  /** False where no entry needs a version. */
+  readonly versions?: boolean | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -68,6 +70,7 @@ interface Frame {
 interface PageState {
   /** Whether folders are gone into. */
   readonly deep: boolean;
+  readonly versions: boolean;
   /** The folders above the last one that was looked into, as they were afterwards. */
   above: { readonly parent: string; readonly stamp: readonly Stats[] } | undefined;
 }
@@ -96,9 +99,10 @@ export function createWalk(options: WalkOptions): Walk {
     return now - ctimeMs >= disk.settleMs;
   }
 
-  function describe(kind: "file" | "folder", path: string, name: string, facts: Facts, now: number): Entry {
+  /** With a version if the next change of a file is sure to bear another time than now. */
+  function describe(kind: "file" | "folder", path: string, name: string, facts: Facts, now: number | undefined): Entry {
     if (kind === "folder") return folderEntry(path, name, facts, icons);
-    return fileEntry(path, name, facts, isSettled(facts, now), icons);
+    return fileEntry(path, name, facts, now !== undefined && isSettled(facts, now), icons);
   }
 
   function nameOf(path: string): string {
@@ -135,9 +139,8 @@ export function createWalk(options: WalkOptions): Walk {
     began: number,
     page: PageState,
   ): Steps<readonly Look[]> {
-    const { deep } = page;
     // What the system says of a file takes several times the room of what is made of it.
-    const use = (stats: Stats | undefined, name: string) => toLook(frame, name, stats, began, deep);
+    const use = (stats: Stats | undefined, name: string) => toLook(frame, name, stats, began, page);
     const isWorthIt = place.direct && disk.settleMs < quietMs && some.length > 3 * frame.depth;
     if (isWorthIt) {
       const parent = frame.path.slice(0, Math.max(0, frame.path.lastIndexOf("/")));
@@ -160,7 +163,7 @@ export function createWalk(options: WalkOptions): Walk {
     name: string,
     stats: Stats | undefined,
     began: number,
-    deep: boolean,
+    { deep, versions }: PageState,
   ): Look {
     if (!stats) return "gone";
     const kind = kindOf(stats);
@@ -168,7 +171,7 @@ export function createWalk(options: WalkOptions): Walk {
     if (kind === "other" || (allowed !== undefined && allowed !== (kind === "folder" ? asFolder : asFile)))
       return "unserved";
     if (kind === "link" || (kind === "folder" && deep)) return kind;
-    return describe(kind, join(folder, name), name, stats, began);
+    return describe(kind, join(folder, name), name, stats, versions ? began : undefined);
   }
 
   /** A page whose folders say how many children they have. */
@@ -247,7 +250,7 @@ export function createWalk(options: WalkOptions): Walk {
     const pause = createPause();
     const items: Entry[] = [];
     const frames = [first];
-    const page: PageState = { deep, above: undefined };
+    const page: PageState = { deep, versions: ask.versions !== false, above: undefined };
     for (let frame = frames.at(-1); frame; frame = frames.at(-1)) {
       if (frame.next >= frame.aheadFrom + frame.ahead.length) {
         if (frame.names && frame.next >= frame.names.length) {
@@ -273,25 +276,25 @@ export function createWalk(options: WalkOptions): Walk {
       const name = frame.names?.[frame.next] as string;
       const look = frame.ahead[frame.next - frame.aheadFrom];
       frame.next += 1;
-      const path = join(frame.path, name);
       const atCursor = name === frame.cursor[0];
       if (look === undefined || look === "gone" || look === "unserved") {
-        if (look === "gone" && name.includes("\ufffd")) unspeakable(path);
+        if (look === "gone" && name.includes("\ufffd")) unspeakable(join(frame.path, name));
         continue;
       }
       if (look === "folder") {
-        frames.push(createFrame(path, frame.depth + 1, atCursor ? frame.cursor.slice(1) : []));
+        const inner = join(frame.path, name);
+        frames.push(createFrame(inner, frame.depth + 1, atCursor ? frame.cursor.slice(1) : []));
         continue;
       }
       // The cursor itself was given before, and so was whatever stands where one of its folders was.
       if (atCursor) continue;
-      let found: Entry | undefined = look === "link" ? yield* find(path) : look;
+      let found: Entry | undefined = look === "link" ? yield* find(join(frame.path, name)) : look;
       if (!found || (deep && found.size === undefined)) continue;
       if (frame.real !== undefined && !found.reveals) found = { ...found, reveals: { path: join(frame.real, name) } };
       items.push(found);
       if (items.length < limit) continue;
       return frames.some(({ names: all, next }) => next < (all?.length ?? 0))
-        ? { items, next: deep ? path : name }
+        ? { items, next: deep ? found.path : name }
         : { items };
     }
     return { items };

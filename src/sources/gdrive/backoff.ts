@@ -42,6 +42,16 @@ export async function pause(ms: number, tools: Pick<Tools, "wait">, signal: Abor
   }
 }
 
+/** The work goes on for others when one who waits for it leaves. */
+export function until<T>(work: Promise<T>, signal: AbortSignal, says = "the question was withdrawn"): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => reject(new ResourceError("cancelled", says));
+    if (signal.aborted) leave();
+    signal.addEventListener("abort", leave, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
+  });
+}
+
 function later(cause: ResourceError, retryAfterMs: number): ResourceError {
   const { kind, message, passing } = cause;
   return new ResourceError(kind, message, { passing, cause, details: { retryAfterMs } });

@@ -2,7 +2,7 @@
 import { quote, ResourceError } from "../../errors.ts";
 import type { Tools } from "../../source.ts";
 import { originOf, send, take, takeSome } from "../objects/request.ts";
-import { patiently, pause } from "./backoff.ts";
+import { patiently, pause, until } from "./backoff.ts";
 import {
   type DriveChange,
   type DriveFile,
@@ -104,9 +104,21 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
     return full;
   }
 
+  /** Whoever gives out tokens may be as slow as anyone. */
+  async function proof(signal: AbortSignal): Promise<Headers | undefined> {
+    if (!identity) return undefined;
+    const late = AbortSignal.timeout(timeoutMs);
+    try {
+      return await until(identity.headers(), AbortSignal.any([signal, late]));
+    } catch (cause) {
+      if (signal.aborted || !late.aborted) throw cause;
+      throw new ResourceError("unavailable", `no credentials could be had within ${timeoutMs} ms`);
+    }
+  }
+
   async function once(where: URL, init: RequestInit, signal: AbortSignal): Promise<Response> {
     const headers = new Headers(init.headers);
-    for (const [name, value] of (await identity?.headers()) ?? []) headers.set(name, value);
+    for (const [name, value] of (await proof(signal)) ?? []) headers.set(name, value);
     const response = await send(new Request(where, { ...init, headers }), { host, timeoutMs }, signal);
     if (response.ok) return response;
     const text = (await takeSome(response, maxJsonBytes, signal).catch(() => undefined))?.toString("utf8") ?? "";
@@ -305,10 +317,12 @@ function opening(id: string, resourceKey: string | undefined): { readonly header
   return { headers: isKey ? { "X-Goog-Drive-Resource-Keys": `${id}/${resourceKey}` } : {} };
 }
 
-/** Where our token may be sent: where it was sent before, and to no one but Google. */
-function isOfDrive({ protocol, hostname, origin: own }: URL, origin: URL): boolean {
+/** Where our token may be sent: where it was sent before, and to no one but Google. Names below googleusercontent.com are also given to its customers' machines. */
+export function isOfDrive({ protocol, hostname, origin: own }: URL, origin: URL): boolean {
   if (own === origin.origin) return true;
-  return protocol === "https:" && /(?:^|\.)(?:googleapis|googleusercontent|google)\.com$/.test(hostname);
+  return (
+    protocol === "https:" && /(?:^|\.)(?:googleapis|google)\.com$|[.-]docs\.googleusercontent\.com$/.test(hostname)
+  );
 }
 
 function parsed(text: string): unknown {

@@ -39,6 +39,7 @@ type Spot =
   | { readonly kind: "file" | "folder"; readonly id: string };
 
 const maxSuggestions = 100;
+const maxJudged = 5000;
 const maxProblems = 200;
 
 const templates: readonly SourceTemplate[] = [
@@ -86,15 +87,20 @@ export function createDriveSource(
   });
 
   const closing = new AbortController();
+  let judgedMs = -Infinity;
 
   const fresh = (signal: AbortSignal) => sync.within(pollMs, signal);
 
+  /** Also of what changes tell of: a thing right below the folder that it came to or left. */
   function maySee(caller: Caller, { path }: Address): boolean {
-    const spot = spotOf(path);
-    if (!spot || !("id" in spot)) return true;
-    const row = ledger.known(spot.id);
-    // Of what was never looked at no one is sure: it is looked at now, for whoever asks next.
-    if (!row && ledger.note("synced") === undefined) sync.within(pollMs, closing.signal).catch(() => undefined);
+    const id = path.split("/").slice(1).at(-1);
+    if (id === undefined) return true;
+    // Where no one lists and no one watches, who may read what would not be looked at again: it is now, for whoever asks next.
+    if (!(tools.now() - judgedMs < pollMs)) {
+      judgedMs = tools.now();
+      fresh(closing.signal).catch(() => (judgedMs = -Infinity));
+    }
+    const row = ledger.known(id);
     const real = row?.kind === "shortcut" ? targetOf(ledger, row) : row;
     return mayRead(caller, real?.permissions, { callers, nowMs: tools.now() });
   }
@@ -233,18 +239,23 @@ export function createDriveSource(
 
     templates,
 
-    async complete({ template, variable, value, given }, { signal }) {
+    async complete({ template, variable, value, given }, { signal, caller }) {
       if (variable === "format") {
-        const names = formatNames(ledger.row(given["id"] ?? "")?.mimeType);
+        const row = ledger.row(given["id"] ?? "");
+        const names = formatNames(row?.isShown ? row.mimeType : undefined);
         return names.filter((name) => name.startsWith(value)).map((name) => ({ value: name }));
       }
       if (variable !== "id" && variable !== "q") return [];
       await fresh(signal);
       const kind = template.template.startsWith("folder") ? "folder" : "file";
-      return ledger.titled(value, kind, maxSuggestions).map(({ id, name }): Suggestion => ({
-        value: variable === "q" ? name : id,
-        reveals: { path: `${kind}/${id}` },
-      }));
+      const found = ledger
+        .titled(value, kind, isJudged ? maxJudged : maxSuggestions)
+        .map(({ id, name }): Suggestion & { readonly reveals: Address } => ({
+          value: variable === "q" ? name : id,
+          reveals: { path: `${kind}/${id}` },
+        }));
+      // What others may see must not take the room of what this one may.
+      return (isJudged ? found.filter(({ reveals }) => maySee(caller, reveals)) : found).slice(0, maxSuggestions);
     },
 
     async problems({ signal }) {

@@ -54,9 +54,12 @@ export function toFolder({ id, name }: Pick<Row, "id" | "name">, isJudged: boole
 /** The direct children of a folder, each once and in the order of addresses; shortcuts are what they lead to. */
 export function childrenIn(ledger: Ledger, folder: string, isJudged: boolean): Entry[] {
   const found = new Map<string, Entry>();
+  let above: ReadonlySet<string> | undefined;
   for (const row of ledger.childrenOf(folder)) {
     const real = row.kind === "shortcut" ? targetOf(ledger, row) : row;
-    if (!real?.isShown || (row !== real && real.kind === "folder" && leadsTo(ledger, real.id, folder))) continue;
+    if (!real?.isShown) continue;
+    // A way back would have no end.
+    if (row !== real && real.kind === "folder" && (above ??= ledger.above(folder)).has(real.id)) continue;
     const entry = real.kind === "folder" ? toFolder(real, isJudged) : toEntry(real, isJudged);
     found.set(entry.path, entry);
   }
@@ -67,19 +70,4 @@ export function childrenIn(ledger: Ledger, folder: string, isJudged: boolean): E
 export function targetOf(ledger: Ledger, { target }: Pick<Row, "target">): Row | undefined {
   const row = target && ledger.row(target.id);
   return row?.kind === "shortcut" ? undefined : row;
-}
-
-const maxVisited = 10_000;
-
-/** Whether one comes from a folder to another, over folders and shortcuts: then the way back would have no end. */
-function leadsTo(ledger: Ledger, from: string, to: string): boolean {
-  const seen = new Set([from]);
-  for (const id of seen) {
-    if (id === to || seen.size > maxVisited) return true;
-    for (const row of ledger.childrenOf(id)) {
-      const real = row.kind === "shortcut" ? targetOf(ledger, row) : row;
-      if (real?.kind === "folder") seen.add(real.id);
-    }
-  }
-  return false;
 }

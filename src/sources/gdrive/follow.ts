@@ -145,10 +145,13 @@ export function createFollowing({ sync, ledger, tools, pollMs, push }: Following
   }
 }
 
-/** Something came, went or has another name: then its folder is another, too. A shortcut is nothing but a place in a folder. */
-function toSourceChanges({ id, kind, of, parents }: LedgerChange): SourceChange[] {
+/**
+ * Something came, went or has another name: then its folder is another, too, for those who may see the thing. That is told as what came or
+ * went right below the folder, where nothing is read. A shortcut is nothing but a place in a folder.
+ */
+function toSourceChanges({ id, kind, of, places }: LedgerChange): SourceChange[] {
   return [
     ...(of === "shortcut" ? [] : [{ kind, path: `${of}/${id}` }]),
-    ...parents.map((parent): SourceChange => ({ kind: "changed", path: `folder/${parent}` })),
+    ...places.map(({ folder, kind: how }): SourceChange => ({ kind: how, path: `folder/${folder}/${id}` })),
   ];
 }

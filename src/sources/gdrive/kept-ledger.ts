@@ -8,7 +8,7 @@ import { type Ledger, openLedger } from "./ledger.ts";
 import type { DriveSourceOptions } from "./options.ts";
 
 /** Changes with what stands in a ledger, so that it is made anew. */
-const ledgerVersion = 1;
+const ledgerVersion = 2;
 
 /** Where it cannot be kept, that is said, and it lives as long as the mount. */
 export async function keptLedger(options: DriveSourceOptions, tools: Tools): Promise<Ledger> {

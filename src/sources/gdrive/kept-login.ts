@@ -96,13 +96,16 @@ export function createKeptLogins(env: Env, platform: NodeJS.Platform = process.p
   };
 }
 
-/** The account that is named, or who signed in last. Undefined where no one has. */
-export async function findLogin(email: string | undefined, env: Env): Promise<KeptLogin | undefined> {
-  const logins = createKeptLogins(env);
-  const wanted = email?.toLowerCase() ?? logins.accounts[0]?.email;
-  const found = wanted === undefined ? undefined : await logins.find(wanted);
-  if (wanted === undefined || found) return found;
-  throw new ResourceError("denied", `${quote(wanted)} has not signed in here; run: pressmark drive login`);
+/** Who signed in last. */
+export function lastSignedIn(env: Env): string | undefined {
+  return createKeptLogins(env).accounts[0]?.email;
+}
+
+/** Throws where they have not signed in, or no longer are. */
+export async function findLogin(email: string, env: Env): Promise<KeptLogin> {
+  const found = await createKeptLogins(env).find(email.toLowerCase());
+  if (!found) throw new ResourceError("denied", `${quote(email)} has not signed in here; run: pressmark drive login`);
+  return found;
 }
 
 /** Nothing that a program could take for more than an address. */

@@ -2,12 +2,12 @@
  * What is known of a Drive, kept on disk: every file, and how far each log of changes has been followed. A batch and the token behind
  * it are written as one, so that whatever stops in between, no change is lost and none counts twice.
  */
-import { chmodSync, mkdirSync } from "node:fs";
-import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { ResourceError } from "../../errors.ts";
 import { type DriveFile, type DrivePermission, folderType, shortcutType } from "./described.ts";
 import { isReadable } from "./formats.ts";
+import { isAlive } from "./holder.ts";
+import { openDatabase } from "./open-database.ts";
 import { changeOf, type LedgerChange, type Log, type Raw, type Row, toLog, toRow } from "./rows.ts";
 
 export interface Batch {
@@ -36,19 +36,21 @@ export interface Ledger {
   /** Its token leads nowhere: all of it is looked at again. What is known stays until then. */
   restartLog(log: string): void;
   forgetLog(log: string): void;
-  /** Everything, for it is another account's. */
-  clear(): void;
+  /** Forgets everything where it was another account's, and says whether it did. */
+  belongTo(account: string): boolean;
   note(name: string): string | undefined;
   setNote(name: string, value: string): void;
   /** Counts what has been written. */
   readonly seq: number;
-  /** Undefined where it is more than this. */
+  /** Undefined where it is more than this, or where it is no longer known. */
   changesSince(seq: number, most: number): readonly LedgerChange[] | undefined;
   row(id: string): Row | undefined;
   /** Also of what is gone: who was told that it was there is told that it is not. */
   known(id: string): Row | undefined;
   files(after: string, limit: number): readonly Row[];
   childrenOf(parent: string): readonly Row[];
+  /** A folder, and those from which one comes to it, over folders and shortcuts. */
+  above(folder: string): ReadonlySet<string>;
   /** Folders that stand in no other folder that is shown. */
   tops(): readonly Row[];
   /** Ids that shortcuts lead to and that nothing is known of. */
@@ -74,36 +76,8 @@ const sweepEvery = 1000;
 /** Stands for the log of what only a link leads to. */
 const linked = "@";
 
-const schema = `
-  create table if not exists logs (
-    name text primary key, token text not null, listed integer not null default 0,
-    look integer not null default 0, holder text, until integer not null default 0
-  ) without rowid;
-  create table if not exists files (
-    id text primary key, log text not null, kind text not null, name text not null, mime text not null, description text,
-    parent text, was_parent text, version integer not null, modified text, size integer, md5 text, downloads integer not null,
-    resource_key text, target text, target_key text, permissions text, look integer not null,
-    able integer not null, shown integer not null, seq integer not null, born integer not null, died integer not null
-  ) without rowid;
-  create index if not exists files_by_parent on files (parent);
-  create index if not exists files_by_seq on files (seq);
-  create index if not exists files_by_target on files (target) where target is not null;
-  create table if not exists notes (name text primary key, value text not null) without rowid;`;
-
 export async function openLedger({ file, folders }: LedgerOptions): Promise<Ledger> {
-  const { DatabaseSync: Database } = await import("node:sqlite");
-  if (file !== undefined) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const database = new Database(file ?? ":memory:");
-  try {
-    // Titles and who may see what are nobody else's business.
-    if (file !== undefined) chmodSync(file, 0o600);
-    database.exec("pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = normal;");
-    database.exec(schema);
-  } catch (cause) {
-    database.close();
-    throw cause;
-  }
-  return createLedger(database, folders);
+  return createLedger(await openDatabase(file), folders);
 }
 
 function createLedger(database: DatabaseSync, folders: readonly string[]): Ledger {
@@ -128,7 +102,8 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
       database.exec("commit");
       return done;
     } catch (cause) {
-      database.exec("rollback");
+      // A disk that is full has done so already.
+      if (database.isTransaction) database.exec("rollback");
       throw cause;
     }
   }
@@ -155,8 +130,14 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
     if (!isOther) return;
     setNote("seq", String(seq));
     if (folders.length > 0) confine(seq);
-    // Whoever listens has long been told.
-    if (seq % sweepEvery === 0) sql("delete from files where not able and died > 0 and died < ?").run(seq - sweepEvery);
+    if (seq % sweepEvery === 0) sweep(seq - sweepEvery);
+  }
+
+  /** Whoever listens has long been told; if not, they are told that they have missed something. */
+  function sweep(before: number): void {
+    sql("delete from files where not able and died > 0 and died < ?").run(before);
+    sql("delete from moves where seq < ?").run(before);
+    setNote("since", String(before));
   }
 
   function put(file: DriveFile, from: string, look: number, seq: number): boolean {
@@ -177,10 +158,14 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
     const wasShown = before?.["shown"] === 1;
     // Below which folders it lies is only known when all of them are.
     const isShown = folders.length > 0 ? isAble && wasShown : isAble;
-    const wasParent = before?.["parent"] === (file.parent ?? null) ? null : ((before?.["parent"] as string) ?? null);
+    const parent = file.parent ?? null;
+    const isMoved = before !== undefined && before["parent"] !== parent;
+    if (isMoved && before["parent"] !== null)
+      sql("insert or replace into moves (id, parent, seq) values (?, ?, ?)").run(file.id, before["parent"]!, seq);
+    const isPlaced = isMoved || before?.["name"] !== file.name || before["target"] !== (file.target?.id ?? null);
     sql(
-      `insert or replace into files (id, log, kind, name, mime, description, parent, was_parent, version, modified, size, md5,
-        downloads, resource_key, target, target_key, permissions, look, able, shown, seq, born, died)
+      `insert or replace into files (id, log, kind, name, mime, description, parent, version, modified, size, md5, downloads,
+        resource_key, target, target_key, permissions, look, able, shown, seq, born, died, placed)
        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ).run(
       file.id,
@@ -189,8 +174,7 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
       file.name,
       file.mimeType,
       file.description ?? null,
-      file.parent ?? null,
-      wasParent,
+      parent,
       file.version,
       file.modifiedTime ?? null,
       file.size ?? null,
@@ -206,6 +190,7 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
       seq,
       isShown && !wasShown ? seq : Number(before?.["born"] ?? 0),
       wasShown && !isShown ? seq : Number(before?.["died"] ?? 0),
+      isPlaced ? seq : Number(before["placed"]),
     );
     return true;
   }
@@ -299,11 +284,21 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
         sql("delete from logs where name = ?").run(name);
       }),
 
-    clear: () =>
+    belongTo: (account) =>
       together(() => {
-        const seq = seqNow() + 1;
-        for (const table of ["logs", "files", "notes"]) database.exec(`delete from ${table}`);
-        setNote("seq", String(seq));
+        const before = noteOf("account");
+        if (before === account) return false;
+        const [seq, look] = [seqNow() + 1, noteOf("look") ?? "0"];
+        for (const table of ["logs", "files", "moves", "notes"]) database.exec(`delete from ${table}`);
+        // No number is given twice: a look that is under way for the other account must not count.
+        for (const [name, value] of [
+          ["account", account],
+          ["seq", String(seq)],
+          ["since", String(seq)],
+          ["look", look],
+        ] as const)
+          setNote(name, value);
+        return before !== undefined;
       }),
 
     note: noteOf,
@@ -313,9 +308,11 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
     },
 
     changesSince(seq, most) {
+      if (seq < Number(noteOf("since") ?? 0)) return undefined;
       const rows = sql("select * from files where seq > ? order by seq limit ?").all(seq, most + 1);
       if (rows.length > most) return undefined;
-      return rows.flatMap((row) => changeOf(row, seq) ?? []);
+      const moves = Map.groupBy(sql("select * from moves where seq > ?").all(seq), ({ id }) => id);
+      return rows.flatMap((row) => changeOf(row, moves.get(row["id"] ?? null) ?? [], seq) ?? []);
     },
 
     row: (id) => all("select * from files where id = ? and able", id)[0],
@@ -323,6 +320,18 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
     files: (after, limit) =>
       all("select * from files where id > ? and shown and kind = 'file' order by id limit ?", after, limit),
     childrenOf: (parent) => all("select * from files where parent = ? and shown order by id", parent),
+    above: (folder) =>
+      new Set(
+        sql(
+          `with recursive above (id) as (
+             select ? union
+             select f.parent from files f join above on f.id = above.id where f.shown and f.parent is not null union
+             select s.parent from files s join above on s.target = above.id where s.shown and s.parent is not null)
+           select id from above`,
+        )
+          .all(folder)
+          .map(({ id }) => String(id)),
+      ),
     tops: () =>
       all(
         `select * from files f where kind = 'folder' and shown
@@ -358,14 +367,4 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
 
 function closed(): ResourceError {
   return new ResourceError("cancelled", "the house is closing");
-}
-
-/** Whether the process that a holder belongs to is still there. */
-function isAlive(holder: string): boolean {
-  try {
-    process.kill(Number.parseInt(holder, 10), 0);
-    return true;
-  } catch (cause) {
-    return (cause as NodeJS.ErrnoException).code === "EPERM";
-  }
 }

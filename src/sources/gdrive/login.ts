@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { quote, ResourceError } from "../../errors.ts";
 import { isSameSecret } from "../../lib/same-secret.ts";
 import type { Tools } from "../../source.ts";
+import { until } from "./backoff.ts";
 import { createDriveApi } from "./drive-api.ts";
 import { isObject, textIn } from "./described.ts";
 import { driveScope, library } from "./identity.ts";
@@ -162,13 +163,7 @@ async function openDoor(state: string) {
   host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url: `http://${host}/`,
-    answered: (signal: AbortSignal): Promise<Answer> =>
-      new Promise((resolve, reject) => {
-        const leave = (): void => reject(new ResourceError("cancelled", "no one signed in"));
-        if (signal.aborted) return leave();
-        signal.addEventListener("abort", leave, { once: true });
-        answer.promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
-      }),
+    answered: (signal: AbortSignal) => until(answer.promise, signal, "no one signed in"),
     close() {
       server.close();
       server.closeAllConnections();

@@ -6,10 +6,17 @@ import { isObject, listIn, textIn } from "./described.ts";
 const limits = new Set(["userRateLimitExceeded", "rateLimitExceeded", "sharingRateLimitExceeded", "backendError"]);
 
 const unproved = "unauthorized";
+const notOurs = "notOurs";
 
 /** Whether the proof of who we are was not taken. */
 export function isUnproved(cause: unknown): boolean {
   return cause instanceof ResourceError && cause.details?.["reason"] === unproved;
+}
+
+/** Whether Drive says of a thing that it is not there, or not ours to see. That it could not be asked, or asked like this, says nothing of the thing. */
+export function isGone(cause: unknown): boolean {
+  if (!(cause instanceof ResourceError)) return false;
+  return cause.kind === "not-found" || cause.details?.["reason"] === notOurs;
 }
 
 /** The reasons that an answer gives, in the old words and the new. */
@@ -50,7 +57,7 @@ function forbidden(reasons: readonly string[], at: string): ResourceError {
     return new ResourceError("denied", "the Drive API is not switched on in the project that the credentials are of");
   if (reasons.includes("insufficientPermissions") || reasons.includes("ACCESS_TOKEN_SCOPE_INSUFFICIENT"))
     return new ResourceError("denied", "the credentials are not for reading Drive; run: pressmark drive login");
-  return new ResourceError("denied", `${at} refuses: the account may not read this`);
+  return new ResourceError("denied", `${at} refuses: the account may not read this`, { details: { reason: notOurs } });
 }
 
 export function isTooLargeToExport(cause: unknown): boolean {

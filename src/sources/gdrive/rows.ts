@@ -22,8 +22,8 @@ export interface LedgerChange {
   readonly id: string;
   readonly kind: "appeared" | "changed" | "gone";
   readonly of: Row["kind"];
-  /** The folders in which something is another now. */
-  readonly parents: readonly string[];
+  /** The folders into which it came, in which it has another name, or that it left. */
+  readonly places: readonly { readonly folder: string; readonly kind: "appeared" | "gone" }[];
 }
 
 export type Raw = Readonly<Record<string, unknown>>;
@@ -64,10 +64,17 @@ export function toRow(row: Raw): Row {
 }
 
 /** Undefined for what no one has seen and no one sees. */
-export function changeOf(row: Raw, seq: number): LedgerChange | undefined {
+export function changeOf(row: Raw, moves: readonly Raw[], seq: number): LedgerChange | undefined {
   const [born, died, isShown] = [Number(row["born"]), Number(row["died"]), row["shown"] === 1];
   if (!isShown && died <= seq) return undefined;
   const kind = isShown ? (born > seq ? "appeared" : "changed") : "gone";
-  const parents = [row["parent"], row["was_parent"]].filter((each) => typeof each === "string");
-  return { id: String(row["id"]), kind, of: row["kind"] as Row["kind"], parents };
+  const left = moves.map(({ parent }) => parent).filter((parent) => parent !== row["parent"]);
+  const isPlaced = kind !== "changed" || Number(row["placed"]) > seq;
+  const places = [
+    ...(isPlaced && row["parent"] !== null
+      ? [{ folder: String(row["parent"]), kind: isShown ? "appeared" : "gone" } as const]
+      : []),
+    ...left.map((folder) => ({ folder: String(folder), kind: "gone" }) as const),
+  ];
+  return { id: String(row["id"]), kind, of: row["kind"] as Row["kind"], places };
 }

@@ -1,10 +1,12 @@
 /** Keeps the ledger true to Drive: a look at all files of a log, then every change of it, each batch with the token behind it. */
 import { ResourceError } from "../../errors.ts";
 import type { Tools } from "../../source.ts";
-import { pause } from "./backoff.ts";
+import { pause, until } from "./backoff.ts";
 import { type DriveFile, type DrivePermission, folderType, type SharedDrive } from "./described.ts";
 import type { DriveApi } from "./drive-api.ts";
+import { createHolder } from "./holder.ts";
 import type { Ledger } from "./ledger.ts";
+import { isGone } from "./refusal.ts";
 
 export interface SyncOptions {
   readonly api: DriveApi;
@@ -15,7 +17,7 @@ export interface SyncOptions {
   readonly drives: "all" | readonly string[];
   /** Whether it must be known of every file who may read it. */
   readonly withPermissions: boolean;
-  /** Who looks: the number of the process, a dot, and what tells its lookers apart. */
+  /** Who looks. */
   readonly holder?: string;
 }
 
@@ -29,6 +31,8 @@ export interface Sync {
 }
 
 const pageSize = 1000;
+/** Where each of them is asked for: someone who waits for us hears of every page. */
+const askedPageSize = 100;
 const atOnce = 8;
 const logsAtOnce = 4;
 const lookWaitMs = 500;
@@ -44,23 +48,18 @@ const narrower = ["trashed = false and 'me' in owners", "trashed = false and not
 
 export function createSync(options: SyncOptions): Sync {
   const { api, ledger, tools, myDrive, drives, withPermissions } = options;
-  const { holder = `${process.pid}.${crypto.randomUUID()}` } = options;
+  const { holder = createHolder() } = options;
   const closing = new AbortController();
   const { signal } = closing;
   let running: Promise<void> | undefined;
   let following: Promise<void> | undefined;
   let areDrivesKnown = false;
-  let isAccountKnown = false;
+  let account: string | undefined;
 
-  /** What is kept of another account is no good for this one. */
+  /** What is kept of another account is no good for this one, and another process may have been here for another. */
   async function meetAccount(): Promise<void> {
-    if (isAccountKnown) return;
-    const { id } = await api.account(signal);
-    if (ledger.note("account") !== id) {
-      if (ledger.note("account") !== undefined) ledger.clear();
-      ledger.setNote("account", id);
-    }
-    isAccountKnown = true;
+    account ??= (await api.account(signal)).id;
+    if (ledger.belongTo(account)) areDrivesKnown = false;
   }
 
   /** The shared drives that are served, and a folder for each of them. */
@@ -96,13 +95,10 @@ export function createSync(options: SyncOptions): Sync {
         if (log?.isListed !== true) await lookAround(name, log?.token);
         else if (await follow(name, log.token)) return;
       } catch (cause) {
-        if (!(cause instanceof ResourceError)) throw cause;
-        const isLost = cause.kind === "not-found" || cause.kind === "denied";
-        if (cause.kind === "invalid") {
-          ledger.restartLog(name);
-          disturbed += 1;
-        } else if (name !== "" && isLost) return lose(name);
-        else throw cause;
+        if (name !== "" && isGone(cause)) return lose(name);
+        if (!(cause instanceof ResourceError) || cause.kind !== "invalid") throw cause;
+        ledger.restartLog(name);
+        disturbed += 1;
       }
     }
     throw new ResourceError("unavailable", "Drive does not take its own tokens; try again later");
@@ -142,7 +138,7 @@ export function createSync(options: SyncOptions): Sync {
     do {
       if ((pages += 1) > maxPages) throw endless();
       const page = await api.files(
-        { log: name, q, limit: pageSize, ...(next !== undefined && { token: next }) },
+        { log: name, q, limit: withPermissions ? askedPageSize : pageSize, ...(next !== undefined && { token: next }) },
         signal,
       );
       if (page.isIncomplete) return false;
@@ -190,6 +186,11 @@ export function createSync(options: SyncOptions): Sync {
     return driveId === undefined || servedDrives().some(({ id }) => id === driveId);
   }
 
+  /** Whoever may write where we look can lay a shortcut to anything that the account sees: it leads no further than what is served. */
+  function isWithin(file: DriveFile): boolean {
+    return file.driveId === undefined ? myDrive : isServed("", file);
+  }
+
   /** Of what is in a shared drive, who may read it must be asked for file by file. */
   async function withReaders(files: readonly DriveFile[]): Promise<readonly DriveFile[]> {
     if (!withPermissions) return files;
@@ -206,7 +207,7 @@ export function createSync(options: SyncOptions): Sync {
     const found = await inParallel(unknown, atOnce, async (target): Promise<DriveFile> => {
       const file = await unlessGone(api.file(target, signal));
       const nothing = { mimeType: folderType, version: 0, isTrashed: true, canDownload: false };
-      return file ?? { ...nothing, id: target.id, name: target.id };
+      return file && isWithin(file) ? file : { ...nothing, id: target.id, name: target.id };
     });
     if (found.length > 0) ledger.learn(await withReaders(found));
   }
@@ -223,25 +224,23 @@ export function createSync(options: SyncOptions): Sync {
   /** What is under way may have passed by already what is asked for. */
   function afresh(): Promise<void> {
     if (signal.aborted) return Promise.reject(new ResourceError("cancelled", "the house is closing"));
+    if (following) return following;
     if (!running) return start();
-    if (!following) {
-      const next = running
-        .catch(() => undefined)
-        .then(() => {
-          following = undefined;
-          return signal.aborted ? undefined : start();
-        });
-      next.catch(() => undefined);
-      following = next;
-    }
-    return following;
+    const next = running
+      .catch(() => undefined)
+      .then(() => {
+        following = undefined;
+        return signal.aborted ? undefined : start();
+      });
+    next.catch(() => undefined);
+    return (following = next);
   }
 
   return {
     now: (asking) => until(afresh(), asking),
     async within(maxAgeMs, asking) {
-      const synced = isAccountKnown ? Number(ledger.note("synced") ?? Number.NaN) : Number.NaN;
-      if (tools.now() - synced < maxAgeMs) return;
+      const isOurs = account !== undefined && ledger.note("account") === account;
+      if (isOurs && tools.now() - Number(ledger.note("synced") ?? Number.NaN) < maxAgeMs) return;
       await until(running ?? afresh(), asking);
     },
     async close() {
@@ -261,23 +260,13 @@ async function unlessGone<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
   } catch (cause) {
-    if (cause instanceof ResourceError && (cause.kind === "not-found" || cause.kind === "denied")) return undefined;
+    if (isGone(cause)) return undefined;
     throw cause;
   }
 }
 
 function endless(): ResourceError {
   return new ResourceError("unavailable", "Drive gives pages without end", { passing: false });
-}
-
-/** The work goes on for others when one who waits for it leaves. */
-function until<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const leave = (): void => reject(new ResourceError("cancelled", "the question was withdrawn"));
-    if (signal.aborted) return leave();
-    signal.addEventListener("abort", leave, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
-  });
 }
 
 /** In their order, so many at a time. When one fails no other is begun, and nothing goes on when this is over. */

@@ -1,0 +1,99 @@
+import { setImmediate } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { notFound, ResourceError } from "../errors.ts";
+import { type Change, directoryType, type Page, type Resource } from "../resources.ts";
+import { createPicker, type Picker, type PickerHouse } from "./create-picker.ts";
+
+const root: Resource = { uri: "a://x", name: "x", mimeType: directoryType };
+const named = (...names: readonly string[]): readonly Resource[] =>
+  names.map((name) => ({ uri: `a://x/${name}`, name }));
+
+interface Question {
+  readonly cursor: string | undefined;
+  readonly answer: PromiseWithResolvers<Page<Resource>>;
+}
+
+/** A server of one mount, whose questions for its folder wait to be answered. */
+function serve() {
+  const questions: Question[] = [];
+  const changes = new ReadableStream<Change>({ start: (controller) => void (tell = controller) });
+  let tell: ReadableStreamDefaultController<Change> | undefined;
+  const world = { isGone: false };
+  const house: PickerHouse = {
+    async read(uri) {
+      if (world.isGone) throw new ResourceError("unavailable", "gone");
+      return { contents: [{ uri, body: { text: JSON.stringify({ mounts: [root] }) } }] };
+    },
+    async templates() {
+      if (world.isGone) throw new ResourceError("unavailable", "gone");
+      return { items: [] };
+    },
+    list: async () => ({ items: [] }),
+    children(_uri, { cursor }) {
+      const answer = Promise.withResolvers<Page<Resource>>();
+      questions.push({ cursor, answer });
+      return answer.promise;
+    },
+    stat: (uri) => Promise.reject(notFound(uri)),
+    complete: async () => ({ values: [] }),
+    search: async () => ({ hits: [], ready: 1 }),
+    watch: async ({ list }) => (list === true ? changes : new ReadableStream<Change>()),
+  };
+  return { house, questions, world, changed: () => tell?.enqueue({ kind: "list-changed" }) };
+}
+
+function namesIn({ state }: Picker): readonly string[] {
+  return state.tree.folders.get(root.uri)?.pages.flatMap((page) => page.map(({ name }) => name)) ?? [];
+}
+
+describe("the tree's questions", () => {
+  it("are asked one after the other for a folder, so that no page stands twice", async () => {
+    const { house, questions, changed } = serve();
+    const picker = createPicker(async () => house);
+    await picker.start();
+    await setImmediate();
+    questions[0]?.answer.resolve({ items: named("1", "2"), next: "2" });
+    await setImmediate();
+    picker.loadMore(root.uri);
+    await setImmediate();
+    changed();
+    await setImmediate();
+    expect(questions.map(({ cursor }) => cursor)).toEqual([undefined, "2"]);
+    questions[1]?.answer.resolve({ items: named("3", "4") });
+    await setImmediate();
+    // Something new stands first now; all of it is asked for again.
+    questions[2]?.answer.resolve({ items: named("0", "1", "2"), next: "2" });
+    await setImmediate();
+    questions[3]?.answer.resolve({ items: named("3", "4") });
+    await setImmediate();
+    expect(namesIn(picker)).toEqual(["0", "1", "2", "3", "4"]);
+    expect(questions).toHaveLength(4);
+  });
+
+  it("leave the only mount closed once a person has closed it", async () => {
+    const { house, questions, changed } = serve();
+    const picker = createPicker(async () => house);
+    await picker.start();
+    await setImmediate();
+    questions[0]?.answer.resolve({ items: named("1") });
+    await setImmediate();
+    picker.closeFolder(root.uri);
+    changed();
+    await setImmediate();
+    await picker.start();
+    expect(picker.state.tree.open.size).toBe(0);
+  });
+
+  it("leave what was found in sight when the server is still gone", async () => {
+    const { house, questions, world } = serve();
+    const picker = createPicker(async () => house);
+    await picker.start();
+    await setImmediate();
+    questions[0]?.answer.resolve({ items: named("1") });
+    await setImmediate();
+    world.isGone = true;
+    await picker.start();
+    expect(picker.state).toMatchObject({ connection: "ready", isLost: true });
+    expect(namesIn(picker)).toEqual(["1"]);
+  });
+});
