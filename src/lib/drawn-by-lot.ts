@@ -27,7 +27,7 @@ export function isRandom(secret: string): boolean {
 export function isUnspoken(secret: string): boolean {
   if (!isRandom(secret) || /^https?:|[_.]\w+\(/.test(secret)) return false;
   const digits = secret.match(/\d+/g)?.length ?? 0;
-  return digits > 0 && (hasBothCases(secret) || (/^[a-z\d]{16,}$/.test(secret) && digits > 2));
+  return hasBothCases(secret) || (/^[a-z\d]{16,}$/.test(secret) && digits > 2);
 }
 
 /** Whether a name holds a stretch that no one would call a thing: letters of both cases and digits, and hardly a word in it. */
@@ -103,7 +103,8 @@ export function isPlaceholder(value: string): boolean {
     /example|placeholder|change[-_]?me|your[-_]|x{5}|\.\.\.|…|\*{3}|<|redacted|masked|dummy|sample|process\.env|secrets\.|env\[/i.test(
       value,
     ) ||
-    /^(?:\$[{(]|\$[A-Za-z_]\w*$|%\w+%$|\{|#\{)/.test(value) ||
+    /^(?:\$[{(]|\$[A-Z\d_]+$|%\w+%$|\{|#\{)/.test(value) ||
+    (/^\$[a-z_]\w*$/i.test(value) && isMadeOfWords(value)) ||
     /^(?:password|passwd|secret|hunter2|letmein|test|user|admin|postgres|root|guest|pass|none|null|true|false|undefined)\d{0,4}$/i.test(
       value,
     )

@@ -11,23 +11,23 @@ export interface LookAlike {
   readonly text: string;
 }
 
-const lower = "abcdefghijklmnopqrstuvwxyz";
-const upper = lower.toUpperCase();
-const digits = "0123456789";
-const word = lower + upper + digits;
-const safe = `${word}-_`;
-const base64 = `${word}+/`;
-const hex = "0123456789abcdef";
+export const lower = "abcdefghijklmnopqrstuvwxyz";
+export const upper = lower.toUpperCase();
+export const digits = "0123456789";
+export const word = lower + upper + digits;
+export const safe = `${word}-_`;
+export const base64 = `${word}+/`;
+export const hex = "0123456789abcdef";
 
-type Draw = (characters: string, length: number) => string;
+export type Draw = (characters: string, length: number) => string;
 
-interface Lot {
+export interface Lot {
   draw: Draw;
   pick<T>(from: readonly T[]): T;
   below(limit: number): number;
 }
 
-function createLot(seed: number): Lot {
+export function createLot(seed: number): Lot {
   let state = seed >>> 0;
   function next(): number {
     state = (state + 0x6d2b79f5) >>> 0;

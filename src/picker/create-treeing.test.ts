@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { notFound, ResourceError } from "../errors.ts";
 import { type Change, directoryType, type Page, type Resource } from "../resources.ts";
@@ -8,6 +7,9 @@ const root: Resource = { uri: "a://x", name: "x", mimeType: directoryType };
 const named = (...names: readonly string[]): readonly Resource[] =>
   names.map((name) => ({ uri: `a://x/${name}`, name }));
 
+/** Everything that was under way and waits for nobody is done. */
+const settled = () => new Promise((done) => setTimeout(done));
+
 interface Question {
   readonly cursor: string | undefined;
   readonly answer: PromiseWithResolvers<Page<Resource>>;
@@ -16,13 +18,13 @@ interface Question {
 /** A server of one mount, whose questions for its folder wait to be answered. */
 function serve() {
   const questions: Question[] = [];
-  const changes = new ReadableStream<Change>({ start: (controller) => void (tell = controller) });
   let tell: ReadableStreamDefaultController<Change> | undefined;
+  const changes = new ReadableStream<Change>({ start: (controller) => void (tell = controller) });
   const world = { isGone: false };
   const house: PickerHouse = {
     async read(uri) {
       if (world.isGone) throw new ResourceError("unavailable", "gone");
-      return { contents: [{ uri, body: { text: JSON.stringify({ mounts: [root] }) } }] };
+      return { contents: [{ uri, body: { text: JSON.stringify({ mounts: [root] }) } }], ttlMs: 0, scope: "private" };
     },
     async templates() {
       if (world.isGone) throw new ResourceError("unavailable", "gone");
@@ -37,7 +39,7 @@ function serve() {
     stat: (uri) => Promise.reject(notFound(uri)),
     complete: async () => ({ values: [] }),
     search: async () => ({ hits: [], ready: 1 }),
-    watch: async ({ list }) => (list === true ? changes : new ReadableStream<Change>()),
+    watch: async ({ list }) => Object.assign(list === true ? changes : new ReadableStream<Change>(), { uris: [] }),
   };
   return { house, questions, world, changed: () => tell?.enqueue({ kind: "list-changed" }) };
 }
@@ -51,21 +53,21 @@ describe("the tree's questions", () => {
     const { house, questions, changed } = serve();
     const picker = createPicker(async () => house);
     await picker.start();
-    await setImmediate();
+    await settled();
     questions[0]?.answer.resolve({ items: named("1", "2"), next: "2" });
-    await setImmediate();
+    await settled();
     picker.loadMore(root.uri);
-    await setImmediate();
+    await settled();
     changed();
-    await setImmediate();
+    await settled();
     expect(questions.map(({ cursor }) => cursor)).toEqual([undefined, "2"]);
     questions[1]?.answer.resolve({ items: named("3", "4") });
-    await setImmediate();
+    await settled();
     // Something new stands first now; all of it is asked for again.
     questions[2]?.answer.resolve({ items: named("0", "1", "2"), next: "2" });
-    await setImmediate();
+    await settled();
     questions[3]?.answer.resolve({ items: named("3", "4") });
-    await setImmediate();
+    await settled();
     expect(namesIn(picker)).toEqual(["0", "1", "2", "3", "4"]);
     expect(questions).toHaveLength(4);
   });
@@ -74,12 +76,12 @@ describe("the tree's questions", () => {
     const { house, questions, changed } = serve();
     const picker = createPicker(async () => house);
     await picker.start();
-    await setImmediate();
+    await settled();
     questions[0]?.answer.resolve({ items: named("1") });
-    await setImmediate();
+    await settled();
     picker.closeFolder(root.uri);
     changed();
-    await setImmediate();
+    await settled();
     await picker.start();
     expect(picker.state.tree.open.size).toBe(0);
   });
@@ -88,9 +90,9 @@ describe("the tree's questions", () => {
     const { house, questions, world } = serve();
     const picker = createPicker(async () => house);
     await picker.start();
-    await setImmediate();
+    await settled();
     questions[0]?.answer.resolve({ items: named("1") });
-    await setImmediate();
+    await settled();
     world.isGone = true;
     await picker.start();
     expect(picker.state).toMatchObject({ connection: "ready", isLost: true });

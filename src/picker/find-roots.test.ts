@@ -22,7 +22,7 @@ function serve({ templates = [], resources = [], directories = [], broken = [], 
     async read(uri) {
       if (uri !== "pressmark://status" || status === undefined) throw notFound(uri);
       const text = typeof status === "string" ? status : JSON.stringify(status);
-      return { contents: [{ uri, body: { text } }] };
+      return { contents: [{ uri, body: { text } }], ttlMs: 0, scope: "private" };
     },
     templates: async () => ({ items: templates.map((uriTemplate) => ({ uriTemplate, name: "t" })) }),
     list: async () => ({ items: resources.map((uri) => ({ uri, name: uri })) }),

@@ -27,7 +27,7 @@ export default defineSource<DriveSourceOptions>({
         "credentials are sent to Google, or to an emulator on this machine, and to no one else; leave out rootUrl, or set anonymous",
       );
     // Whoever it is now it stays, whoever else signs in: what is kept of one is not for another.
-    let person = anonymous || keyFile !== undefined ? undefined : (account ?? lastSignedIn(process.env));
+    let person = anonymous || keyFile !== undefined ? undefined : (account ?? personNow());
     const identity = anonymous
       ? undefined
       : createIdentity({
@@ -47,6 +47,15 @@ export default defineSource<DriveSourceOptions>({
     });
   },
 });
+
+/** Undefined also where that cannot be found out: then it is said when it is first needed. */
+function personNow(): string | undefined {
+  try {
+    return lastSignedIn(process.env);
+  } catch {
+    return undefined;
+  }
+}
 
 /** Whoever is sent a proof can read all of Drive with it. */
 function mayProve(rootUrl: string): boolean {

@@ -44,6 +44,9 @@ describe("a server", () => {
     await expect(listen(createFakeEdge(), { port: 0, host: "203.0.113.7" })).rejects.toThrow(
       /has no address "203.0.113.7"/,
     );
+    await expect(listen(createFakeEdge(), { host: "::1%lo", port: 0 })).rejects.toThrow(
+      'no URL can hold the address "::1%lo"',
+    );
   });
 
   it("hangs up on headers and bodies that take too long, and goes on serving", async () => {

@@ -2,7 +2,7 @@
 import type { Server } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { quote, ResourceError } from "../errors.ts";
+import { invalid, quote, ResourceError } from "../errors.ts";
 import type { Edge } from "../protocol/edge.ts";
 import { hostInUrl } from "./guard.ts";
 import type { Http, HttpOptions } from "./http.ts";
@@ -47,6 +47,9 @@ export async function listen(edge: Edge, options: ListenOptions): Promise<Listen
     graceMs = 5000,
   } = options;
 
+  // An IPv6 address with a zone is one.
+  if (!URL.canParse(`http://${hostInUrl(host)}`))
+    throw invalid(`no URL can hold the address ${quote(host)}, so no client could be told it; choose another host`);
   const http = createHttp(edge, { ...options, allowedHosts: [...allowedHosts, hostInUrl(host)] });
   const server = createServer(
     {

@@ -58,7 +58,7 @@ async function login() {
 const apiOf = () =>
   createDriveApi({
     rootUrl: fake.rootUrl,
-    identity: createIdentity({ keyFile: undefined, subject: undefined, login: () => findLogin(undefined, env) }),
+    identity: createIdentity({ keyFile: undefined, subject: undefined, login: () => findLogin(fake.owner, env) }),
     withPermissions: false,
     timeoutMs: 5000,
     patienceMs: 0,

@@ -1,0 +1,131 @@
+/** Whatever stops in between, no change is lost and none counts twice. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import type { DriveApi } from "./drive-api.ts";
+import { type Ledger, openLedger } from "./ledger.ts";
+import { known, startTestSync, type TestSync } from "./test-sync.ts";
+
+const { signal } = new AbortController();
+const dead = `99999999 ${hostname()} dead`;
+
+class Crash extends Error {}
+
+/** A crash around one of these is one around what is done next. */
+const harmless = new Set(["note", "row", "known", "unknownTargets"]);
+
+/** Both, until the nth thing that is done with them: before it is done, or when it has been. */
+function crashing(ledger: Ledger, api: DriveApi, nth: number, when: "before" | "after") {
+  let count = 0;
+  const guard = <T extends object>(record: T): T =>
+    new Proxy(record, {
+      get(from, key) {
+        const value: unknown = Reflect.get(from, key);
+        if (typeof value !== "function") return value;
+        return (...asked: unknown[]): unknown => {
+          if (!harmless.has(String(key))) count += 1;
+          // What died does nothing more.
+          if (count > nth || (count === nth && when === "before")) throw new Crash();
+          const done: unknown = Reflect.apply(value, from, asked);
+          if (count < nth) return done;
+          if (!(done instanceof Promise)) throw new Crash();
+          return done.then(() => {
+            throw new Crash();
+          });
+        };
+      },
+    });
+  return { ledger: guard(ledger), api: guard(api), died: () => count >= nth };
+}
+
+/** Keeps what it was told, as a reader does that is told of changes and of nothing else. */
+function createReader() {
+  const held = new Map<string, string>();
+  let seq = 0;
+  return {
+    held: () => Object.fromEntries([...held].sort()),
+    read(ledger: Ledger): void {
+      const upTo = ledger.seq;
+      for (const { id, kind, of } of ledger.changesSince(seq, 1000)!) {
+        const row = ledger.row(id);
+        if (of !== "file") continue;
+        if (kind === "gone") held.delete(id);
+        else if (row?.kind === "file") held.set(id, `${row.name} ${row.version}`);
+      }
+      seq = upTo;
+    },
+  };
+}
+
+/** Crashes everywhere, one after the other, and looks each time whether whoever comes next knows all. Gives how often. */
+async function sweep(
+  when: "before" | "after",
+  begin: (drive: TestSync, ledger: Ledger) => Promise<void>,
+): Promise<number> {
+  for (let nth = 1; ; nth += 1) {
+    const drive = await startTestSync();
+    const ledger = await openLedger({ file: undefined, folders: [] });
+    const reader = createReader();
+    drive.furnish();
+    await begin(drive, ledger);
+    reader.read(ledger);
+    const dying = crashing(ledger, drive.api(), nth, when);
+    await drive
+      .sync(dying.ledger, { api: dying.api, holder: dead })
+      .now(signal)
+      .catch((cause: unknown) => expect(cause).toBeInstanceOf(Crash));
+    reader.read(ledger);
+    await drive.sync(ledger).now(signal);
+    expect(known(ledger), `crash ${nth}`).toEqual(drive.truth());
+    reader.read(ledger);
+    expect(reader.held(), `crash ${nth}`).toEqual(drive.truth());
+    ledger.close();
+    await drive.fake.close();
+    if (!dying.died()) return nth - 1;
+  }
+}
+
+it.each(["before", "after"] as const)(
+  "a crash %s anything that is done in the first look loses no change and counts none twice",
+  async (when) => {
+    expect(await sweep(when, async () => undefined)).toBeGreaterThan(15);
+  },
+);
+
+it.each(["before", "after"] as const)(
+  "a crash %s anything that is done while changes are followed loses no change and counts none twice",
+  async (when) => {
+    const crashes = await sweep(when, async (drive, ledger) => {
+      await drive.sync(ledger).now(signal);
+      drive.stir();
+    });
+    expect(crashes).toBeGreaterThan(12);
+  },
+);
+
+it("a batch that cannot be written is not half written, and its token stays", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "pressmark-gdrive-"));
+  const drive = await startTestSync();
+  const file = join(folder, "ledger.sqlite");
+  try {
+    drive.furnish();
+    const ledger = await openLedger({ file, folders: [] });
+    await drive.sync(ledger).now(signal);
+    const before = [known(ledger), ledger.logs, ledger.seq];
+    const [log] = ledger.logs;
+    const fits = await drive.api().file({ id: "a" }, signal);
+    // Nothing of its kind goes into a table.
+    const misfit = { ...fits, id: "b", version: 99, name: Symbol("no text") as unknown as string };
+    expect(() =>
+      ledger.advance({ log: "", files: [{ ...fits, version: 99 }, misfit], removed: ["c"] }, log!.token, "next"),
+    ).toThrow();
+    ledger.close();
+    const again = await openLedger({ file, folders: [] });
+    expect([known(again), again.logs, again.seq]).toEqual(before);
+    again.close();
+  } finally {
+    await drive.fake.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

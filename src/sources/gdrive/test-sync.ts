@@ -1,0 +1,70 @@
+/** A Drive with something in it, and what keeps a ledger true to it, for tests. */
+import { createTools } from "../../server/tools.ts";
+import { type FakeDrive, startFakeDrive } from "../../testing/fakes/gdrive.ts";
+import { createDriveApi, type DriveApi, type DriveApiOptions } from "./drive-api.ts";
+import type { Ledger } from "./ledger.ts";
+import { createSync, type Sync, type SyncOptions } from "./sync.ts";
+
+export const shortcutType = "application/vnd.google-apps.shortcut";
+
+export interface TestSync {
+  readonly fake: FakeDrive;
+  api(more?: Partial<DriveApiOptions>): DriveApi;
+  sync(ledger: Ledger, more?: Partial<SyncOptions>): Sync;
+  /** Id → title and version of every file that there is. */
+  truth(): Readonly<Record<string, string>>;
+  furnish(): void;
+  /** Something of everything that can happen. */
+  stir(): void;
+}
+
+const tools = createTools({ write: () => true });
+
+export async function startTestSync(): Promise<TestSync> {
+  const fake = await startFakeDrive();
+  const api = (more: Partial<DriveApiOptions> = {}): DriveApi =>
+    createDriveApi({
+      rootUrl: fake.rootUrl,
+      identity: undefined,
+      withPermissions: false,
+      timeoutMs: 5000,
+      patienceMs: 0,
+      tools,
+      ...more,
+    });
+  return {
+    fake,
+    api,
+    sync: (ledger, more = {}) =>
+      createSync({ api: api(), ledger, tools, myDrive: true, drives: "all", withPermissions: false, ...more }),
+    truth: () =>
+      Object.fromEntries(
+        [...fake.store.files.values()]
+          .filter(({ isTrashed, mimeType }) => !isTrashed && !mimeType.endsWith(".folder"))
+          .map(({ id, name, version }) => [id, `${name} ${version}`] as const)
+          .sort(),
+      ),
+    furnish() {
+      fake.addDrive("team", "Team");
+      fake.folder("f", "F");
+      for (const id of ["a", "b", "c"]) fake.document(id, id, { name: id, parent: "f" });
+      fake.put("t1", { content: "1", name: "t1", driveId: "team" });
+      fake.put("t2", { content: "2", name: "t2", driveId: "team" });
+    },
+    stir() {
+      fake.document("a", "edited");
+      fake.put("b", { name: "renamed" });
+      fake.remove("c");
+      fake.put("t1", { driveId: undefined, parent: "f" });
+      fake.trash("t2");
+      fake.put("new", { content: "new", name: "new", driveId: "team" });
+      fake.addDrive("later", "Later");
+      fake.put("l1", { content: "x", name: "l1", driveId: "later" });
+    },
+  };
+}
+
+/** The same of what the ledger lists. */
+export function known(ledger: Ledger): Readonly<Record<string, string>> {
+  return Object.fromEntries(ledger.files("", 1000).map(({ id, name, version }) => [id, `${name} ${version}`]));
+}
