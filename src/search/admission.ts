@@ -1,14 +1,12 @@
 /** The documents that meet a question's condition, asked of the database. */
 import type { DatabaseSync } from "node:sqlite";
-import type { Address } from "../source.ts";
-import { fromKey, readQuery } from "./address-key.ts";
+import { fromKey } from "./address-key.ts";
 import type { Condition } from "./filters.ts";
 
 /** A document that may be shown. */
 export interface Admitted {
   readonly id: number;
   readonly mount: string;
-  readonly at: Address;
   /** How much its priority and its age count. */
   readonly boost: number;
 }
@@ -36,12 +34,11 @@ export function createAdmission(database: DatabaseSync, { sql, values, keeps }: 
       keeps(fromKey(key as Uint8Array), (mimeType as string | null) ?? "") ? 1 : 0,
     );
   const from = "from documents d join mounts m on m.id = d.mount";
-  const columns = "select d.id, m.name as mount, d.key, d.query, d.modified, d.priority";
+  const columns = "select d.id, m.name as mount, d.modified, d.priority";
   const where = sql === "" ? "true" : sql;
   const toAdmitted = (row: Record<string, unknown>): Admitted => ({
     id: row["id"] as number,
     mount: row["mount"] as string,
-    at: addressOf(row["key"] as Uint8Array, row["query"] as string),
     boost: boostOf(row["priority"] as number | null, row["modified"] as number | null, now),
   });
   return {
@@ -65,11 +62,6 @@ export function createAdmission(database: DatabaseSync, { sql, values, keeps }: 
         .map((row) => row["id"] as number);
     },
   };
-}
-
-function addressOf(key: Uint8Array, spelled: string): Address {
-  const query = readQuery(spelled);
-  return { path: fromKey(key), ...(query && { query }) };
 }
 
 function boostOf(priority: number | null, modified: number | null, now: number): number {

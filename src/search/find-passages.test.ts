@@ -26,7 +26,6 @@ const document = (path: string, text: string, more: Partial<Document["entry"]> =
 const hits = (text: string, more: Partial<StoreAsk> = {}) => store.search({ text, limit: 10, ...more });
 const find = (text: string, more: Partial<StoreAsk> = {}): string[] => hits(text, more).map(({ entry }) => entry.path);
 
-const maySee = (mount: string, { path }: { path: string }) => mount === "docs" && !path.startsWith("secret");
 const daysAgo = (days: number) => ({
   annotations: { lastModified: new Date(Date.now() - days * 86_400_000).toISOString() },
 });
@@ -284,19 +283,6 @@ describe("of an index of one's own", () => {
     expect(find("wanted word -path:many", { limit: 1 })).toEqual(["few/1"]);
     expect(find("wanted word -wordless -matter", { limit: 2 })).toHaveLength(2);
     expect(find('"others that do not"', { limit: 1 })).toEqual(["few/1"]);
-  });
-
-  it("what the one who asks may not see takes no one's place either, through words, phrases, filters and vectors", () => {
-    store.put([
-      ...Array.from({ length: 400 }, (_, at) => document(`secret/${at}`, "wanted word")),
-      document("open/1", "the wanted word among others", { annotations: { lastModified: "2026-01-01T00:00:00Z" } }),
-      document("open/link", "wanted word", { reveals: { path: "secret/7" } }),
-    ]);
-    const vector = Float32Array.of(1, 0);
-    store.embed(store.unembedded(1000).map(({ id }) => ({ id, vector })));
-    for (const text of ["wanted", '"wanted word"', "path:e", "after:2020 wanted", "wanted path:open"])
-      expect(find(text, { maySee, limit: 2 }), text).toEqual(["open/1"]);
-    expect(find("nowhere", { maySee, vector, limit: 2 })).toEqual(["open/1"]);
   });
 
   it("a line of ten megabytes is indexed and found", () => {

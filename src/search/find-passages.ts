@@ -43,7 +43,7 @@ export function findPassages(index: Index, ask: StoreAsk, now = Date.now()): rea
   const admission = createAdmission(index.database, condition, now);
   const lookup = openLookup(index.segments);
   const found = lookUp(lookup, question.wanted);
-  const gate = createGate(index.texts, lookup, question, ask.maySee, admission.ifFew());
+  const gate = createGate(index.texts, lookup, question, admission.ifFew());
   const count = Math.max(secondLooks, ask.limit);
   const placesOf = (ids: readonly number[]): Ranked[] => ids.map((id) => placeOf(lookup, id));
   const choose = (rank: Rank, wanted: number): Candidate[] => chooseBest(rank, admission, gate, wanted);

@@ -1,11 +1,10 @@
-/** Phrases that must be there, words that must not, whom a text is for, and what the one who asks may know of: who may pass. */
+/** Phrases that must be there, words that must not, and whom a text is for: what may pass. */
 import type { Admitted } from "./admission.ts";
 import type { Lookup } from "./lookup.ts";
 import { hasPhrase } from "./matches.ts";
 import { body, eachPosting, heading } from "./lists.ts";
 import type { Phrase, Question } from "./query.ts";
 import type { Segment } from "./segments.ts";
-import type { StoreAsk } from "./store.ts";
 import type { Texts } from "./texts.ts";
 
 /** A document, and one of its passages, by their ordinals. */
@@ -29,7 +28,6 @@ export function createGate(
   texts: Texts,
   lookup: Lookup,
   { phrases, nots, audience }: Pick<Question, "phrases" | "nots" | "audience">,
-  maySee: StoreAsk["maySee"],
   only: ReadonlySet<number> | undefined,
 ): Gate {
   const needed = phrases.map((phrase) => ({ phrase, places: placesOf(lookup, phrase) }));
@@ -69,10 +67,7 @@ export function createGate(
         barred.some(({ phrase, places }) => phrase.length === 1 && mayHave(places[at]!, segment, document))
       );
     },
-    pass(place, { id, mount, at: address }) {
-      if (maySee && !maySee(mount, address)) return undefined;
-      const reveals = maySee && texts.entry(id).reveals;
-      if (reveals && !maySee(mount, reveals)) return undefined;
+    pass(place, { id }) {
       if (audience.length > 0 && !isFor(audience, texts.entry(id).annotations?.audience)) return undefined;
       const at = lookup.segments.indexOf(place.segment);
       if (barred.some((one) => find(one, at, place) !== undefined)) return undefined;

@@ -1,5 +1,5 @@
 /** The promise between those who fill an index, those who ask it, and how it is kept. */
-import type { Address, Entry } from "../source.ts";
+import type { Entry } from "../source.ts";
 
 /** What is put in: one resource and its text. */
 export interface Document {
@@ -28,8 +28,6 @@ export interface StoreAsk {
   readonly within?: string;
   /** Whether the last word may not be finished yet. */
   readonly typing?: boolean;
-  /** Whether the one who asks may know of an address; asked before anything is cut off, of where an entry stands and of what it reveals. */
-  readonly maySee?: (mount: string, at: Address) => boolean;
   /** The question as a vector, where there is an embedding model: ranks are fused. */
   readonly vector?: Float32Array;
 }
