@@ -45,6 +45,26 @@ const leanBuiltins: Plugin = {
   },
 };
 
+/** What the first answer needs. */
+const startChunks: ReadonlySet<string> = new Set(["core", "house", "files"]);
+
+/** A file of plain letters is read as it stands; a single one beyond makes Node decode it all, and hold it at two bytes a letter. */
+const plainLetters: Plugin = {
+  name: "plain-letters",
+  generateBundle(_options, bundle) {
+    for (const chunk of Object.values(bundle)) {
+      if (chunk.type !== "chunk" || !startChunks.has(chunk.name)) continue;
+      // There an escape would stand for itself.
+      if (/String\.raw`[^`]*[^\0-\x7f]/.test(chunk.code)) throw new Error(`${chunk.name} is raw beyond ASCII`);
+      chunk.code = chunk.code.replaceAll(/[^\0-\x7f]/g, toEscape);
+    }
+  },
+};
+
+function toEscape(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
 type Statement = ReturnType<typeof parseAst>["body"][number];
 type Specifiers = Extract<Statement, { type: "ImportDeclaration" }>["specifiers"];
 
@@ -83,7 +103,7 @@ async function buildModules(): Promise<void> {
     input: { cli: join(source, "cli/run.ts"), ...(await libraryEntries()) },
     // Finding a package takes longer than running this one.
     external: (id) => !/^(?:\.|@std-uritemplate)/.test(id) && !isAbsolute(id),
-    plugins: [workers, leanBuiltins, thirdParties],
+    plugins: [workers, leanBuiltins, plainLetters, thirdParties],
     onLog: refuseWarnings,
   });
   await bundle.write({
@@ -96,7 +116,7 @@ async function buildModules(): Promise<void> {
       groups: [
         {
           name: "core",
-          test: /src\/(?:cli\/(?!commands\/(?!index\.ts|serve\.ts|stdio\.ts)|completions|confirm|pick|reading)|(?:errors|layer|resources|source)\.ts$)/,
+          test: /src\/(?:cli\/(?!commands\/(?!index\.ts|serve\.ts)|completions|confirm|pick|reading)|(?:errors|layer|resources|source)\.ts$)/,
         },
         {
           name: "house",

@@ -12,7 +12,7 @@ import { createTools } from "../../src/server/tools.ts";
 import type { Source } from "../../src/source.ts";
 import analysis from "../../src/sources/analysis.ts";
 import { keyOf, type Question } from "../../src/sources/analysis/question.ts";
-import { headOf } from "../../src/sources/analysis/sqlite-store.ts";
+import { headOf } from "../../src/sources/analysis/create-store.ts";
 import type { Case } from "../case.ts";
 import { median } from "../figures.ts";
 

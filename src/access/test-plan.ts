@@ -136,7 +136,8 @@ export function createTree(mount: MountPlan, exists: (path: string) => boolean) 
   const { sourcePage, lists, tellsReveals, statless } = mount;
   const nodes: Model = new Map([...createModel(mount)].filter(([at]) => exists(at)));
   const listeners = new Set<(change: SourceChange) => void>();
-  const sorted = () => [...nodes.keys()].sort(compareAddresses);
+  let order: readonly string[] | undefined;
+  const sorted = () => (order ??= [...nodes.keys()].sort(compareAddresses));
 
   function toEntry(at: string): Entry {
     const found = nodes.get(at);
@@ -257,6 +258,7 @@ export function createTree(mount: MountPlan, exists: (path: string) => boolean) 
     take({ change, node: one }: Effect): void {
       if (change.kind !== "lost") {
         if (!exists(change.path)) return;
+        order = undefined;
         if (one) nodes.set(change.path, one);
         else nodes.delete(change.path);
       }

@@ -12,6 +12,7 @@ import type { ToolUse } from "./by-tool.ts";
 import { createHearingFetch, type Ear } from "./hearing-fetch.ts";
 import { createKeptAnswers, type KeptAnswers } from "./kept.ts";
 import { createLink, type Way } from "./link.ts";
+import { type Fetch, withOwnHeaders } from "./own-headers.ts";
 import { createRemoteResources } from "./remote-resources.ts";
 import { createWatching, type Patience } from "./watching.ts";
 
@@ -20,11 +21,11 @@ export interface ConnectOptions {
   readonly era?: "auto" | "modern" | "legacy";
   /** What this program calls itself. */
   readonly client?: { readonly name: string; readonly version: string };
-  /** Sent with every request over HTTP, as in `{ Authorization: "Bearer …" }`. */
+  /** Sent with every request over HTTP, as in `{ Authorization: "Bearer …" }`, and to no other server. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Signs in, where the server asks for it. */
   readonly auth?: AuthProvider | OAuthClientProvider;
-  readonly fetch?: (url: string | URL, init?: RequestInit) => Promise<Response>;
+  readonly fetch?: Fetch;
   /** For each question. */
   readonly timeoutMs?: number;
   /** Between attempts to listen again after a lost stream. */
@@ -80,11 +81,10 @@ export function httpWays(url: string | URL, { headers, auth, fetch: own, era }: 
   const address = URL.parse(String(url));
   if (!address || !/^https?:$/.test(address.protocol))
     throw invalid(`${quote(String(url))} is no address of a server; write it with http:// or https://`);
-  const plain = own ?? ((to: string | URL, init?: RequestInit) => fetch(to, init));
+  const addressed = withOwnHeaders(own ?? ((to, init) => fetch(to, init)), address, headers);
   const shared = (ear: Ear, isOldest: boolean) => ({
-    ...(headers && { requestInit: { headers: { ...headers } } }),
     ...(auth && { authProvider: auth }),
-    fetch: createHearingFetch(plain, ear, isOldest),
+    fetch: createHearingFetch(addressed, ear, isOldest),
   });
   const current: Way = {
     hasStream: true,

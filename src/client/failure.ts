@@ -1,6 +1,6 @@
 /** What went wrong afar, in the house's words. */
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
-import { notFound, ResourceError } from "../errors.ts";
+import { notFound, quote, ResourceError } from "../errors.ts";
 
 /** The numbers that have meant "not found" in one revision or another; the last means other things, too. */
 const missingCodes = new Set([-32001, -32002]);
@@ -21,6 +21,13 @@ export function toFailure(cause: unknown, signal: AbortSignal, uri?: string): Re
     return new ResourceError("denied", "the server refuses us; check the token", { cause });
   if (statusOf(cause) === 429)
     return new ResourceError("busy", "the server asks us to come back later", { cause, passing: true });
+  const elsewhere = sentTo(cause);
+  if (elsewhere !== undefined)
+    return new ResourceError(
+      "unavailable",
+      `the server sends us to ${quote(elsewhere)}, which is not followed; give that address if it is the one you mean`,
+      { cause, passing: false },
+    );
   if (cause instanceof SdkHttpError)
     return new ResourceError("unavailable", `the server answered with status ${cause.status}`, { cause });
   if (cause instanceof SdkError) return fromSdk(cause);
@@ -53,6 +60,22 @@ export function statusOf(cause: unknown): number | undefined {
   if (posting) return Number(posting[1]);
   const data = (cause as { readonly data?: unknown }).data;
   return isRecord(data) && typeof data["status"] === "number" ? data["status"] : undefined;
+}
+
+/** To another server the official client follows no redirect. */
+function sentTo(cause: unknown): string | undefined {
+  for (const { message } of chainOf(cause)) {
+    const found = /Redirect to (\S+) not followed/.exec(message);
+    if (found) return found[1];
+  }
+  return undefined;
+}
+
+/** An error and what caused it. */
+export function chainOf(cause: unknown): readonly Error[] {
+  const chain: Error[] = [];
+  for (let at = cause; at instanceof Error && chain.length < 10; at = at.cause) chain.push(at);
+  return chain;
 }
 
 function fromSdk(cause: SdkError): ResourceError {

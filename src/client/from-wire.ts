@@ -31,8 +31,16 @@ function toDescription(said: Omit<WireResource, "uri" | "size">): Description {
     ...(mimeType !== undefined && { mimeType }),
     ...(annotations && { annotations: annotations as NonNullable<Description["annotations"]> }),
     ...(icons && { icons: icons as NonNullable<Description["icons"]> }),
-    ...(meta && { meta }),
+    ...(meta && isShallow(meta) && { meta }),
   };
+}
+
+/** What is nested more deeply describes nothing, and whoever looked through it or wrote it would run out of stack. */
+const maxDepth = 64;
+
+function isShallow(value: unknown, left = maxDepth): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return left > 0 && Object.values(value).every((each) => isShallow(each, left - 1));
 }
 
 interface WireContents {
@@ -45,7 +53,7 @@ interface WireContents {
 
 export function toContent({ uri, mimeType, text, blob, _meta: meta }: WireContents): Content {
   const body: Body = typeof text === "string" ? { text } : { bytes: fromBase64(String(blob ?? "")) };
-  return { uri, body, ...(mimeType !== undefined && { mimeType }), ...(meta && { meta }) };
+  return { uri, body, ...(mimeType !== undefined && { mimeType }), ...(meta && isShallow(meta) && { meta }) };
 }
 
 function fromBase64(text: string): Uint8Array {
@@ -85,7 +93,7 @@ export function toFreshness(result: unknown): Freshness {
 export function toSkill(said: unknown): Skill | undefined {
   if (!isRecord(said) || typeof said["uri"] !== "string") return undefined;
   const { uri, frontmatter, resources } = said;
-  if (!isRecord(frontmatter) || typeof frontmatter["name"] !== "string") return undefined;
+  if (!isRecord(frontmatter) || typeof frontmatter["name"] !== "string" || !isShallow(frontmatter)) return undefined;
   const frontMatter = { description: "", ...frontmatter, name: frontmatter["name"] };
   if (!Array.isArray(resources)) return { uri, frontMatter, files: "dynamic" };
   const files = resources.filter(isRecord).map((file) => ({

@@ -56,6 +56,14 @@ describe("answers that are kept", () => {
     expect(has(key("list", { isList: true }))).toBe(false);
   });
 
+  it("are forgotten in every range and form, since a server announces the whole", () => {
+    const { put, has, forget } = create();
+    const [whole, range, other] = ["x://a", "x://a?lines=1-9", "x://ab"].map((uri) => key("read", { uri }));
+    for (const each of [whole!, range!, other!]) put(each, 1);
+    forget("s", "x://a");
+    expect([whole!, range!, other!].map(has)).toEqual([false, false, true]);
+  });
+
   it("are not kept where a change was announced while the question was under way", () => {
     const { expect: await_, has, forget } = create();
     const settle = await_(key("read", { uri: "x://a" }));

@@ -7,7 +7,7 @@ export interface KeptAnswers {
   get<T>(key: KeptKey): { readonly answer: T; readonly leftMs: number } | undefined;
   /** Called before the question is put; what it gives is called with the answer, or without. Keeps it, unless a change was announced in between. */
   expect(key: KeptKey): (answer?: { readonly value: unknown; readonly freshness: Freshness }) => void;
-  /** What was said of this URI of this server is no longer true. */
+  /** What was said of this URI of this server, or of a part of it, is no longer true. */
   forget(server: string, uri: string): void;
   /** No list of this server is true any longer. */
   forgetLists(server: string): void;
@@ -99,9 +99,14 @@ export function createKeptAnswers({
         }
       };
     },
-    forget: (server, uri) => forgetWhere((key) => key.server === server && key.uri === uri),
+    forget: (server, uri) => forgetWhere((key) => key.server === server && wholeOf(key.uri) === wholeOf(uri)),
     forgetLists: (server) => forgetWhere((key) => key.server === server && key.isList),
   };
+}
+
+/** Ranges and other forms of a resource are asked for with a query. */
+function wholeOf(uri: string | undefined): string | undefined {
+  return uri?.replace(/[?#].*$/s, "");
 }
 
 /** About how many bytes an answer takes. */

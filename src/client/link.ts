@@ -9,7 +9,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { ResourceError } from "../errors.ts";
 import type { Call } from "../resources.ts";
-import { answerIn, brokeOffCode, statusOf, toFailure } from "./failure.ts";
+import { answerIn, brokeOffCode, chainOf, statusOf, toFailure } from "./failure.ts";
 import type { Ear } from "./hearing-fetch.ts";
 
 /** One way to reach the server. */
@@ -213,8 +213,7 @@ function isGone(cause: unknown): boolean {
 /** Whether something went wrong on the way. Where no one listens, no one will in the next moment. */
 function isBrokenOff(cause: unknown): boolean {
   if (cause instanceof SdkError && cause.code === SdkErrorCode.ConnectionClosed) return true;
-  const chain: Error[] = [];
-  for (let at: unknown = cause; at instanceof Error && chain.length < 10; at = at.cause) chain.push(at);
+  const chain = chainOf(cause);
   const codes = chain.map((each) => (each as { readonly code?: unknown }).code);
   if (codes.includes("ECONNREFUSED") || codes.includes("ENOTFOUND")) return false;
   return codes.includes(brokeOffCode) || chain.some((each) => each instanceof TypeError || each.name === "SyntaxError");

@@ -1,21 +1,19 @@
 /** Lists from end to end, from servers that may never come to one. */
 import { invalid } from "../errors.ts";
+import { createLeadsOn } from "../lib/leads-on.ts";
 import type { Page, PageAsk } from "../resources.ts";
 
 /** Every item of every page. A server whose pages never end, or begin again, is refused with "invalid". */
 export async function* walkPages<T>(
   page: (ask: PageAsk) => Promise<Page<T>>,
-  { maxPages = 100_000 }: { readonly maxPages?: number } = {},
+  { maxPages }: { readonly maxPages?: number } = {},
 ): AsyncGenerator<T, void, undefined> {
-  const seen = new Set<string>();
+  const leadsOn = createLeadsOn(maxPages);
   let cursor: string | undefined;
-  for (let count = 0; count < maxPages; count += 1) {
-    const { items, next } = await page(cursor === undefined ? {} : { cursor });
+  do {
+    const { items, next }: Page<T> = await page(cursor === undefined ? {} : { cursor });
     yield* items;
-    if (next === undefined) return;
-    if (seen.has(next)) throw invalid("the server gives the same page again and again");
-    seen.add(next);
+    if (next !== undefined && !leadsOn(next)) throw invalid("the server's list does not come to an end");
     cursor = next;
-  }
-  throw invalid(`the server's list has more than ${maxPages} pages`);
+  } while (cursor !== undefined);
 }

@@ -186,7 +186,8 @@ export function createWatching({ link, changed, timeoutMs, patience }: WatchingO
           throw new ResourceError("unsupported", "the server does not say when its list changes");
         if (call.signal.aborted) throw new ResourceError("cancelled", "the question was withdrawn");
         leave(watch);
-        watch.uris = uris.filter((uri) => armed.uris.includes(uri));
+        const there = new Set(armed.uris);
+        watch.uris = watch.uris.filter((uri) => there.has(uri));
         enter(watch);
       } catch (cause) {
         call.signal.removeEventListener("abort", stop);

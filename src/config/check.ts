@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import type { z } from "zod";
 import { quote } from "../errors.ts";
+import { depthOf, issueWords, meantBranch } from "../lib/issue-words.ts";
 import { nearest } from "../lib/nearest.ts";
 import type { KeyPath, Problem } from "./problem.ts";
 import { isPlainObject } from "./references.ts";
@@ -131,10 +132,8 @@ function toProblems(issue: Issue, root: unknown, at: KeyPath, options: CheckOpti
   // Said already, with the nearest name.
   if (issue.code === "unrecognized_keys") return [];
   if (issue.code === "invalid_union") {
-    // The branch that got furthest is the one that was meant.
-    const depth = (branch: readonly Issue[]) => Math.max(0, ...branch.map((each) => each.path.length));
-    const [meant] = issue.errors.toSorted((one, other) => depth(other) - depth(one));
-    if (meant && depth(meant) > 0)
+    const meant = meantBranch(issue.errors);
+    if (depthOf(meant) > 0)
       return meant.flatMap((each) => toProblems({ ...each, path: [...own, ...each.path] }, root, at, options));
     const expected = issue.errors
       .flat()
@@ -148,34 +147,16 @@ function toProblems(issue: Issue, root: unknown, at: KeyPath, options: CheckOpti
   return [{ path, message: sentence(issue, value, options.isReferred(path)) }];
 }
 
-/** Never repeats the value: it may be a secret. */
 function sentence(issue: Issue, value: unknown, isReferred: boolean): string {
-  // What a source says in its own words is what it wants said.
-  if (!/^(?:Invalid|Too |Unrecognized)/.test(issue.message)) return issue.message;
-  switch (issue.code) {
-    case "invalid_type":
-      if (value === undefined) return `is missing; it must be ${named(issue.expected)}`;
-      if (value === null) return `is empty; it must be ${named(issue.expected)}`;
-      return `must be ${named(issue.expected)}, not ${named(kindOf(value))}`;
-    case "too_small":
-    case "too_big": {
-      const [bound, least] =
-        issue.code === "too_small" ? [Number(issue.minimum), true] : [Number(issue.maximum), false];
-      if (least && bound === 1 && issue.origin === "string") return "must not be empty";
-      const inclusive = issue.inclusive ?? true;
-      const border = least ? (inclusive ? "at least" : "more than") : inclusive ? "at most" : "less than";
-      const unit = issue.origin === "string" ? " characters" : issue.origin === "array" ? " entries" : "";
-      return `must ${unit ? "have" : "be"} ${border} ${bound}${unit}`;
-    }
-    case "invalid_value": {
-      const allowed = issue.values.map(String);
-      const meant = typeof value === "string" && !isReferred ? nearest(value, allowed) : undefined;
-      if (meant) return `did you mean ${quote(meant)}?`;
-      return `must be ${allowed.length === 1 ? "" : "one of "}${allowed.map((each) => quote(each)).join(", ")}`;
-    }
-    default:
-      return "is not what may stand here";
-  }
+  return issueWords(issue, {
+    wrongType(expected) {
+      if (value === undefined) return `is missing; it must be ${named(expected)}`;
+      if (value === null) return `is empty; it must be ${named(expected)}`;
+      return `must be ${named(expected)}, not ${named(kindOf(value))}`;
+    },
+    meant: (name) => `did you mean ${quote(name)}?`,
+    given: typeof value === "string" && !isReferred ? value : undefined,
+  });
 }
 
 const typeNames: Readonly<Record<string, string>> = {

@@ -272,7 +272,7 @@ serve: {}
       "sets: { x: { resources: ['${env:SECRET}'] } }",
       "pressmark.config.yaml:1:26 sets.x.resources[0]: is shown to clients, so it must be written out here",
     ],
-    ["sets: { x: { resources: [] } }", "pressmark.config.yaml:1:25 sets.x.resources: must have at least 1 entries"],
+    ["sets: { x: { resources: [] } }", "pressmark.config.yaml:1:25 sets.x.resources: must not be empty"],
     ["sets: { x: {} }", "pressmark.config.yaml:1:12 sets.x.resources: is missing; it must be a list"],
     [
       "sets: { x: { resource: [a] } }",

@@ -1,5 +1,6 @@
 /** What may be of use: found by search, named by the task, pinned by the caller. Nothing is read here. */
 import { ResourceError } from "../errors.ts";
+import { createLeadsOn } from "../lib/leads-on.ts";
 import { type Call, directoryType, type Hit, type Resource, type Resources } from "../resources.ts";
 import type { Task } from "./read-task.ts";
 import { inTurn } from "./in-turn.ts";
@@ -25,6 +26,7 @@ const wholeHits = 80;
 const wordHits = 15;
 /** Where nothing can be searched, so many names are looked through. */
 const maxListed = 20_000;
+const maxPages = 1000;
 const atOnce = 4;
 
 /** What the caller wants in, whatever it says; `missing` leads nowhere, as the caller spelled it. */
@@ -103,6 +105,7 @@ async function lookThroughNames(
   const start = within === undefined ? "" : `${within.replace(/\/$/, "")}/`;
   const wanted = [...terms.values()].filter(({ weight }) => weight >= 0.5).map(({ surface }) => surface.toLowerCase());
   const scored: { readonly resource: Resource; readonly score: number }[] = [];
+  const leadsOn = createLeadsOn(maxPages);
   let cursor: string | undefined;
   let seen = 0;
   do {
@@ -114,7 +117,7 @@ async function lookThroughNames(
       scored.push({ resource, score: wanted.filter((word) => said.includes(word)).length });
     }
     cursor = page.next;
-  } while (cursor !== undefined && seen < maxListed);
+  } while (cursor !== undefined && seen < maxListed && leadsOn(cursor));
   scored.sort((left, right) => right.score - left.score || (left.resource.uri < right.resource.uri ? -1 : 1));
   for (const { resource, score } of scored.slice(0, wholeHits))
     meet(all, resource).found = score / Math.max(1, wanted.length);

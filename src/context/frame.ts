@@ -42,7 +42,7 @@ const json: Frame = {
     return `{"note":${JSON.stringify(note)},"passages":[${inOrder(items, json)}\n]}\n`;
   },
   header: () => "",
-  item: (item) => `\n${JSON.stringify({ uri: item.uri, lines: spellLines(item), text: item.text })}`,
+  item: (item) => `\n${JSON.stringify({ uri: plainUri(item.uri), lines: spellLines(item), text: item.text })}`,
 };
 
 const frames: Readonly<Record<PackFormat, Frame>> = { markdown, xml, json };

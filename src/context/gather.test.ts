@@ -6,6 +6,7 @@ import { createResources } from "../router/create-resources.ts";
 import { createMemory, type MemoryTemplate, type MemoryValue } from "../sources/memory.ts";
 import { createClock } from "../testing/clock.ts";
 import { estimate } from "./count-tokens.ts";
+import { frameOf } from "./frame.ts";
 import { gather, type GatherAsk } from "./gather.ts";
 import type { Pack } from "./pack.ts";
 
@@ -326,5 +327,19 @@ describe("hostile content", () => {
     expect(text).not.toContain(row);
     expect(text).toContain('kettle token = "[masked]"');
     expect(receipt.included.find(({ uri }) => uri.endsWith("a.txt"))!.masked).toBe(1);
+  });
+
+  it("cleans what is said of a text as it cleans the text", async () => {
+    const key = ["gh", "p_Zk3vQ9xT1mB7uR5yW2nL8pD4sG6hJ0cFaEqX"].join("");
+    const { items } = await pack(
+      { "a.txt": { text: "The kettle boils.\n", title: `Ket\u200btle \u{e0041}${key}` } },
+      { task: "kettle" },
+    );
+    expect(items.map(({ title }) => title)).toEqual(["Kettle [masked]"]);
+  });
+
+  it.each(["markdown", "xml", "json"] as const)("spells out what cannot be seen of a URI (%s)", (format) => {
+    const item = { uri: "x://a/ket\u200btle.md", name: "a", lines: [1, 1], text: "It boils." } as const;
+    expect(frameOf(format).render([item])).toContain("x://a/ket%E2%80%8Btle.md");
   });
 });

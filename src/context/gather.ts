@@ -264,15 +264,20 @@ function textUri({ uri, mimeType = "", meta }: Resource): string {
   return isDocument && !/[?#]/.test(uri) ? `${uri}?as=text` : uri;
 }
 
+/** What is said of a text is no safer than the text. */
+function shown(said: string): string {
+  return clean(said).text;
+}
+
 function toShelf({ candidate: { resource, isPinned }, uri, clean: { text } }: Paper, ranking: Ranked): Shelf {
   const { name, title, mimeType, annotations } = resource;
   return {
     item: {
       uri,
-      name,
-      ...(title !== undefined && { title }),
-      ...(mimeType !== undefined && { mimeType }),
-      ...(annotations?.lastModified !== undefined && { lastModified: annotations.lastModified }),
+      name: shown(name),
+      ...(title !== undefined && { title: shown(title) }),
+      ...(mimeType !== undefined && { mimeType: shown(mimeType) }),
+      ...(annotations?.lastModified !== undefined && { lastModified: shown(annotations.lastModified) }),
     },
     text,
     isPinned,
@@ -307,7 +312,7 @@ async function toIncluded(
     why: [
       ...candidate.why,
       ...(words === "" ? [] : [`says ${words}`]),
-      ...(inPath === "" ? [] : [`${nameOf(uri)} is called so: ${inPath}`]),
+      ...(inPath === "" ? [] : [`${shown(nameOf(uri))} is called so: ${inPath}`]),
     ],
     ...(also.length > 0 && { also }),
     ...(secrets > 0 && { masked: secrets }),

@@ -53,23 +53,27 @@ async function membersOf(
   }
   if (!isSet(uri)) return undefined;
   const { contents } = await resources.read(uri, call);
-  const uris = listed(contents[0]?.body).slice(0, maxMembers);
+  // A gateway gives the members alone: some of them it may keep to itself.
+  const uris = (listed(contents[0]?.body) ?? contents.map((content) => content.uri)).slice(0, maxMembers);
   return (await inTurn(uris, atOnce, (member) => find(resources, member, call))).filter((one) => one !== undefined);
 }
 
+/** Here, or behind a gateway. */
 export function isSet(uri: string): boolean {
-  return uri.startsWith("set://");
+  return /^(?:set:\/\/|mcp:\/\/.*\/set:%2F%2F)[^/]+$/i.test(uri);
 }
 
-/** A set says what is in it before it gives it. */
-function listed(body: object | undefined): readonly string[] {
-  if (!body || !("text" in body) || typeof body.text !== "string") return [];
+/** A set says what is in it before it gives it; undefined for what says nothing of the kind. */
+function listed(body: object | undefined): readonly string[] | undefined {
+  if (!body || !("text" in body) || typeof body.text !== "string") return undefined;
   try {
-    const { resources } = JSON.parse(body.text) as { readonly resources?: readonly { readonly uri?: unknown }[] };
-    return (Array.isArray(resources) ? resources : []).flatMap((one: { readonly uri?: unknown }) =>
+    const said: unknown = JSON.parse(body.text);
+    if (typeof said !== "object" || said === null || !("resources" in said) || !Array.isArray(said.resources))
+      return undefined;
+    return said.resources.flatMap((one: { readonly uri?: unknown } | null) =>
       typeof one?.uri === "string" ? [one.uri] : [],
     );
   } catch {
-    return [];
+    return undefined;
   }
 }

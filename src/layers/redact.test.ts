@@ -114,11 +114,11 @@ describe("ranges of a text", () => {
   });
 
   it("of a file too large to be read at once are cut from all of it", async () => {
-    const filler = "nothing to see here\n".repeat(150_000);
+    const filler = "nothing to see here\n".repeat(60_000);
     put("big.log", `${filler}${key.text}\n${filler}`);
     const source = await open();
     await refusal(source.read({ path: "big.log" }, call()), ["too-large"], "all of it");
-    const inside = await textAt(source, "big.log", { lines: "150003-150004" });
+    const inside = await textAt(source, "big.log", { lines: "60003-60004" });
     expect(inside).toBe("[masked]\n[masked]\n");
     const at = filler.length + 100;
     expect(await textAt(source, "big.log", { bytes: `${at}-${at + 200}` })).not.toMatch(/[A-Za-z0-9+/]{40}/);
@@ -149,6 +149,14 @@ describe("ranges of a text", () => {
     expect(await textAt(source, "broken.txt", { bytes: "12-30" })).not.toContain(token.slice(4, 10));
   });
 
+  it("of a program that is broken at one place are masked, whatever its type is called", async () => {
+    const broken = Buffer.concat([Buffer.from(`const key = "${token}";\n`), Buffer.from([0xff, 0xfe, 0x80, 0x0a])]);
+    for (const [name, mimeType] of Object.entries({ "a.js": "application/javascript", "a.svg": "image/svg+xml" })) {
+      const { source } = createMemory({ [name]: { bytes: broken, mimeType } });
+      expect(await textAt(mask(source), name)).not.toContain(token.slice(8, 20));
+    }
+  });
+
   it("of what is no text are as they are, and wrong ones are refused in the source's words", async () => {
     const png = Buffer.concat([Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"), Buffer.from(token)]);
     put("a.png", png);
@@ -165,6 +173,25 @@ describe("ranges of a text", () => {
     await refusal(source.read({ path: "a.txt", query: { strange: "1" } }, call()), ["not-found"], "strange");
   });
 
+  it("of what is read in several parts are cut from all of them, as the source puts them together", async () => {
+    const sheets = ["name,age\nada,36\n", `key,value\ntoken,"${token}"\nlast,line\n`];
+    const joined: Part = { body: { text: sheets.join("\n") }, mimeType: "text/csv" };
+    const source = mask({
+      list: async () => ({ items: [{ path: "book" }] }),
+      async read(at, { signal }) {
+        if (!at.query) return sheets.map((text) => ({ body: { text }, mimeType: "text/csv" }));
+        return [(await cutPart(joined, at, { maxBytes: 4096, signal }))!];
+      },
+    });
+    const whole = sheets.join("\n").replace(token, "[masked]");
+    expect(await textAt(source, "book", { lines: "5-6" })).toBe('token,"[masked]"\nlast,line\n');
+    for (const first of ["lines=1-2", "bytes=0-9"]) expect(await walked(source, "book", first)).toBe(whole);
+    expect((await source.read({ path: "book" }, call())).map(textOf)).toEqual([
+      sheets[0],
+      'key,value\ntoken,"[masked]"\nlast,line\n',
+    ]);
+  });
+
   it("see what was written since", async () => {
     put("a.txt", `token = "${token}"\n`);
     const source = await open();
@@ -173,6 +200,10 @@ describe("ranges of a text", () => {
     expect(await textAt(source, "a.txt", { lines: "1-1" })).toBe("another text altogether\n");
   });
 });
+
+function hitAt(path: string, offset: number) {
+  return { entry: { path }, score: 1, snippet: "the harbour", offset };
+}
 
 describe("what else is said", () => {
   it("of entries and parts is masked, but for their paths", async () => {
@@ -207,6 +238,33 @@ describe("what else is said", () => {
     // Neither of the two, be it true or made up, is told from the other.
     expect(await found(`harmless ${token.slice(0, 12)}`)).toEqual(await found("harmless ghp_zzzzzzzz"));
     expect(await found("harmless")).toEqual(["a.txt", "b.txt"]);
+  });
+
+  it("of a hit does not tell a secret letter by letter, behind the name that stands before it", async () => {
+    const { source } = createMemory({ "a.txt": `AWS_SECRET_ACCESS_KEY=${token} and more` });
+    const found = async (text: string) => (await mask(source).search!({ text, limit: 10 }, call())).length;
+    const name = "AWS_SECRET_ACCESS_KEY=";
+    expect((await source.search!({ text: name + token.slice(0, 8), limit: 10 }, call())).length).toBe(1);
+    expect(await found(name)).toBe(1);
+    for (let length = 1; length < token.length; length += 1) expect(await found(name + token.slice(0, length))).toBe(0);
+  });
+
+  it("of a hit tells no offset in a text that is not the one that is read", async () => {
+    const text = `token = "${token}"\n\nthe harbour\n`;
+    const { source } = createMemory({ "a.txt": text, "b.txt": "the harbour" });
+    const search = async () => [hitAt("a.txt", text.indexOf("the")), hitAt("b.txt", 0)];
+    expect(await mask({ ...source, search }).search!({ text: "harbour", limit: 10 }, call())).toEqual([
+      { entry: { path: "a.txt" }, score: 1, snippet: "the harbour" },
+      hitAt("b.txt", 0),
+    ]);
+  });
+
+  it("of problems is masked", async () => {
+    const masked = mask({
+      ...createMemory().source,
+      problems: async () => [{ path: "a.txt", says: `holds ${token}` }],
+    });
+    expect(await masked.problems!(call())).toEqual([{ path: "a.txt", says: "holds [masked]" }]);
   });
 
   it("of a patch holds no line out of the middle of a key, and those of certificates stay", async () => {

@@ -78,8 +78,9 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
 
     async function gather(at: Address, call: Call): Promise<Part> {
       try {
-        const [part] = await inner.read(at, call);
-        if (part) return part;
+        const [part, ...others] = await inner.read(at, call);
+        // Of several parts, how they are one text to a range the source alone knows.
+        if (part && others.length === 0) return part;
       } catch (cause) {
         if (!(cause instanceof ResourceError && cause.kind === "too-large")) throw cause;
       }
@@ -120,14 +121,17 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
       const { path, query } = entry;
       const parts = await inner.read({ path, ...(query && { query }) }, call).catch(() => []);
       const texts = parts.flatMap(({ body }) => ("text" in body ? [body.text] : []));
-      const clean = texts.map((text) => maskSecrets(text).text);
+      const clean = await Promise.all(texts.map((text) => maskLongText(text, turn)));
+      const isPlain = texts.length > 0 && clean.every((text, at) => text === texts[at]);
+      if (isPlain) return { ...hit, entry };
       const said = [path, entry.title, entry.name, entry.description, ...clean].join("\n").toLowerCase();
-      const words = asked.toLowerCase().split(/\s+/);
-      // The backend may know other forms of a word.
-      const isSaid = (word: string) => said.includes(word.slice(0, Math.max(3, Math.ceil(word.length * 0.6))));
-      if (!words.every(isSaid)) return undefined;
+      // The backend may know other forms of a word; but what is put together is either said or not.
+      const isSaid = (word: string) =>
+        said.includes(/^[\p{L}\p{N}]+$/u.test(word) ? word.slice(0, Math.max(3, Math.ceil(word.length * 0.6))) : word);
+      if (!asked.toLowerCase().split(/\s+/).every(isSaid)) return undefined;
+      const { offset: _there, ...kept } = hit;
       const isWhole = hit.snippet !== undefined && clean.some((text) => text.includes(hit.snippet as string));
-      return isWhole ? { ...hit, entry } : { ...found, entry };
+      return isWhole ? { ...kept, entry } : { ...found, entry };
     }
 
     async function list(ask: ListAsk, call: Call): Promise<Page<Entry>> {
@@ -136,8 +140,11 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
     }
 
     /** Asked only where the inner source has the ability. */
-    const masked: Required<Pick<Source, "stat" | "children" | "complete" | "search" | "skills" | "skill">> = {
+    const masked: Required<
+      Pick<Source, "stat" | "children" | "complete" | "search" | "skills" | "skill" | "problems">
+    > = {
       search,
+      problems: async (call) => maskDeep(await inner.problems!(call)),
       stat: async (at, call) => maskEntry(await inner.stat!(at, call)),
       async children(at, ask, call) {
         const page = await inner.children!(at, ask, call);
@@ -196,10 +203,13 @@ function rangeOf({ meta }: Part): { readonly last: number; readonly total: numbe
   return typeof last === "number" && typeof total === "number" ? { last, total } : undefined;
 }
 
-/** Whether a person could read it: a text, or bytes of which nothing is known. */
-function isReadable({ body, mimeType = "application/octet-stream" }: Part): boolean {
-  return "text" in body || /^(?:text\/|application\/(?:octet-stream|json|xml|yaml|toml)\b)/.test(mimeType);
+/** Whether a person could read it: a text, or bytes that are not known to be something else. */
+function isReadable({ body, mimeType = "" }: Part): boolean {
+  return "text" in body || !unreadable.test(mimeType);
 }
+
+const unreadable =
+  /^(?:image\/(?!svg)|audio\/|video\/|font\/|application\/(?:pdf|zip|gzip|zstd|wasm|java-archive|x-(?:tar|bzip2?|xz|7z-compressed|rar-compressed)|vnd\.(?:openxmlformats|oasis|ms-|sqlite)))/;
 
 function sizeOf({ body }: Part): number {
   return "text" in body ? 2 * body.text.length : body.bytes.byteLength;

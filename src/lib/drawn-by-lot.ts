@@ -10,7 +10,11 @@ export function isRandom(secret: string): boolean {
   if (isPlaceholder(secret) || secret.length < 8) return false;
   // What people call things is made of words; so are paths, calls and versions.
   if (/^[a-z]+(?:[._/:-][a-z]+)*$/i.test(secret) && entropy(secret) < 3.9 && !isTorn(secret)) return false;
-  if (/^[\w$]+(?:\.[\w$]+)+$/.test(secret) && !/\d{3}/.test(secret)) return false;
+  if (
+    /^[\w$]+(?:\.[\w$]+)+$/.test(secret) &&
+    secret.split(".").every((each) => each.length < 10 || isMadeOfWords(each))
+  )
+    return false;
   if (/^[a-z_$][\w$]*$/i.test(secret) && isMadeOfWords(secret)) return false;
   if (isPath(secret) || isSpoken(secret)) return false;
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z\d]/].filter((kind) => kind.test(secret)).length;
@@ -82,7 +86,7 @@ function isSpoken(value: string): boolean {
   if (/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/u.test(value)) return true;
   const words = value.split(/[-_./:]+/);
   return (
-    words.length > 2 &&
+    words.length > (/[-_]\d{1,4}$/.test(value) ? 1 : 2) &&
     words.every((each) => /^(?:[A-Za-z]?[a-z]*[aeiouy][a-z]*\d?|v?\d{0,4}|\d{10,14}|[a-z]{1,4})$/.test(each))
   );
 }
@@ -100,7 +104,7 @@ function isPath(value: string): boolean {
 export function isPlaceholder(value: string): boolean {
   return (
     new Set(value.toLowerCase()).size < 5 ||
-    /example|placeholder|change[-_]?me|your[-_]|x{5}|\.\.\.|…|\*{3}|<|redacted|masked|dummy|sample|process\.env|secrets\.|env\[/i.test(
+    /example|placeholder|change[-_]?me|your[-_]|x{5}|\.\.\.|…|\*{3}|<|redacted|masked|dummy|sample|process\.env|\$\{|secrets\.|env\[/i.test(
       value,
     ) ||
     /^(?:\$[{(]|\$[A-Z\d_]+$|%\w+%$|\{|#\{)/.test(value) ||

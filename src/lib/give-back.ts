@@ -14,7 +14,7 @@ type Collect = (how: { readonly type: "major"; readonly flavor: "last-resort" })
 /** From here on, in the thread that calls it. Keeps nothing alive. */
 export function giveBackWhenIdle(): void {
   const { getHeapStatistics, setFlagsFromString } = process.getBuiltinModule("node:v8");
-  let before: ReturnType<typeof performance.eventLoopUtilization> | undefined;
+  let before = performance.eventLoopUtilization();
   let delayMs = busyMs;
   /** The least that was held. */
   let heldBytes = getHeapStatistics().total_physical_size;
@@ -24,7 +24,7 @@ export function giveBackWhenIdle(): void {
 
   function look(): void {
     const now = performance.eventLoopUtilization();
-    const isIdle = before !== undefined && performance.eventLoopUtilization(now, before).utilization < idleShare;
+    const isIdle = performance.eventLoopUtilization(now, before).utilization < idleShare;
     before = now;
     // The first idle moment may be a pause.
     const isResting = isIdle && delayMs > busyMs;

@@ -1,11 +1,11 @@
 /** Where secrets stand that no beginning gives away: in URLs, headers and commands, and behind a name that says what they are. */
 import type { Rule } from "./secret-rules.ts";
 
-const quotedOrBare = String.raw`(?:\\{0,3}"([^"\s\\]{8,500})\\{0,3}"|\\{0,3}'([^'\s\\]{8,500})\\{0,3}'|([^\s"'${"`"},;(){}[\]<>\\]{12,500}))`;
+const quotedOrBare = String.raw`(?:\\{0,3}"([^"\s\\]{8,500})\\{0,3}"|\\{0,3}'([^'\s\\]{8,500})\\{0,3}'|${"`"}([^${"`"}\s\\]{8,500})${"`"}|([^\s"'${"`"},;(){}[\]<>\\]{8,500}))`;
 
 /** How names of secrets end. A place in a list is called a token, too. */
 const secretName =
-  String.raw`(?:secret|passw(?:or)?d|(?<![a-z])pass|(?<=require)pass|pwd|(?<=[_.-])pw|passphrase|(?:api|app|access|secret|signing|encryption|private|master|account|hmac|shared|consumer|license)[_-]?key(?:_base)?|` +
+  String.raw`(?:secret|passw(?:or)?d|(?<![a-z])pass|(?<=require)pass|pwd|(?<=[_.-]|bind|root)pw|(?<![a-z])psk|passphrase|(?:api|app|access|secret|signing|encryption|private|master|account|hmac|shared|consumer|license|auth|session|service|storage|secure|aes)[_-]?key(?:_base)?|` +
   String.raw`(?<!page[_-]?|next[_-]?|sync[_-]?|continuation[_-]?|cursor[_-]?)token|credential|auth|パスワード|暗証番号|暗証|トークン|シークレット|秘密鍵|(?:API|ＡＰＩ|認証)キー)` +
   String.raw`s?(?:[_-]?(?:id|base|base64|value|hash|string|prod(?:uction)?|live|dev|staging))?`;
 
@@ -14,14 +14,14 @@ const notAName = String.raw`(?<!\d:|checksum\/)`;
 
 /** From a name to its value, in the spellings of formats and languages. */
 const ways: readonly string[] = [
-  // name = value, "name": "value", 'name' => 'value', name := value; also in the next line where it is indented.
-  String.raw`\\{0,3}["'\])]{0,2}[ \t]{0,8}(?::=|=>|[:=：＝])[ \t]{0,8}(?:!!\w{1,10}[ \t]{1,4})?(?:[>|][-+]?[ \t]{0,4})?(?:\r?\n[ \t]{1,40})?`,
+  // name = value, "name": "value", 'name' => 'value', name := value, name: type = value; also in the next line where it is indented.
+  String.raw`\\{0,3}["'\])]{0,2}[ \t]{0,8}(?::[ \t]{0,4}[&\w<>?.]{1,30}[ \t]{0,4}(?==))?(?::=|=>|[:=：＝])[ \t]{0,8}(?:!!\w{1,10}[ \t]{1,4})?(?:[>|][-+]?[ \t]{0,4})?(?:\r?\n[ \t]{1,40})?`,
   // {"name": "name", "value": "value"}, name="name" value="value", and the same in two lines of YAML.
   String.raw`\\{0,3}["']?[ \t]{0,4}(?:,|\r?\n|(?<=["'])[ \t])[ \t]{0,40}\\{0,3}["']?value\\{0,3}["']?[ \t]{0,4}[:=][ \t]{0,4}`,
   // variable "name" { … default = "value"
   String.raw`"[ \t]{0,4}\{[^{}]{0,200}?default[ \t]{0,8}=[ \t]{0,8}`,
-  // <name>value</name>
-  ">",
+  // <name>value</name>, <key>name</key> <string>value</string>
+  String.raw`(?:<\/key>\s{0,40}<string)?>`,
 ];
 
 export const places: readonly Rule[] = [
@@ -70,8 +70,15 @@ export const places: readonly Rule[] = [
   {
     kind: "a password in a command",
     hint: "-p",
-    pattern: /\b(?:mysql|mariadb|sshpass)\w{0,10}\b[^\n|;&]{0,200}? -p ?["']?([^\s"']{6,200})/g,
-    must: "random",
+    pattern:
+      /\b(?:mysql|mariadb|sshpass|docker|podman|helm|oc|az)\w{0,10}\b[^\n|;&]{0,200}? -p ?["']?([^\s"']{6,200})/g,
+    must: "unspoken",
+  },
+  {
+    kind: "a password in a command",
+    hint: "BY ",
+    pattern: /\bIDENTIFIED (?:WITH \w{1,40} )?BY (?:PASSWORD )?["']([^\s"']{6,200})/g,
+    must: "no placeholder",
   },
   {
     kind: "a password in a list of them",
@@ -98,10 +105,11 @@ export const places: readonly Rule[] = [
   },
   {
     kind: "a value that is called a secret",
-    hint: " ",
-    // --name value, set("name", "value"), and in .netrc: what follows must be nothing that could be said.
+    hint: "",
+    // --name value, set("name", "value"), name = call("value"), | name | value |, 名前は「値」, and in .netrc: what follows must be nothing
+    // that could be said.
     pattern: new RegExp(
-      String.raw`${notAName}${secretName}\\{0,3}["']?,?[ \t]{1,4}["']?([^\s"'${"`"},;(){}[\]<>\\]{12,500})`,
+      String.raw`${notAName}${secretName}\\{0,3}["'${"`"}]?(?:,?[ \t]{1,4}|[ \t]{0,4}\|[ \t]{0,4}|[はがを][ \t]{0,4}|[ \t]{0,4}[:=][ \t]{0,4}[\w.:-]{1,40}[ (]{1,2}(?=["']))["'${"`"}「『]?([^\s"'${"`"},;(){}[\]<>\\」』]{12,500})`,
       "gi",
     ),
     must: "unspoken",

@@ -1,6 +1,8 @@
 /** How well secrets are told from what looks like them, measured. */
 import { describe, expect, it } from "vitest";
 import { findSecrets, maskLongText, maskSecrets } from "./secrets.ts";
+import { moreLookAlikes } from "./secrets-alike.corpus.ts";
+import { secretsInUse } from "./secrets-in-use.corpus.ts";
 import { lookAlikes, plantedSecrets } from "./secrets.corpus.ts";
 
 const seeds = [1, 20_260_728, 99_991];
@@ -21,6 +23,14 @@ describe("of secrets as their makers make them", () => {
       const pieces = [secret, secret.slice(-12), secret.slice(Math.floor(secret.length / 2)).slice(0, 12)];
       return pieces.some((piece) => masked.includes(piece));
     });
+    expect(tally(missed.map(({ kind }) => kind))).toEqual({});
+  });
+
+  it.each(seeds)("every one is masked wherever people leave it (seed %i)", (seed) => {
+    const planted = secretsInUse(seed, 12);
+    expect(planted.length).toBeGreaterThan(1900);
+    expect(planted.every(({ text, secret }) => text.includes(secret))).toBe(true);
+    const missed = planted.filter(({ text, secret }) => maskSecrets(text).text.includes(secret));
     expect(tally(missed.map(({ kind }) => kind))).toEqual({});
   });
 
@@ -53,9 +63,10 @@ it("a long text is masked as a short one is, wherever it is cut, while others ha
 
 describe("of what looks like secrets", () => {
   it.each(seeds)("fewer than one in a hundred is taken for one (seed %i)", (seed) => {
-    const alikes = lookAlikes(seed, 6000);
-    const alarms = alikes.filter(({ text }) => findSecrets(text).length > 0);
-    expect(alarms.length / alikes.length, JSON.stringify(tally(alarms.map(({ kind }) => kind)))).toBeLessThan(0.01);
+    for (const alikes of [lookAlikes(seed, 6000), moreLookAlikes(seed, 3000)]) {
+      const alarms = alikes.filter(({ text }) => findSecrets(text).length > 0);
+      expect(alarms.length / alikes.length, JSON.stringify(tally(alarms.map(({ kind }) => kind)))).toBeLessThan(0.01);
+    }
   });
 });
 

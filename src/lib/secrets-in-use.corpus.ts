@@ -60,6 +60,12 @@ const settings: readonly ((name: string, value: string) => string)[] = [
   (name, value) => `${name}: >-\r\n    ${value}\r\n`,
   (name, value) => `variable "${name}" {\n  type    = string\n  default = "${value}"\n}`,
   (name, value) => `${name}: https://host.internal/?${name}=${value}`,
+  (name, value) => `const ${name}: &str = "${value}";`,
+  (name, value) => `$${name} = ConvertTo-SecureString "${value}" -AsPlainText`,
+  (name, value) => `- ${name}: \`${value}\``,
+  (name, value) => `| ${name} | ${value} |`,
+  (name, value) => `本番の${name}は「${value}」です。`,
+  (name, value) => `<key>${name}</key>\n<string>${value}</string>`,
 ];
 const names =
   "api_key client_secret accessToken DB_PASS SECRET_KEY_BASE hmac_key ADMIN_PW パスワード APIキー トークン".split(" ");
@@ -72,6 +78,9 @@ const spots: Readonly<Record<string, (secret: string, lot: Lot) => string>> = {
   sshpass: (secret) => `sshpass -p '${secret}' ssh root@host.internal`,
   redis: (secret) => `    command: redis-server --requirepass ${secret}`,
   pgpass: (secret) => `db.internal:5432:app:svc:${secret}\r\n`,
+  SQL: (secret) => `ALTER USER 'app'@'%' IDENTIFIED BY '${secret}';`,
+  "docker login": (secret) => `docker login -u ci -p ${secret} registry.internal`,
+  LDAP: (secret) => `bindpw ${secret}`,
   Oracle: (secret) => `jdbc:oracle:thin:scott/${secret}@//db.internal:1521/svc`,
   "a header": (secret) => `Authorization: Token ${secret}`,
   "a registry": (secret) => JSON.stringify({ auths: { "registry.internal": { auth: encode(`ci:${secret}`) } } }),
@@ -80,6 +89,10 @@ const spots: Readonly<Record<string, (secret: string, lot: Lot) => string>> = {
     JSON.stringify({ kty: "OKP", x: draw(safe, 43), d: `${secret}${draw(safe, 19)}` }),
   PuTTY: (secret, { draw }) => `Private-Lines: 2\n${secret}${draw(base64, 40)}\n${draw(base64, 20)}\nPrivate-MAC: 0\n`,
 };
+
+function marks(which: string): string {
+  return `-----${which} ${"PRIVATE"} KEY-----`;
+}
 
 function uuid({ draw }: Lot): string {
   return [8, 4, 4, 4, 12].map((length) => draw(hex, length)).join("-");
@@ -108,7 +121,6 @@ export function secretsInUse(seed: number, rounds: number): readonly Planted[] {
       const secret = `${draw(word, 23)}7`;
       add(kind, at(secret, lot), secret);
     }
-    const marks = (which: string) => `-----${which} ${"PRIVATE"} KEY-----`;
     const lines = Array.from({ length: 5 }, () => draw(base64, 64));
     const key = `${[marks("BEGIN"), ...lines, marks("END")].join("\n")}\n`;
     const secret = lines[3]!.slice(8, 40);

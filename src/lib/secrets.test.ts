@@ -22,6 +22,8 @@ const secrets: readonly (readonly [text: string, secret: string])[] = [
   [`DATABASE_URL=postgres://app:${p("t4Kx", "9Qz!2m")}@db.internal:5432/app`, p("t4Kx", "9Qz!2m")],
   [`git clone https://ci:${p("f8d2", "71bc93ae")}@git.internal/x.git`, p("f8d2", "71bc93ae")],
   [`password: "${p("vK7#", "pQ2x!zR9")}"`, p("vK7#", "pQ2x!zR9")],
+  [`Authorization: Bearer ${p("aB3dE5", ".gH7jK9mN2pQ4rS6t")}`, p("aB3dE5", ".gH7jK9mN2pQ4rS6t")],
+  [`DB_PASSWORD=${p("kR4v", "Tz9pQ")}`, p("kR4v", "Tz9pQ")],
   [`CLIENT_SECRET='${p("8f14e45f", "ceea167a5a36dedd4bea2543")}'`, p("8f14e45f", "ceea167a5a36dedd4bea2543")],
   [`{"api_key": "${p("Zx81", "Kq0Lm27VbN5c")}"}`, p("Zx81", "Kq0Lm27VbN5c")],
   [`const token = "${p("d41d8cd9", "8f00b204e9800998ecf8427e")}";`, p("d41d8cd9", "8f00b204e9800998ecf8427e")],
@@ -119,16 +121,27 @@ describe("secrets", () => {
 
   it("take no longer to look for in what is made to be slow", () => {
     for (const piece of [
-      ..."password=|eyJ|a://b:|sk-|Bearer |:AA|.atlasv1.|AccountKey=|a:///:@|-us".split("|"),
+      ..."password=|eyJ|a://b:|sk-|Bearer |:AA|.atlasv1.|AccountKey=|a:///:@|-us|パスワード：|mysql x -px |-u a:".split(
+        "|",
+      ),
+      ...'password"|password" { default|password: >-|tokentokentoken=|cGFzc3dvcmQ9|"kty" "d":"|a:11:a:a:|aaa8Q~'.split(
+        "|",
+      ),
       "-----BEGIN PRIVATE KEY-----\n",
       "-----END PRIVATE KEY-----\n",
       "-----BEGIN PRIVATE KEY-----\nabcdefgh\n",
       "abcdefgh\n-----END PRIVATE KEY-----\n",
       "-----BEGIN PRIVATE KEY-----",
+      "kind: Secret\ndata:\n  a: aaaaaaaaaa\n---\n",
       "\n",
     ]) {
-      const text = piece.repeat(20_000);
+      const text = piece.repeat(Math.ceil(200_000 / piece.length));
       expect(maskSecrets(text).text.length).toBeGreaterThan(0);
     }
+  });
+
+  it("are seen in what is none itself", () => {
+    const secret = p("Zx81", "Kq0Lm27VbN5c");
+    expect(maskSecrets(`callback_token: /auth/user?password=${secret}`).text).not.toContain(secret);
   });
 });

@@ -27,7 +27,7 @@ const musts: Readonly<Record<NonNullable<Rule["must"]>, (secret: string) => bool
   none: () => true,
   "no placeholder": (secret) => !isPlaceholder(secret),
 };
-const all: readonly Rule[] = [...rules, ...places];
+const known: readonly Rule[] = [...rules, ...places];
 
 /** In order and disjoint. */
 export function findSecrets(text: string): readonly Secret[] {
@@ -37,7 +37,7 @@ export function findSecrets(text: string): readonly Secret[] {
 
 function findPlain(text: string): Secret[] {
   const found = [...findPrivateKeys(text), ...findSecretObjects(text)];
-  for (const { kind, hint, pattern, must = "varied" } of all) {
+  for (const { kind, hint, pattern, must = "varied" } of known) {
     if (!text.includes(hint)) continue;
     pattern.lastIndex = 0;
     let looked = 0;

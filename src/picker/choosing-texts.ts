@@ -95,7 +95,8 @@ export const choosingInEnglish = {
     saved: (name: string) => `Saved as “${name}”`,
     copy: "Copy for the config",
     unsupported:
-      "This server does not save sets from here: name save_set under server.tools in its config, or paste the set into the config yourself",
+      "Copied, the set can be pasted into the server's config (pressmark.config.yaml). To save sets from here, write this into the config instead (it names the tools that there are, and save_set with them), and start the server again:",
+    copyTools: "Copy this",
     open: "Open:",
     opened: (name: string) => `“${name}” is open`,
     none: "none saved yet",
@@ -189,7 +190,8 @@ export const choosingInJapanese: typeof choosingInEnglish = {
     saved: (name) => `「${name}」として保存しました`,
     copy: "設定用にコピー",
     unsupported:
-      "このサーバーではここからセットを保存できません。設定の server.tools に save_set を加えるか、コピーして設定に貼り付けてください",
+      "コピーしたセットは、サーバーの設定（pressmark.config.yaml）に貼り付けられます。ここから保存できるようにするには、代わりに次の行（提供するツールの一覧に save_set を加えたもの）を設定に書き、サーバーを起動し直してください。",
+    copyTools: "これをコピー",
     open: "開く：",
     opened: (name) => `「${name}」を開きました`,
     none: "保存されたセットはありません",

@@ -7,13 +7,22 @@ interface CopyProps {
   readonly label: string;
   readonly text: () => Promise<string>;
   readonly disabled?: boolean;
+  readonly isSmall?: boolean;
   /** What to say once it is copied; "Copied" unless said. */
   readonly done?: () => string;
   /** Says it elsewhere, where it moves none of the buttons beside it. */
   readonly say?: (text: string) => void;
 }
 
-export function CopyButton({ texts, label, text, disabled = false, done = () => texts.copied, say }: CopyProps) {
+export function CopyButton({
+  texts,
+  label,
+  text,
+  disabled = false,
+  isSmall = false,
+  done = () => texts.copied,
+  say,
+}: CopyProps) {
   const [said, setSaid] = useState("");
   const tell = say ?? setSaid;
   async function copy(): Promise<void> {
@@ -26,7 +35,7 @@ export function CopyButton({ texts, label, text, disabled = false, done = () => 
   }
   return (
     <>
-      <button type="button" disabled={disabled} onClick={() => void copy()}>
+      <button type="button" class={isSmall ? "small" : ""} disabled={disabled} onClick={() => void copy()}>
         {label}
       </button>
       {!say && (

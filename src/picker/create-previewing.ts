@@ -62,7 +62,8 @@ export function createPreviewing(desk: Desk): Previewing {
       }
       if (call.signal.aborted) return;
       const rest = next === undefined ? {} : { next };
-      desk.change({ preview: { ...nothing, resource, status: "ready", ...whole, ...rest, updatedAt } });
+      const now = changedAt(resource, updatedAt);
+      desk.change({ preview: { ...nothing, resource: now, status: "ready", ...whole, ...rest, updatedAt } });
     } catch (cause) {
       if (call.signal.aborted) return;
       if (isMissing(cause)) set({ isGone: true });
@@ -148,6 +149,12 @@ export function createPreviewing(desk: Desk): Previewing {
 function failure(cause: unknown): Partial<Preview> {
   const problemKind = cause instanceof ResourceError ? cause.kind : "unexpected";
   return { status: "failed", problem: messageOf(cause), problemKind };
+}
+
+/** How large it was says nothing of how large it is. */
+function changedAt(before: Resource, at: string): Resource {
+  const { size: _, ...resource } = before;
+  return { ...resource, annotations: { ...resource.annotations, lastModified: at } };
 }
 
 function isMissing(cause: unknown): boolean {

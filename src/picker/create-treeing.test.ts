@@ -31,6 +31,7 @@ function serve() {
       return { items: [] };
     },
     list: async () => ({ items: [] }),
+    listFreshness: { ttlMs: 0, scope: "private" },
     children(_uri, { cursor }) {
       const answer = Promise.withResolvers<Page<Resource>>();
       questions.push({ cursor, answer });

@@ -7,7 +7,10 @@ import { languageFor } from "./texts.ts";
 
 export type { Resource, Resources } from "../resources.ts";
 
-/** `<pressmark-picker>`. Fires "choose" when the person hands over what they chose. */
+/**
+ * `<pressmark-picker>`. Fires "choose" when the person hands over what they chose. Taken out of the page it watches nothing any more;
+ * put back, it begins anew.
+ */
 export interface PickerElement extends HTMLElement {
   /** What is shown. Another one begins anew. */
   resources: Resources | undefined;
@@ -49,6 +52,11 @@ export function definePicker(name = "pressmark-picker"): void {
     set resources(next: Resources | undefined) {
       if (next === this.#resources) return;
       this.#resources = next;
+      this.#begin();
+    }
+
+    #begin(): void {
+      const next = this.#resources;
       this.#ended.abort();
       this.#ended = new AbortController();
       this.#picker = next && createPicker(async () => next, this.#ended.signal);
@@ -68,11 +76,16 @@ export function definePicker(name = "pressmark-picker"): void {
       if (early) {
         Reflect.deleteProperty(this, "resources");
         this.resources = early;
-      } else this.#draw();
+      } else if (this.#ended.signal.aborted) this.#begin();
+      else this.#draw();
     }
 
     disconnectedCallback(): void {
       render(null, this.#root);
+      // Unless it was only moved.
+      queueMicrotask(() => {
+        if (!this.isConnected) this.#ended.abort();
+      });
     }
 
     attributeChangedCallback(): void {

@@ -42,7 +42,7 @@ export function FiltersBar({ picker, language: { texts } }: Shared) {
           </select>
         </div>
       ))}
-      <button type="button" disabled={!isFiltered(search.filters)} onClick={() => picker.filter(noFilters)}>
+      <button type="button" aria-disabled={!isFiltered(search.filters)} onClick={() => picker.filter(noFilters)}>
         {filter.reset}
       </button>
     </div>

@@ -1,8 +1,9 @@
 /** What a model would read of one resource, as a person reads it. */
 import type { ComponentChild } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { nameIn } from "../client/tree-of.ts";
 import type { Shared } from "./app.tsx";
-import { Crumbs, nameOf } from "./crumbs.tsx";
+import { CopyButton } from "./copy-button.tsx";
 import { Failed, News } from "./preview-states.tsx";
 import type { Preview } from "./state.ts";
 import { Tabs } from "./tabs.tsx";
@@ -36,13 +37,24 @@ export function PreviewPane({ picker, language, now }: Shared & { readonly now: 
   const facts = [
     resource.mimeType ?? texts.unknownType,
     ...(resource.size === undefined ? [] : [inUnits(resource.size)]),
-    ...(changed === undefined || updatedAt !== undefined ? [] : [texts.changed(ago(changed, now, code))]),
+    ...(changed === undefined ? [] : [texts.changed(ago(changed, now, code))]),
   ];
+  const folder = wayTo(tree.roots, uri).at(-1);
   return (
     <>
       <div class="about">
-        <Crumbs {...{ picker, language, uri, roots: wayTo(tree.roots, uri) }} />
         <h2>{resource.title ?? resource.name}</h2>
+        <div class="where">
+          <code class="uri" title={uri}>
+            {uri}
+          </code>
+          <CopyButton key={uri} texts={texts} label={texts.copyUri} text={async () => uri} isSmall />
+          {folder !== undefined && (
+            <button type="button" class="small" onClick={() => picker.reveal(folder)}>
+              {texts.showFolder}
+            </button>
+          )}
+        </div>
         <p class="facts">{facts.join(" · ")}</p>
         <div class="actions">
           <button type="button" aria-pressed={isChosen} onClick={() => picker.toggle(resource)}>
@@ -56,7 +68,7 @@ export function PreviewPane({ picker, language, now }: Shared & { readonly now: 
             choose={setFace}
           />
         </div>
-        <News {...{ texts, isGone }} when={updatedAt === undefined ? "" : ago(updatedAt, now, code)} />
+        <News {...{ texts, isGone }} when={updatedAt === undefined ? "" : timeOf(updatedAt, code)} />
       </div>
       <div class="content" ref={scroll} tabIndex={0} role="region" aria-label={texts.preview}>
         <div class="face" id="preview-face" role="tabpanel" aria-labelledby={`tab-${face}`}>
@@ -86,8 +98,13 @@ export function PreviewPane({ picker, language, now }: Shared & { readonly now: 
   );
 
   function follow(to: string): void {
-    picker.preview({ uri: to, name: nameOf(to) });
+    picker.preview({ uri: to, name: nameIn(to) });
   }
+}
+
+/** By the clock: a word that grows older would be read out again and again. */
+function timeOf(iso: string, code: string): string {
+  return new Date(iso).toLocaleTimeString(code);
 }
 
 interface FacesProps extends Pick<Shared, "language"> {

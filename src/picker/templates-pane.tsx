@@ -10,6 +10,14 @@ import { has } from "./tray.ts";
 export function TemplatesPane({ picker, language }: Shared) {
   const { texts } = language;
   const { status, items, problem, filling } = picker.state.templates;
+  const list = useRef<HTMLUListElement>(null);
+  const left = useRef(-1);
+  const at = filling ? items.findIndex(({ uriTemplate }) => uriTemplate === filling.template.uriTemplate) : -1;
+  useEffect(() => {
+    // Whoever comes back to the list stands where they left it.
+    if (at < 0) list.current?.children[left.current]?.querySelector("button")?.focus();
+    left.current = at;
+  }, [at]);
   if (filling) return <FillingView {...{ picker, language, filling }} />;
   if (status === "idle" || status === "loading")
     return (
@@ -30,7 +38,7 @@ export function TemplatesPane({ picker, language }: Shared) {
   if (items.length === 0) return <p class="state">{texts.template.none}</p>;
   return (
     <div class="pane">
-      <ul class="templates" aria-label={texts.template.title}>
+      <ul ref={list} class="templates" aria-label={texts.template.title}>
         {items.map((template) => (
           <li key={template.uriTemplate}>
             <button type="button" class="line" onClick={() => picker.fill(template)}>

@@ -31,7 +31,7 @@ export function TrayList({ picker, language: { texts, code } }: Shared) {
     const from = tray.findIndex(({ resource }) => resource.uri === dragged);
     const chosen = tray[from];
     if (chosen && target !== undefined)
-      move(chosen.resource.uri, chosen.resource.name, target > from ? target - 1 : target);
+      move(chosen.resource.uri, chosen.resource.title ?? chosen.resource.name, target > from ? target - 1 : target);
     setDragged(undefined);
     setTarget(undefined);
   }
@@ -51,78 +51,93 @@ export function TrayList({ picker, language: { texts, code } }: Shared) {
           drop();
         }}
       >
-        {tray.map(({ resource: { uri, name, ...rest }, tokens }, index) => (
-          <li
-            key={uri}
-            class={dragged === undefined ? "" : uri === dragged ? "dragged" : index === target ? "target" : ""}
-            draggable
-            onDragStart={(event) => {
-              setDragged(uri);
-              event.dataTransfer?.setData("text/uri-list", uri);
-              if (event.dataTransfer) event.dataTransfer.effectAllowed = "copyMove";
-            }}
-            onDragEnd={() => {
-              setDragged(undefined);
-              setTarget(undefined);
-            }}
-            onKeyDown={(event) => {
-              const by = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : 0;
-              if (!event.altKey || by === 0) return;
-              event.preventDefault();
-              move(uri, name, index + by);
-            }}
-          >
-            <span class="grip" aria-hidden="true">
-              ⠿
-            </span>
-            <button
-              type="button"
-              class="link name"
-              title={uri}
-              aria-keyshortcuts="Alt+ArrowUp Alt+ArrowDown"
-              onClick={() => picker.preview({ uri, name, ...rest })}
+        {tray.map(({ resource, tokens }, index) => {
+          const { uri } = resource;
+          const name = resource.title ?? resource.name;
+          return (
+            <li
+              key={uri}
+              class={dragged === undefined ? "" : uri === dragged ? "dragged" : index === target ? "target" : ""}
+              draggable
+              onDragStart={(event) => {
+                setDragged(uri);
+                event.dataTransfer?.setData("text/uri-list", uri);
+                if (event.dataTransfer) event.dataTransfer.effectAllowed = "copyMove";
+              }}
+              onDragEnd={() => {
+                setDragged(undefined);
+                setTarget(undefined);
+              }}
+              onKeyDown={(event) => {
+                const by = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : 0;
+                if (!event.altKey || by === 0) return;
+                event.preventDefault();
+                move(uri, name, index + by);
+              }}
             >
-              {name}
-            </button>
-            <span class="fact">
-              {tokens === undefined
-                ? texts.counting
-                : tokens === "none"
-                  ? texts.noTokens
-                  : texts.tokens(number.format(tokens))}
-            </span>
-            <button
-              type="button"
-              class="small"
-              aria-label={texts.up(name)}
-              disabled={index === 0}
-              onClick={() => move(uri, name, index - 1)}
-            >
-              ↑
-            </button>
-            <button
-              type="button"
-              class="small"
-              aria-label={texts.down(name)}
-              disabled={index === tray.length - 1}
-              onClick={() => move(uri, name, index + 1)}
-            >
-              ↓
-            </button>
-            <button
-              type="button"
-              class="small"
-              aria-label={texts.unchoose(name)}
-              onClick={() => picker.toggle({ uri, name, ...rest })}
-            >
-              ×
-            </button>
-          </li>
-        ))}
+              <span class="grip" aria-hidden="true">
+                ⠿
+              </span>
+              <button
+                type="button"
+                class="link name"
+                title={uri}
+                aria-keyshortcuts="Alt+ArrowUp Alt+ArrowDown"
+                onClick={() => picker.preview(resource)}
+              >
+                {name}
+              </button>
+              <span class="fact">
+                {tokens === undefined
+                  ? texts.counting
+                  : tokens === "none"
+                    ? texts.noTokens
+                    : texts.tokens(number.format(tokens))}
+              </span>
+              <button
+                type="button"
+                class="small"
+                aria-label={texts.up(name)}
+                aria-disabled={index === 0}
+                onClick={() => move(uri, name, index - 1)}
+              >
+                ↑
+              </button>
+              <button
+                type="button"
+                class="small"
+                aria-label={texts.down(name)}
+                aria-disabled={index === tray.length - 1}
+                onClick={() => move(uri, name, index + 1)}
+              >
+                ↓
+              </button>
+              <button
+                type="button"
+                class="small"
+                aria-label={texts.unchoose(name)}
+                onClick={({ currentTarget }) => {
+                  leave(currentTarget);
+                  picker.toggle(resource);
+                }}
+              >
+                ×
+              </button>
+            </li>
+          );
+        })}
       </ol>
       <p class="unseen" role="status">
         {said}
       </p>
     </>
   );
+}
+
+/** What goes hands the focus on: to the same button of its neighbour, or to the tray where it was the last. */
+function leave(button: HTMLButtonElement): void {
+  const item = button.closest("li");
+  const next = (item?.nextElementSibling ?? item?.previousElementSibling)?.querySelector("button:last-child");
+  const heir = next ?? button.closest(".tray")?.querySelector("[aria-controls=sets]");
+  if (heir instanceof HTMLElement) heir.focus();
 }

@@ -58,7 +58,7 @@ export function TrayPane({ picker, language, use }: Shared & Pick<AppProps, "use
         >
           {texts.set.title}
         </button>
-        <button type="button" disabled={tray.length === 0} onClick={picker.clearTray}>
+        <button type="button" aria-disabled={tray.length === 0} onClick={picker.clearTray}>
           {texts.clear}
         </button>
         <span class="said" role="status">

@@ -62,7 +62,15 @@ export function SetsPanel({ picker, language: { texts } }: Shared) {
           />
         )}
       </form>
-      {!maySave && <p class="quiet">{words.unsupported}</p>}
+      {!maySave && (
+        <>
+          <p class="quiet">{words.unsupported}</p>
+          <div class="actions">
+            <code>{toolsConfig(tools)}</code>
+            <CopyButton texts={texts} label={words.copyTools} text={async () => `${toolsConfig(tools)}\n`} isSmall />
+          </div>
+        </>
+      )}
       <div class="actions">
         <span>{words.open}</span>
         {sets.status === "loading" && <span>{texts.loading}</span>}
@@ -77,6 +85,17 @@ export function SetsPanel({ picker, language: { texts } }: Shared) {
       <p role="status">{said}</p>
     </div>
   );
+}
+
+/** The tools that a page is offered; and those that only others are, where it is not said which there are. */
+const reading = ["search_resources", "list_resources", "read_resource", "gather_context"];
+const others = ["pick_resources", "actions"];
+
+/** A config names all tools or none: save_set beside those that are there now. */
+function toolsConfig(tools: ReadonlySet<string>): string {
+  const there = reading.filter((name) => tools.has(name));
+  const names = [...there, ...(there.length === reading.length ? others : []), "save_set"];
+  return `server: { tools: [${names.join(", ")}] }`;
 }
 
 /** As it stands in the server's config; JSON strings are strings of YAML, too. */

@@ -165,14 +165,13 @@ export function TreePane({ picker, language, box, place, now }: TreeProps) {
   const here = activeRow?.kind === "resource" ? activeRow.resource : undefined;
   return (
     <>
-      <div class="here">{here && <Here {...{ picker, language, now }} resource={here} />}</div>
+      <div class="here">{here && <Here {...{ picker, language }} resource={here} />}</div>
       <div
         ref={box}
         class="tree"
         role="tree"
         tabIndex={0}
         aria-label={texts.tree}
-        aria-multiselectable="true"
         aria-activedescendant={`row-${at}`}
         onKeyDown={onKeyDown}
         onScroll={({ currentTarget: { scrollTop, clientHeight } }) => setView({ top: scrollTop, height: clientHeight })}

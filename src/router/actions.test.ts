@@ -83,6 +83,9 @@ it("a huge input is not repeated in what is said of it", async () => {
   const { message, details } = await refusal(house().act(input), ["invalid"], "a huge input");
   expect(message.length).toBeLessThan(1000);
   expect(JSON.stringify(details).length).toBeLessThan(20_000);
+  const named: SourceAction = { ...(greet as SourceAction), input: (zod) => zod.record(zod.string(), zod.number()) };
+  const long = house(openPolicy, { named }).act({ ["x".repeat(100_000)]: "no number" }, { name: "named" });
+  expect(JSON.stringify((await refusal(long, ["invalid"], "a long name")).details).length).toBeLessThan(200);
 });
 
 it("what is not there, and what is of a mount that the caller may not see, are refused in the same words", async () => {

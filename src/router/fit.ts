@@ -1,7 +1,7 @@
 /** What a stranger sent, as a schema says it must be, or the fields that do not fit. */
 import type { z } from "zod";
 import { invalid, quote } from "../errors.ts";
-import { nearest } from "../lib/nearest.ts";
+import { issueWords, meantBranch } from "../lib/issue-words.ts";
 
 type Issue = z.core.$ZodIssue;
 
@@ -26,13 +26,11 @@ function note(issue: Issue, above: readonly PropertyKey[], root: unknown, fields
     if (!fields.has(spell(at))) fields.set(spell(at), why);
   };
   if (issue.code === "unrecognized_keys") {
-    for (const key of issue.keys) say([...path, key.slice(0, 80)], "is not known here");
+    for (const key of issue.keys) say([...path, key], "is not known here");
     return;
   }
   if (issue.code === "invalid_union") {
-    // The branch that got furthest is the one that was meant.
-    const depth = (branch: readonly Issue[]) => Math.max(0, ...branch.map((each) => each.path.length));
-    const [meant = []] = issue.errors.toSorted((one, other) => depth(other) - depth(one));
+    const meant = meantBranch(issue.errors);
     if (meant.length > 0) {
       for (const each of meant) note(each, path, root, fields);
       return;
@@ -45,33 +43,16 @@ function note(issue: Issue, above: readonly PropertyKey[], root: unknown, fields
 /** As it would be written in a program: `result.llm_votes[0].provider`. */
 function spell(path: readonly PropertyKey[]): string {
   return path
-    .map((key, at) => (typeof key === "number" ? `[${key}]` : `${at === 0 ? "" : "."}${String(key)}`))
+    .map((key, at) => (typeof key === "number" ? `[${key}]` : `${at === 0 ? "" : "."}${String(key).slice(0, 80)}`))
     .join("");
 }
 
 function sentence(issue: Issue, value: unknown): string {
-  // What a schema says in words of its own is what is to be said.
-  if (!/^(?:Invalid|Too |Unrecognized)/.test(issue.message)) return issue.message;
-  switch (issue.code) {
-    case "invalid_type":
-      return value === undefined ? "is missing" : `must be ${typeNames[issue.expected] ?? issue.expected}`;
-    case "too_small":
-    case "too_big": {
-      const isLeast = issue.code === "too_small";
-      const bound = Number(isLeast ? issue.minimum : issue.maximum);
-      const unit = issue.origin === "string" ? " characters" : issue.origin === "array" ? " entries" : "";
-      if (isLeast && bound === 1 && unit !== "") return "must not be empty";
-      return `must ${unit ? "have" : "be"} ${isLeast ? "at least" : "at most"} ${bound}${unit}`;
-    }
-    case "invalid_value": {
-      const allowed = issue.values.map(String);
-      const meant = typeof value === "string" ? nearest(value.slice(0, 80), allowed) : undefined;
-      if (meant) return `must be one that is known; did you mean ${quote(meant)}?`;
-      return `must be ${allowed.length === 1 ? "" : "one of "}${allowed.map((each) => quote(each)).join(", ")}`;
-    }
-    default:
-      return "is not what may stand here";
-  }
+  return issueWords(issue, {
+    wrongType: (expected) => (value === undefined ? "is missing" : `must be ${typeNames[expected] ?? expected}`),
+    meant: (name) => `must be one that is known; did you mean ${quote(name)}?`,
+    given: typeof value === "string" ? value.slice(0, 80) : undefined,
+  });
 }
 
 const typeNames: Readonly<Record<string, string>> = {

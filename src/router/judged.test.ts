@@ -4,18 +4,26 @@ import { openPolicy } from "../access/policy.ts";
 import { notFound } from "../errors.ts";
 import { withStandardLayers } from "../layers/standard.ts";
 import type { Call, Page } from "../resources.ts";
-import type { Entry, Source } from "../source.ts";
+import type { Entry, Source, SourceChange } from "../source.ts";
 import { createClock } from "../testing/clock.ts";
 import { createResources } from "./create-resources.ts";
 
 const as = (id: string): Call => ({ caller: { id }, signal: new AbortController().signal });
 const entries: readonly Entry[] = [{ path: "for-alice" }, { path: "for-all" }, { path: "was-for-alice" }];
+const updated = (name: string) => ({ kind: "updated", uri: `m://${name}` });
 const page: Page<Entry> = { items: entries };
 
 /** What is said of a third thing changes while it is read. */
-function createSource(): Source {
+function createSource(told: Promise<readonly SourceChange[]>): Source {
   let isTakenBack = false;
   return {
+    async watch({ signal }) {
+      const over = new Promise<undefined>((resolve) => signal.addEventListener("abort", () => resolve(undefined)));
+      return (async function* changes() {
+        yield* (await Promise.race([told, over])) ?? [];
+        await over;
+      })();
+    },
     list: async () => page,
     children: async () => page,
     stat: async ({ path }) => ({ path }),
@@ -33,8 +41,9 @@ function createSource(): Source {
 }
 
 it("hides from each caller what its source hides, through every door, and keeps no answer for others", async () => {
-  const { tools } = createClock();
-  const source = withStandardLayers(createSource(), { name: "m" }, tools);
+  const { tools, advance } = createClock();
+  const told = Promise.withResolvers<readonly SourceChange[]>();
+  const source = withStandardLayers(createSource(told.promise), { name: "m" }, tools);
   const mounts = [{ name: "m", base: "m://", source, freshness: { scope: "public" as const } }];
   const house = createResources({ mounts, policy: openPolicy, tools, cursorKey: new Uint8Array(32) });
   const seen = async (call: Call) => {
@@ -53,6 +62,23 @@ it("hides from each caller what its source hides, through every door, and keeps 
   expect(await house.read("m://for-alice", as("alice"))).toMatchObject({ scope: "private" });
   for (const asked of [house.read("m://for-alice", as("bob")), house.stat("m://for-alice", as("bob"))])
     await expect(asked).rejects.toMatchObject({ kind: "not-found" });
+  const filter = { uris: entries.map(({ path }) => `m://${path}`), list: true };
+  const stop = new AbortController();
+  const watches = await Promise.all(
+    ["alice", "bob"].map((id) => house.watch(filter, { ...as(id), signal: stop.signal })),
+  );
+  expect(watches.map(({ uris }) => uris.length)).toEqual([3, 1]);
+  told.resolve([
+    { kind: "appeared", path: "for-alice" },
+    { kind: "changed", path: "for-all" },
+  ]);
+  await advance(1000);
+  const [hers, his] = watches.map((watch) => watch[Symbol.asyncIterator]());
+  // The last that was told of is the first that he hears of.
+  expect((await his!.next()).value).toEqual(updated("for-all"));
+  for (const change of [updated("for-alice"), { kind: "list-changed" }, updated("for-all")])
+    expect((await hers!.next()).value).toEqual(change);
+  stop.abort();
   // What was just heard while it was read counts.
   await expect(house.read("m://was-for-alice", as("alice"))).rejects.toMatchObject({ kind: "not-found" });
   await house.close();

@@ -88,7 +88,7 @@ async function everything({ resources, index }: House, asked: readonly string[])
   for (const text of [
     "harbour",
     "settings",
-    ...planted.filter((_, at) => at % 8 === 0).map(({ secret }) => secret.slice(0, 40)),
+    ...planted.filter((_, at) => at % 25 === 0).map(({ secret }) => secret.slice(0, 40)),
   ])
     await take(resources.search({ text, limit: 20 }, call));
   await take(gather(resources, { task: "How are the settings of the harbour?", budget: 20_000 }, call));

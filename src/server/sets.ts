@@ -1,6 +1,7 @@
 /** The sets of a house: who may know of which, and what each of them comes to for whoever asks. */
 import type { Policy } from "../access/policy.ts";
 import type { SetConfig } from "../config/sets.ts";
+import { inTurn } from "../context/in-turn.ts";
 import { quote, ResourceError, toResourceError } from "../errors.ts";
 import type { Call, Resource, Resources } from "../resources.ts";
 import type { KeptSet, KeptSets } from "./sets/kept-sets.ts";
@@ -122,7 +123,7 @@ export function createSets({ resources, policy, configured, kept }: SetsOptions)
 
   async function find(name: string, call: Call): Promise<FoundSet | undefined> {
     for (const { resources: uris, ...info } of byName(call).get(name) ?? []) {
-      const members = (await inTurns([...new Set(uris)], (uri) => look(uri, call))).filter(
+      const members = (await inTurn([...new Set(uris)], atOnce, (uri) => look(uri, call))).filter(
         (each) => each !== undefined,
       );
       if (members.length > 0) return { ...info, members };
@@ -137,7 +138,7 @@ export function createSets({ resources, policy, configured, kept }: SetsOptions)
       const patience = AbortSignal.timeout(patienceMs);
       const patient: Call = { caller: call.caller, signal: AbortSignal.any([call.signal, patience]) };
       const names = [...groups.keys()].sort();
-      const found = await inTurns(names, async (name): Promise<SetInfo | undefined> => {
+      const found = await inTurn(names, atOnce, async (name): Promise<SetInfo | undefined> => {
         for (const definition of groups.get(name) ?? []) {
           const isThere = await hasMember(definition, patient).catch((cause: unknown) => {
             if (call.signal.aborted || !patience.aborted) throw cause;
@@ -192,22 +193,4 @@ export function noSuchSet(name: string): ResourceError {
 
 function isFile(uri: string): boolean {
   return uri.startsWith("file:");
-}
-
-/** In the order of the items, a few at a time. The first failure ends it. */
-async function inTurns<Item, Answer>(
-  items: readonly Item[],
-  ask: (item: Item) => Promise<Answer>,
-): Promise<readonly Answer[]> {
-  const answers: Answer[] = [];
-  let next = 0;
-  async function go(): Promise<void> {
-    while (next < items.length) {
-      const index = next;
-      next += 1;
-      answers[index] = await ask(items[index] as Item);
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, go));
-  return answers;
 }

@@ -7,7 +7,8 @@ import { createClock } from "../testing/clock.ts";
 import { sourceContract, sweepFaults } from "../testing/index.ts";
 import { refusal } from "../testing/refusal.ts";
 import { openAnalysis } from "./analysis.ts";
-import { createStore } from "./analysis/sqlite-store.ts";
+import { createStore } from "./analysis/create-store.ts";
+import { createFile } from "./analysis/sqlite-database.ts";
 import type { Store } from "./analysis/store.ts";
 import { useHouses } from "./analysis/test-house.ts";
 import { optionsFor, question, resultOf, temporaryFile } from "./analysis/test-results.ts";
@@ -25,8 +26,8 @@ async function seed(): Promise<string> {
   const path = temporaryFile();
   const { tools } = createClock();
   let count = 0;
-  const store = createStore({ path, maxBytes: 1e9, tools, newId: () => idOf((count += 1)) });
-  const source = openAnalysis(optionsFor(path), tools, store);
+  const store = createStore({ database: createFile(path, tools), maxBytes: 1e9, newId: () => idOf((count += 1)) });
+  const source = openAnalysis(optionsFor({ path }), tools, store);
   const call = { caller: { id: "test" }, signal: new AbortController().signal };
   for (const prompt of Object.keys(known))
     await source.actions!["store_analysis"]!.run({ ...question, prompt, result: resultOf() }, call);
@@ -160,6 +161,7 @@ describe("what is stored", () => {
       ["taskType", { taskType: "premum" }],
       ["prompt", { prompt: "" }],
       ["options.depth", { options: { depth: 9 } }],
+      ["options.taskType", { options: { taskType: "critical" } }],
       ["options.minProviders", { options: { minProviders: 4, maxProviders: 2 } }],
       ["grounding[0].uri", { grounding: [{}] }],
       ["promt", { promt: "x" }],
@@ -287,10 +289,10 @@ it("any fault of the store is told, and all works again afterwards", async () =>
   const failed = await sweepFaults<Store>({
     open() {
       paths.push(temporaryFile());
-      return createStore({ path: paths.at(-1) ?? "", maxBytes: 1e9, tools });
+      return createStore({ database: createFile(paths.at(-1) ?? "", tools), maxBytes: 1e9 });
     },
     async run(store) {
-      source = openAnalysis(optionsFor(paths.at(-1) ?? ""), tools, store);
+      source = openAnalysis(optionsFor({ path: paths.at(-1) ?? "" }), tools, store);
       await askAll();
     },
     async recovered() {

@@ -5,14 +5,15 @@ import type { Page } from "../resources.ts";
 import { defineSource } from "../source.ts";
 import type { Entry, ListAsk, Source, Tools } from "../source.ts";
 import { formats, placeOf, sections, templates, typeOf } from "./analysis/addresses.ts";
+import { createStore } from "./analysis/create-store.ts";
 import { type Desk, iso } from "./analysis/desk.ts";
 import { createFindAnalysis } from "./analysis/find-analysis.ts";
 import { createFlights } from "./analysis/flight.ts";
 import { createGrounding } from "./analysis/grounding.ts";
+import { openDatabase } from "./analysis/open-database.ts";
 import { type AnalysisOptions, analysisOptions } from "./analysis/options.ts";
 import { taskTypes } from "./analysis/question.ts";
 import { readPlace } from "./analysis/reading.ts";
-import { createStore } from "./analysis/sqlite-store.ts";
 import { createStoreAnalysis } from "./analysis/store-analysis.ts";
 import type { Store, Summary } from "./analysis/store.ts";
 import { createTally } from "./analysis/tally.ts";
@@ -29,11 +30,17 @@ export default defineSource<AnalysisOptions>({
   searchable: false,
   options: analysisOptions,
   base: () => "analysis://",
-  open: async (options, tools) =>
-    openAnalysis(options, tools, createStore({ path: options.path, maxBytes: options.maxBytes, tools })),
+  async open(options, tools) {
+    const database = await openDatabase(options, tools);
+    return openAnalysis(
+      options,
+      { ...tools, now: database.now },
+      createStore({ database, maxBytes: options.maxBytes }),
+    );
+  },
 });
 
-/** `store` is closed with it. */
+/** `store` is closed with it, and its time is that of `tools`. */
 export function openAnalysis(options: AnalysisOptions, tools: Tools, store: Store): Source {
   const { now, wait, log } = tools;
   const closing = new AbortController();
@@ -59,7 +66,12 @@ export function openAnalysis(options: AnalysisOptions, tools: Tools, store: Stor
 
   /** From the first question on: until then nothing is opened. */
   function begin(): void {
-    sweeping ??= sweep().catch(() => undefined);
+    if (sweeping) return;
+    sweeping = sweep().catch(() => undefined);
+    store.listen?.((key) => {
+      wrote();
+      flights.landed(key === "" ? undefined : key);
+    }, closing.signal);
   }
 
   async function sweep(): Promise<void> {
@@ -97,7 +109,20 @@ export function openAnalysis(options: AnalysisOptions, tools: Tools, store: Stor
     return found.length > limit ? { items, next: items.at(-1)?.path ?? "" } : { items };
   }
 
-  const desk: Desk = { options, store, flights, grounding, tally, now, entryOf, wrote };
+  const desk: Desk = {
+    options,
+    store,
+    flights,
+    grounding,
+    tally,
+    now,
+    begin() {
+      begin();
+      return store.agree();
+    },
+    entryOf,
+    wrote,
+  };
   const source: Source = {
     cursorAfter: ({ path }) => path,
 

@@ -1,15 +1,16 @@
 import { generateKeyPairSync } from "node:crypto";
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { createTools } from "../server/tools.ts";
-import type { Source } from "../source.ts";
+import type { Source, Tools } from "../source.ts";
 import { type FakeDrive, startFakeDrive } from "../testing/fakes/gdrive.ts";
 import { listen } from "../testing/listen.ts";
 import { asking, collect } from "../testing/pages.ts";
 import { sourceContract } from "../testing/source-contract.ts";
+import { createKeptLogins } from "./gdrive/kept-login.ts";
 import gdrive, { type DriveSourceOptions } from "./gdrive.ts";
 
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
@@ -32,9 +33,9 @@ afterEach(async () => {
   await fake.close();
 });
 
-async function open(options: Partial<DriveSourceOptions> = {}): Promise<Source> {
+async function open(options: Partial<DriveSourceOptions> = {}, tools: Tools = quiet): Promise<Source> {
   const parsed = gdrive.options(z).parse({ anonymous: true, keep: false, rootUrl: fake.rootUrl });
-  const source = await gdrive.open({ ...parsed, pollMs: 20, ...options }, quiet);
+  const source = await gdrive.open({ ...parsed, pollMs: 20, ...options }, tools);
   opened.push(source);
   return source;
 }
@@ -115,7 +116,10 @@ describe("folders", () => {
     await expect(source.read({ path: "file/s5" }, call)).rejects.toMatchObject({ kind: "not-found" });
     const heard = listen(await source.watch!(call));
     fake.put("s6", { mimeType: shortcut, target: "doc", parent: "root-folder-0" });
-    await heard.until((change) => change.kind === "changed" && change.path === "folder/root-folder-0", "its folder");
+    await heard.until(
+      (change) => change.kind === "appeared" && change.path === "folder/root-folder-0/s6",
+      "where it is",
+    );
     expect(heard.heard).toHaveLength(1);
   });
 
@@ -148,11 +152,11 @@ describe("a document", () => {
     const heard = listen(await source.watch!(call));
     fake.put("doc", { name: "Final", parent: "f" });
     await heard.until((change) => change.kind === "changed" && change.path === "file/doc", "that it changed");
-    await heard.until((change) => change.kind === "changed" && change.path === "folder/f", "where it is now");
-    await heard.until((change) => change.kind === "changed" && change.path === "folder/root-folder-0", "where it was");
+    await heard.until((change) => change.kind === "appeared" && change.path === "folder/f/doc", "where it is now");
+    await heard.until((change) => change.kind === "gone" && change.path === "folder/root-folder-0/doc", "where it was");
     expect(await source.stat!({ path: "file/doc" }, call)).toMatchObject({ title: "Final" });
     expect((await source.list({ limit: 9 }, call)).items).toMatchObject([{ path: "file/doc", title: "Final" }]);
-    expect(heard.heard.some((change) => change.kind === "gone")).toBe(false);
+    expect(heard.heard).not.toContainEqual({ kind: "gone", path: "file/doc" });
   });
 
   it("comes, changes and goes while it is watched", async () => {
@@ -203,6 +207,32 @@ describe("who asks", () => {
     });
   });
 
+  it("stays the same for as long as a mount is open, whoever else signs in, and what is kept is each one's own", async () => {
+    vi.stubEnv("XDG_STATE_HOME", folder);
+    vi.stubEnv("XDG_CACHE_HOME", folder);
+    vi.stubEnv("HOME", folder);
+    // Without a keychain.
+    vi.stubEnv("PATH", "");
+    try {
+      const logins = createKeptLogins(process.env);
+      const login = { clientId: "client", refreshToken: "refresh", rootUrl: fake.rootUrl };
+      const kept = () => readdirSync(join(folder, "pressmark", "gdrive")).filter((name) => name.endsWith(".sqlite"));
+      await logins.keep({ ...login, email: "one@example.org" });
+      const first = await open({ anonymous: false, keep: true });
+      await logins.keep({ ...login, email: "two@example.org" });
+      await logins.forget("one@example.org");
+      await expect(first.list({ limit: 1 }, call)).rejects.toMatchObject({
+        message: expect.stringContaining("one@example.org") as string,
+      });
+      expect(kept()).toHaveLength(1);
+      await open({ anonymous: false, keep: true });
+      expect(kept()).toHaveLength(2);
+      for (const source of opened.splice(0)) await source.close?.();
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
+
   it("proves it to Google and to this machine, and to no one else", async () => {
     for (const rootUrl of [
       "https://evil.example/",
@@ -219,6 +249,23 @@ it("opens without asking anyone, also where Drive cannot be reached", async () =
   const source = await open({ rootUrl: "http://127.0.0.1:1/" });
   expect(fake.asked).toEqual([]);
   await source.close?.();
+});
+
+it("says soon that Drive is away, at once when that is known, and goes on by itself when it is back", async () => {
+  fake.document("a", "x");
+  const back = Promise.withResolvers<void>();
+  let waits = 0;
+  const wait = async (): Promise<void> => ((waits += 1) > 2 ? back.promise : undefined);
+  const source = await open({}, { ...quiet, wait });
+  fake.fail(503, { times: 3 });
+  const away = { kind: "unavailable", message: expect.stringContaining("503") as string };
+  await expect(source.list({ limit: 9 }, call)).rejects.toMatchObject(away);
+  await expect(source.list({ limit: 9 }, call)).rejects.toMatchObject(away);
+  expect(fake.asked).toHaveLength(3);
+  back.resolve();
+  while (!fake.asked.some((line) => line.startsWith("GET /drive/v3/changes?")))
+    await new Promise((resolve) => setImmediate(resolve));
+  expect(await listed(source)).toEqual(["file/a"]);
 });
 
 it("keeps what it knows for its owner alone, and goes on from there after a start", async () => {
@@ -238,10 +285,23 @@ it("keeps what it knows for its owner alone, and goes on from there after a star
     for (const name of kept) expect(statSync(join(cache, "pressmark", "gdrive", name)).mode & 0o077, name).toBe(0);
     for (const source of opened.splice(0)) await source.close?.();
 
-    const [file = ""] = kept.filter((name) => name.endsWith(".sqlite"));
-    writeFileSync(join(cache, "pressmark", "gdrive", file), "no database at all".repeat(1000));
-    expect(await listed(await open({ keep: true })), "after it was broken").toEqual(["file/a", "file/b"]);
-    for (const source of opened.splice(0)) await source.close?.();
+    const file = join(
+      cache,
+      "pressmark",
+      "gdrive",
+      kept.find((name) => name.endsWith(".sqlite"))!,
+    );
+    const reopened = async () => {
+      const source = await open({ keep: true });
+      return listed(source).finally(() => source.close?.());
+    };
+    const whole = readFileSync(file);
+    writeFileSync(file, "no database at all".repeat(1000));
+    expect(await reopened(), "after it was replaced").toEqual(["file/a", "file/b"]);
+    // All but what says which tables there are.
+    writeFileSync(file, Buffer.concat([whole.subarray(0, 4096), Buffer.alloc(whole.length - 4096, 0xee)]));
+    await expect(reopened(), "while it is broken").rejects.toMatchObject({ kind: "unavailable" });
+    expect(await reopened(), "after it was broken").toEqual(["file/a", "file/b"]);
   } finally {
     vi.unstubAllEnvs();
     rmSync(cache, { recursive: true, force: true });

@@ -1,6 +1,7 @@
 /** Files of Google Drive: documents as text, folders as directories, each under its id. */
 import { invalid } from "../errors.ts";
 import { defineSource } from "../source.ts";
+import { createTrouble } from "./gdrive/backoff.ts";
 import { createDriveApi } from "./gdrive/drive-api.ts";
 import { createDriveSource } from "./gdrive/drive-source.ts";
 import { createIdentity } from "./gdrive/identity.ts";
@@ -39,9 +40,11 @@ export default defineSource<DriveSourceOptions>({
           },
         });
     const asking = { rootUrl, identity, withPermissions: access === "drive", timeoutMs, tools };
+    const trouble = createTrouble();
     return createDriveSource(options, {
       api: createDriveApi({ ...asking, patienceMs: questionMs }),
-      patientApi: createDriveApi({ ...asking, patienceMs: Infinity }),
+      patientApi: createDriveApi({ ...asking, patienceMs: Infinity, trouble }),
+      trouble,
       ledger: await keptLedger({ ...options, account: person }, tools),
       tools,
     });

@@ -9,6 +9,7 @@ import type { RemoteHouse } from "../client/connect.ts";
 import { walkPages } from "../client/walk-pages.ts";
 import { type Addresses, createAddresses } from "./mcp/addresses.ts";
 import { createRelay } from "./mcp/relay.ts";
+import { withoutIndex } from "./mcp/sets.ts";
 import { createSkillRelay } from "./mcp/skills.ts";
 import { toSourceTemplate } from "./mcp/templates.ts";
 
@@ -33,6 +34,8 @@ const templatesMs = 5000;
 /** They are learnt again after this, or when the server says that its list changed. */
 const templatesFreshMs = 10_000;
 const maxDirectories = 10_000;
+/** More of a URI is not repeated. */
+const maxNamed = 500;
 /** More of its instructions does not fit a description. */
 const maxInstructions = 4000;
 
@@ -173,7 +176,8 @@ function createGateway(
   }
 
   /** Said once of each, and not of all where there are many. */
-  function leaveOut(what: string, uri: string, why: string): void {
+  function leaveOut(what: string, whole: string, why: string): void {
+    const uri = whole.slice(0, maxNamed);
     if (leftOut.size >= 100 || leftOut.has(uri)) return;
     leftOut.add(uri);
     tools.log("warn", `left out: ${what} of another server, because ${why}`, { server, uri });
@@ -258,7 +262,8 @@ function createGateway(
       if (answer.contents.some((content) => showsDirectory(content, uri)))
         throw new ResourceError("directory", "this is a directory; list its children instead");
       const { ttlMs, scope } = answer;
-      return answer.contents.map((content) => toPart(content, uri, { ttlMs, scope }, addresses));
+      const contents = withoutIndex(answer.contents, uri, addresses);
+      return contents.map((content) => toPart(content, uri, { ttlMs, scope }, addresses));
     },
 
     async stat(at, call) {

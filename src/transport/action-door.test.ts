@@ -74,6 +74,7 @@ it("what is refused has a status and a sentence", async () => {
     invalid: () => invalid('"prompt" is missing', { fields: { prompt: "is missing" } }),
     busy: () => new ResourceError("busy", "later", { details: { retryAfterMs: 2500 } }),
     gone: () => new ResourceError("not-found", "no"),
+    closing: () => new ResourceError("cancelled", "the house is closing"),
     bug: () => new Error("a secret of ours"),
   };
   const { post } = await serve(
@@ -87,6 +88,7 @@ it("what is refused has a status and a sentence", async () => {
   const busy = await post("/actions/m/busy", "{}");
   expect([busy.status, busy.headers.get("retry-after")]).toEqual([503, "3"]);
   expect((await post("/actions/m/gone", "{}")).status).toBe(404);
+  expect((await post("/actions/m/closing", "{}")).status).toBe(503);
   const bug = await post("/actions/m/bug", "{}");
   expect(bug.status).toBe(500);
   expect(JSON.stringify(bug.body)).not.toContain("secret");

@@ -28,6 +28,7 @@ const statuses: Readonly<Partial<Record<ErrorKind, number>>> = {
   "too-large": 413,
   busy: 503,
   unavailable: 503,
+  cancelled: 503,
   unsupported: 501,
 };
 

@@ -65,8 +65,13 @@ export async function listen(edge: Edge, options: ListenOptions): Promise<Listen
   const connections = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     connections.add(socket);
-    socket.once("close", () => connections.delete(socket));
+    socket.on("close", forget);
   });
+
+  /** One for all: there may be tens of thousands. */
+  function forget(this: Socket): void {
+    connections.delete(this);
+  }
 
   /** To Node, a connection that was opened ahead of a question and never used is not idle. */
   function closeIdle(): void {

@@ -1,7 +1,9 @@
 /** What servers say in their own ways, and what the client makes of it. */
 import { describe, expect, it } from "vitest";
+import { pagesOf } from "../../src/cli/reading/pages.ts";
 import { connect } from "../../src/client/connect.ts";
 import { walkPages } from "../../src/client/walk-pages.ts";
+import { gather } from "../../src/context/gather.ts";
 import type { Call } from "../../src/resources.ts";
 import { refusal } from "../../src/testing/refusal.ts";
 import { openScripted, type Said } from "./scripted-server.ts";
@@ -69,6 +71,25 @@ describe("other failures", () => {
   });
 });
 
+describe("what is nested without end", () => {
+  // Deeper than anything that calls itself can follow.
+  const deep = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`;
+  it("is left out, and the rest is taken", async () => {
+    const a = `{"uri":"x://a","name":"a","text":"a","_meta":${deep}}`;
+    await using server = await openScripted({
+      "resources/list": () => ({ json: `{"ttlMs":1000,"resources":[${a},{"uri":"x://b","name":"b"}]}` }),
+      "resources/read": () => ({ json: `{"ttlMs":1000,"contents":[${a}]}` }),
+    });
+    const house = await connect(server.url);
+    expect((await house.list({}, call)).items).toEqual([
+      { uri: "x://a", name: "a" },
+      { uri: "x://b", name: "b" },
+    ]);
+    expect((await house.read("x://a", call)).contents).toEqual([{ uri: "x://a", body: { text: "a" } }]);
+    await house.close();
+  });
+});
+
 describe("an answer that breaks off", () => {
   it("is asked for again, without waiting until its time is up", async () => {
     let times = 0;
@@ -115,6 +136,24 @@ describe("a list without an end", () => {
     const house = await connect(server.url);
     const walk = async () => {
       for await (const _each of walkPages((ask) => house.list(ask, call)));
+    };
+    await refusal(walk(), ["invalid"], "the list");
+    await house.close();
+  });
+
+  it("is not walked for ever by those who look for something in it", async () => {
+    let count = 0;
+    await using server = await openScripted({
+      "resources/list": () => {
+        if ((count += 1) > 5000) throw new Error("it is");
+        return { result: { resources: [], nextCursor: count < 3 ? String(count) : "same" } };
+      },
+    });
+    const house = await connect(server.url);
+    const { receipt } = await gather(house, { task: "the kettle", budget: 1000 }, call);
+    expect([receipt.included, count]).toEqual([[], 4]);
+    const walk = async () => {
+      for await (const _each of pagesOf((ask) => house.list(ask, call), { seen: () => {}, warn: () => {} }));
     };
     await refusal(walk(), ["invalid"], "the list");
     await house.close();

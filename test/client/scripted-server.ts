@@ -8,6 +8,8 @@ type Params = Readonly<Record<string, unknown>>;
 
 export type Said =
   | { readonly result: unknown }
+  /** The result as it is written. */
+  | { readonly json: string }
   | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } }
   /** An event stream that ends before the answer. */
   | "broken off"
@@ -54,6 +56,7 @@ function answer(response: ServerResponse, id: unknown, said: Said): void {
     return void response.writeHead(said.status).end(said.body && JSON.stringify({ jsonrpc: "2.0", id, ...said.body }));
   if (typeof said === "object" && !("streamed" in said)) {
     response.writeHead(200, { "Content-Type": "application/json" });
+    if ("json" in said) return void response.end(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${said.json}}`);
     return void response.end(JSON.stringify({ jsonrpc: "2.0", id, ...said }));
   }
   response.writeHead(200, { "Content-Type": "text/event-stream" });

@@ -79,7 +79,7 @@ describe.each([
       expect((await source.stat!({ path }, call)).version).not.toBe(before);
       expect(await textAt(source, path)).toContain("Second");
       await backend.change(doc, { name: "Second title", folder: inner });
-      await heard.until((change) => "path" in change && change.path === `folder/${inner}`, "where it moved to");
+      await heard.until((change) => "path" in change && change.path === `folder/${inner}/${doc}`, "where it moved to");
       expect(await source.stat!({ path }, call)).toMatchObject({ title: "Second title" });
       const children = await collect((cursor) =>
         source.children!({ path: `folder/${inner}` }, asking(10, cursor), call),

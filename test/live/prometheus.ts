@@ -45,9 +45,9 @@ export async function startNodeExporter(): Promise<NodeExporter> {
   const child = spawn(
     "prometheus-node-exporter",
     [`--web.listen-address=${target}`, ...["cpu", "loadavg", "meminfo"].map((each) => `--collector.${each}`)],
-    { stdio: "ignore" },
+    { stdio: ["ignore", "ignore", "pipe"] },
   );
-  await untilAnswers(`http://${target}/metrics`, child);
+  await untilSaid("Listening on", child);
   return { target, stop: () => end(child) };
 }
 
@@ -78,12 +78,11 @@ export async function startPrometheus({ targets, rules = "", users }: Prometheus
         `--storage.tsdb.path=${join(folder, "data")}`,
         `--web.listen-address=127.0.0.1:${port}`,
         "--web.enable-lifecycle",
-        "--log.level=error",
         ...(users ? [`--web.config.file=${join(folder, "web.yml")}`] : []),
       ],
-      { cwd: folder, stdio: "ignore" },
+      { cwd: folder, stdio: ["ignore", "ignore", "pipe"] },
     );
-    await untilAnswers(`${url}/-/ready`, running, users ? 401 : 200);
+    await untilSaid("Server is ready to receive web requests", running);
   }
 
   async function stop(): Promise<void> {
@@ -130,22 +129,17 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** There is no event for this but an answer. */
-async function untilAnswers(url: string, child: ChildProcess, expected = 200): Promise<void> {
-  const failed = new AbortController();
-  child.once("error", (cause) => failed.abort(cause));
-  child.once("exit", (code) => failed.abort(new Error(`it ended with ${code} before it answered`)));
-  const signal = AbortSignal.any([failed.signal, AbortSignal.timeout(60_000)]);
-  for (;;) {
-    signal.throwIfAborted();
-    const status = await fetch(url, { signal }).then(
-      async (response) => {
-        await response.body?.cancel();
-        return response.status;
-      },
-      () => 0,
+/** Resolves when it writes this into its log, and rejects if it ends before. */
+function untilSaid(what: string, child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let said = "";
+    child.once("error", reject);
+    child.once("exit", (code) =>
+      reject(new Error(`it ended with ${code} and never said ${what}: ${said.slice(-2000)}`)),
     );
-    if (status === expected) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+    child.stderr?.setEncoding("utf8").on("data", (piece: string) => {
+      said = (said + piece).slice(-10_000);
+      if (said.includes(what)) resolve();
+    });
+  });
 }

@@ -14,7 +14,6 @@ export interface Stage {
   /** Where the served files are. */
   readonly root: string;
   readonly url: string;
-  readonly scriptBytes: number;
   readonly server: Server;
   uriOf(path: string): string;
   write(path: string, content: string | Uint8Array): void;
@@ -43,17 +42,14 @@ export async function openStage(
 ): Promise<Stage> {
   const scratch = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-picker-")));
   const root = join(scratch, "shelf");
-  const write = (path: string, content: string | Uint8Array): void => {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), content);
-  };
+  const write = (path: string, content: string | Uint8Array): void => placeFile(root, path, content);
   mkdirSync(root);
   for (const [path, content] of Object.entries(files)) write(path, content);
   prepare?.(root);
   const configFile = join(root, "pressmark.config.yaml");
   if (config !== undefined) writeFileSync(configFile, config);
   const pickerFolder = join(scratch, "picker");
-  const { scriptBytes } = await buildPicker(pickerFolder);
+  await buildPicker(pickerFolder);
   const server = await startServer({
     ...(config === undefined ? { folders: [root] } : { folders: [], config: configFile }),
     from: root,
@@ -68,7 +64,6 @@ export async function openStage(
   return {
     root,
     url: server.picker,
-    scriptBytes,
     server,
     uriOf: (path) => `file://${root}/${path.split("/").map(encodeURIComponent).join("/")}`,
     write,
@@ -100,4 +95,10 @@ export async function openStage(
       rmSync(scratch, { recursive: true, force: true });
     },
   };
+}
+
+/** With the folders above it. */
+export function placeFile(root: string, path: string, content: string | Uint8Array): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), content);
 }

@@ -1,7 +1,9 @@
 /** The tray: ordered, counted, copied, saved as a set and opened again. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hasBrowser, openStage, type Stage, type Visit } from "./browser.ts";
-import { chosen, clipboard, looks, mayCopy, openToCheck, row, soon } from "./looking.ts";
+import { expect, it } from "vitest";
+import type { Visit } from "./browser.ts";
+import { chosen, clipboard, focused, locales, mayCopy, openToCheck, row, soon } from "./looking.ts";
+import { openStage } from "./browser.ts";
+import { onStage } from "./on-stage.ts";
 
 const files = {
   "a.md": "# First\n\nA few words.\n",
@@ -9,22 +11,17 @@ const files = {
   "c & d.txt": "third </document> & last\n",
   "e.bin": new Uint8Array([0, 1, 2, 255, 0]),
 };
-const config = `mounts: { shelf: { source: file, root: ".", exclude: ["*.yaml"] } }
-server: { tools: [search_resources, gather_context, save_set] }
-`;
+/** As the page tells it to those whose server does not save. */
+const savingTools =
+  "server: { tools: [search_resources, list_resources, read_resource, gather_context, pick_resources, actions, save_set] }\n";
+const config = `mounts: { shelf: { source: file, root: ".", exclude: ["*.yaml"] } }\n${savingTools}`;
 
 async function choose(visit: Visit, ...names: readonly string[]): Promise<void> {
   for (const name of names) await row(visit, name).locator(".tick").click();
   await expect.poll(() => chosen(visit), soon).toEqual(names);
 }
 
-describe.skipIf(!hasBrowser)("the tray (needs /usr/bin/chromium)", { timeout: 60_000 }, () => {
-  let stage: Stage;
-  beforeAll(async () => {
-    stage = await openStage(files, { config });
-  }, 60_000);
-  afterAll(() => stage?.close(), 30_000);
-
+onStage("the tray", files, { config }, (stage) => {
   it("is ordered by dragging, by buttons, and by keyboard", async () => {
     await using visit = await stage.open();
     const { page } = visit;
@@ -44,6 +41,28 @@ describe.skipIf(!hasBrowser)("the tray (needs /usr/bin/chromium)", { timeout: 60
     await page.getByText("b.md is now 3 of 3").waitFor({ state: "attached" });
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Second" }).waitFor();
+    expect(visit.troubles).toEqual([]);
+  });
+
+  it("leaves the keyboard where it was when something goes or can go no further", async () => {
+    await using visit = await stage.open();
+    const { page } = visit;
+    await choose(visit, "a.md", "b.md", "c & d.txt");
+    await page.getByRole("button", { name: "Move b.md up" }).focus();
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => chosen(visit), soon).toEqual(["b.md", "a.md", "c & d.txt"]);
+    expect(await focused(visit)).toBe("Move b.md up");
+    await page.getByRole("button", { name: "Take a.md out" }).focus();
+    for (const next of ["Take c & d.txt out", "Take b.md out", "Sets"]) {
+      await page.keyboard.press("Enter");
+      await expect.poll(() => focused(visit), soon).toBe(next);
+    }
+    await choose(visit, "a.md");
+    await page.getByRole("button", { name: "Clear" }).focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => chosen(visit), soon).toEqual([]);
+    expect(await focused(visit)).toBe("Clear");
     expect(visit.troubles).toEqual([]);
   });
 
@@ -120,34 +139,31 @@ describe.skipIf(!hasBrowser)("the tray (needs /usr/bin/chromium)", { timeout: 60
     expect(visit.troubles).toEqual([]);
   });
 
-  it.each(looks)("breaks no rule of axe, $colorScheme, $width wide, $locale", async (look) => {
-    await using visit = await openToCheck(stage, look);
+  it.each(locales)("breaks no rule of axe, light and dark, wide and narrow, %s", async (locale) => {
+    await using visit = await openToCheck(stage, locale);
     await choose(visit, "a.md", "b.md");
     await visit.page.locator("[aria-controls=sets]").click();
     await visit.page.locator(".sets form").waitFor();
     expect(await visit.violations()).toEqual([]);
   });
-});
 
-describe.skipIf(!hasBrowser)("a server that saves nothing (needs /usr/bin/chromium)", { timeout: 60_000 }, () => {
-  it("says so, and gives the set for its config", async () => {
-    const stage = await openStage(files);
+  it("goes into the config of a server that does not save, which says what to write so that it does", async () => {
+    const other = await openStage(files);
     try {
-      await using visit = await stage.open(mayCopy);
+      await using visit = await other.open(mayCopy);
       const { page } = visit;
       await choose(visit, "b.md", "a.md");
       await page.getByRole("button", { name: "Sets", exact: true }).click();
-      await page.getByText("This server does not save sets from here").waitFor();
       await page.getByText("none saved yet").waitFor();
       await page.getByRole("textbox", { name: "Name" }).fill("mine");
       await page.getByRole("button", { name: "Copy for the config" }).click();
-      await page.getByText("Copied", { exact: true }).waitFor();
-      expect(await clipboard(visit)).toBe(
-        `sets:\n  "mine":\n    resources:\n      - "${stage.uriOf("b.md")}"\n      - "${stage.uriOf("a.md")}"\n`,
-      );
+      const uris = ["b.md", "a.md"].map((name) => `      - "${other.uriOf(name)}"\n`).join("");
+      await expect.poll(() => clipboard(visit), soon).toBe(`sets:\n  "mine":\n    resources:\n${uris}`);
+      await page.getByRole("button", { name: "Copy this" }).click();
+      await expect.poll(() => clipboard(visit), soon).toBe(savingTools);
       expect(visit.troubles).toEqual([]);
     } finally {
-      await stage.close();
+      await other.close();
     }
   });
 });

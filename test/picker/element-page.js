@@ -6,8 +6,16 @@ const { server, early } = JSON.parse(decodeURIComponent(location.hash.slice(1)))
 const picker = document.querySelector("pressmark-picker");
 globalThis.chosen = [];
 picker.addEventListener("choose", ({ detail }) => globalThis.chosen.push(detail.resources.map(({ uri }) => uri)));
+globalThis.watched = [];
 globalThis.open = async () => {
-  picker.resources = await connect(server);
+  const house = await connect(server);
+  picker.resources = {
+    ...house,
+    watch(filter, call) {
+      globalThis.watched.push(call.signal);
+      return house.watch(filter, call);
+    },
+  };
 };
 if (early) await globalThis.open();
 definePicker();

@@ -1,16 +1,11 @@
 /** The picker as a custom element, in a page of somebody else's that has styles, keys and a policy of its own. */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { type Browser, chromium, type Page } from "playwright-core";
-import { rolldown } from "rolldown";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildPickerElement } from "../../scripts/build-picker.ts";
-import { type Server, startServer } from "../../src/server/start-server.ts";
-import { chromiumPath, hasBrowser } from "./browser.ts";
+import { hasBrowser } from "./browser.ts";
+import { row } from "./looking.ts";
+import { openOtherPage, type OtherPage } from "./other-page.ts";
 
 const html = `<!doctype html><html lang="en"><head><link rel="stylesheet" href="/page.css"></head>
 <body><h1 class="top">Theirs</h1><input id="theirs"><pressmark-picker></pressmark-picker><script type="module" src="/page.js"></script></body></html>`;
@@ -19,72 +14,38 @@ const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src http://127.0.0.1:*";
 
 describe.skipIf(!hasBrowser)("the picker as an element (needs /usr/bin/chromium)", { timeout: 60_000 }, () => {
-  let scratch: string;
-  let server: Server;
-  let browser: Browser;
-  let address: string;
-  let close: () => void;
-  const uriOf = (path: string): string => pathToFileURL(join(scratch, "shelf", path)).href;
-
+  let other: OtherPage;
   beforeAll(async () => {
-    scratch = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-element-")));
-    mkdirSync(join(scratch, "shelf/docs"), { recursive: true });
-    writeFileSync(join(scratch, "shelf/docs/plan.md"), "# Plan\n\nNext year.\n");
-    writeFileSync(join(scratch, "shelf/README.md"), "# Welcome\n");
-    const element = join(scratch, "element");
-    const [script] = await Promise.all([bundlePage(), buildPickerElement(element)]);
-    server = await startServer({
-      folders: [join(scratch, "shelf")],
-      from: scratch,
-      port: 0,
-      env: { XDG_STATE_HOME: join(scratch, "state"), XDG_CACHE_HOME: join(scratch, "cache"), HOME: scratch },
-      err: { write: () => true },
-      allowedHosts: [],
-      version: "1",
+    other = await openOtherPage({
+      files: { "docs/plan.md": "# Plan\n\nNext year.\n", "README.md": "# Welcome\n" },
+      script: "element-page.js",
+      external: ["/element/index.js"],
+      policy,
+      async prepare(scratch) {
+        await buildPickerElement(join(scratch, "element"));
+        return {};
+      },
+      answer(url, scratch) {
+        if (url === "/page.css") return { type: "text/css", text: css };
+        if (!url.startsWith("/element/")) return { type: "text/html", text: html };
+        return { type: "text/javascript", text: readFileSync(join(scratch, url)) };
+      },
     });
-    const pages = createServer(({ url = "/" }, response) => {
-      const say = (type: string, text: string | Buffer) =>
-        response.setHeader("Content-Type", type).setHeader("Content-Security-Policy", policy).end(text);
-      if (url === "/page.js") say("text/javascript", script);
-      else if (url === "/page.css") say("text/css", css);
-      else if (url.startsWith("/element/")) say("text/javascript", readFileSync(join(scratch, url)));
-      else say("text/html", html);
-    });
-    await new Promise<void>((listening) => pages.listen(0, "127.0.0.1", listening));
-    address = `http://127.0.0.1:${(pages.address() as AddressInfo).port}/`;
-    close = () => pages.close().closeAllConnections();
-    browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] });
   }, 60_000);
-
-  afterAll(async () => {
-    await browser?.close();
-    close?.();
-    await server?.close();
-    rmSync(scratch, { recursive: true, force: true });
-  }, 30_000);
-
-  async function open(more: object = {}) {
-    const context = await browser.newContext({ locale: "en-US" });
-    const page = await context.newPage();
-    const troubles: string[] = [];
-    page.on("pageerror", (error) => troubles.push(error.message));
-    page.on("console", (message) => message.type() === "error" && troubles.push(message.text()));
-    await page.goto(`${address}#${encodeURIComponent(JSON.stringify({ server: server.url, ...more }))}`);
-    return { page, troubles, [Symbol.asyncDispose]: () => context.close() };
-  }
+  afterAll(() => other?.close(), 30_000);
 
   it.each([false, true])(
     "shows what it is handed (before it was defined: %s), and tells what was chosen",
     async (early) => {
-      await using visit = await open({ early });
+      await using visit = await other.open({ early });
       const { page } = visit;
-      await row(page, "docs").click();
-      await row(page, "plan.md").click();
+      await row(visit, "docs").click();
+      await row(visit, "plan.md").click();
       await page.getByRole("heading", { name: "Plan", exact: true }).waitFor();
-      await row(page, "plan.md").locator(".tick").click();
-      await row(page, "README.md").locator(".tick").click();
+      await row(visit, "plan.md").locator(".tick").click();
+      await row(visit, "README.md").locator(".tick").click();
       await page.getByRole("button", { name: "Use these" }).click();
-      const uris = [uriOf("docs/plan.md"), uriOf("README.md")];
+      const uris = [other.uriOf("docs/plan.md"), other.uriOf("README.md")];
       expect(await page.evaluate("chosen")).toEqual([uris]);
       expect(await page.evaluate("document.querySelector('pressmark-picker').chosen.map(({ uri }) => uri)")).toEqual(
         uris,
@@ -94,9 +55,9 @@ describe.skipIf(!hasBrowser)("the picker as an element (needs /usr/bin/chromium)
   );
 
   it("takes no style of the page, and gives it none", async () => {
-    await using visit = await open();
+    await using visit = await other.open();
     const { page } = visit;
-    await row(page, "README.md").waitFor();
+    await row(visit, "README.md").waitFor();
     const colour = (of: string) => page.evaluate(`getComputedStyle(${of}).color`);
     expect(await colour(`document.querySelector("h1")`)).toBe("rgb(1, 2, 3)");
     expect(await page.evaluate(`getComputedStyle(document.body).margin`)).toBe("8px");
@@ -108,9 +69,9 @@ describe.skipIf(!hasBrowser)("the picker as an element (needs /usr/bin/chromium)
   });
 
   it("hears the keys that are typed into it, and leaves the page its own", async () => {
-    await using visit = await open();
+    await using visit = await other.open();
     const { page } = visit;
-    await row(page, "README.md").waitFor();
+    await row(visit, "README.md").waitFor();
     await page.getByRole("heading", { name: "Theirs" }).click();
     await page.keyboard.press("/");
     expect(await page.evaluate("document.activeElement.tagName")).toBe("BODY");
@@ -121,34 +82,37 @@ describe.skipIf(!hasBrowser)("the picker as an element (needs /usr/bin/chromium)
   });
 
   it("speaks the language that the page says, and begins anew with other resources", async () => {
-    await using visit = await open();
+    await using visit = await other.open();
     const { page } = visit;
-    await row(page, "README.md").locator(".tick").click();
+    await row(visit, "README.md").locator(".tick").click();
     await page.evaluate("document.querySelector('pressmark-picker').setAttribute('lang', 'ja')");
     await page.getByRole("button", { name: "これらを使う" }).waitFor();
     await page.evaluate("open()");
-    await row(page, "README.md").waitFor();
+    await row(visit, "README.md").waitFor();
     expect(await page.evaluate("document.querySelector('pressmark-picker').chosen")).toEqual([]);
     await page.evaluate(
       "{ const it = document.querySelector('pressmark-picker'); it.remove(); document.body.append(it); }",
     );
-    await row(page, "README.md").waitFor();
+    await row(visit, "README.md").waitFor();
+    expect(visit.troubles).toEqual([]);
+  });
+
+  it("watches as long as it is in the page, wherever it is moved, and again when it is put back", async () => {
+    await using visit = await other.open();
+    const { page } = visit;
+    const element = "document.querySelector('pressmark-picker')";
+    const listens = () => page.evaluate("watched.filter(({ aborted }) => !aborted).length");
+    await row(visit, "README.md").locator(".tick").click();
+    await expect.poll(listens).toBeGreaterThan(0);
+    await page.evaluate(`{ const it = ${element}; it.remove(); document.body.prepend(it); }`);
+    await page.getByRole("button", { name: "Use these" }).waitFor();
+    expect(await listens()).toBeGreaterThan(0);
+    await page.evaluate(`globalThis.taken = ${element}; taken.remove()`);
+    expect(await page.evaluate("taken.chosen.length")).toBe(1);
+    await expect.poll(listens).toBe(0);
+    await page.evaluate("document.body.append(taken)");
+    await row(visit, "README.md").waitFor();
+    await expect.poll(listens).toBeGreaterThan(0);
     expect(visit.troubles).toEqual([]);
   });
 });
-
-function row(page: Page, name: string) {
-  return page.getByRole("treeitem").filter({ has: page.locator(".name").getByText(name, { exact: true }) });
-}
-
-async function bundlePage(): Promise<string> {
-  const built = await rolldown({
-    platform: "browser",
-    input: join(import.meta.dirname, "element-page.js"),
-    external: ["/element/index.js"],
-    onLog: () => {},
-  });
-  const { output } = await built.generate({ format: "esm", codeSplitting: false });
-  await built.close();
-  return output[0].code;
-}

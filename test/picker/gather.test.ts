@@ -1,7 +1,8 @@
 /** Gathering for a task, with its receipt. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hasBrowser, openStage, type Stage } from "./browser.ts";
-import { chosen, clipboard, indexed, looks, mayCopy, openToCheck, row, soon } from "./looking.ts";
+import { expect, it } from "vitest";
+import { chosen, clipboard, locales, mayCopy, openToCheck, row, soon } from "./looking.ts";
+import { openStage } from "./browser.ts";
+import { onStage } from "./on-stage.ts";
 
 const filler = Array.from({ length: 400 }, (_, index) => `The retry policy, line ${index}.`).join("\n");
 const files = {
@@ -12,14 +13,7 @@ const files = {
 };
 const task = "Change the retry policy in retry.md so that it gives up sooner";
 
-describe.skipIf(!hasBrowser)("gathering (needs /usr/bin/chromium)", { timeout: 60_000 }, () => {
-  let stage: Stage;
-  beforeAll(async () => {
-    stage = await openStage(files);
-    await indexed(stage);
-  }, 60_000);
-  afterAll(() => stage?.close(), 30_000);
-
+onStage("gathering", files, { isSearched: true }, (stage) => {
   it("gives a receipt, line by line, each of which leads to what it is about", async () => {
     await using visit = await stage.open(mayCopy);
     const { page } = visit;
@@ -55,7 +49,7 @@ describe.skipIf(!hasBrowser)("gathering (needs /usr/bin/chromium)", { timeout: 6
     expect(await left.locator(".facts").textContent()).toBe("does not fit into the budget");
     await left.locator(".line").focus();
     await page.keyboard.press("Enter");
-    await page.locator("main h2", { hasText: "client.ts" }).waitFor();
+    await page.locator(".about h2", { hasText: "client.ts" }).waitFor();
     expect(visit.troubles).toEqual([]);
   });
 
@@ -76,8 +70,8 @@ describe.skipIf(!hasBrowser)("gathering (needs /usr/bin/chromium)", { timeout: 6
     expect(visit.troubles).toEqual([]);
   });
 
-  it.each(looks)("breaks no rule of axe, $colorScheme, $width wide, $locale", async (look) => {
-    await using visit = await openToCheck(stage, look);
+  it.each(locales)("breaks no rule of axe, light and dark, wide and narrow, %s", async (locale) => {
+    await using visit = await openToCheck(stage, locale);
     const { page } = visit;
     await page.locator("#tab-gather").click();
     expect(await visit.violations()).toEqual([]);
@@ -86,19 +80,17 @@ describe.skipIf(!hasBrowser)("gathering (needs /usr/bin/chromium)", { timeout: 6
     await page.locator(".receipt li").first().waitFor();
     expect(await visit.violations()).toEqual([]);
   });
-});
 
-describe.skipIf(!hasBrowser)("a server that does not gather (needs /usr/bin/chromium)", { timeout: 60_000 }, () => {
   it("is said to do so", async () => {
     const config = "mounts: { shelf: { source: file, root: . } }\nserver: { tools: [search_resources] }\n";
-    const stage = await openStage(files, { config });
+    const other = await openStage(files, { config });
     try {
-      await using visit = await stage.open();
+      await using visit = await other.open();
       await visit.page.getByRole("tab", { name: "Gather" }).click();
       await visit.page.getByText("This server does not gather").waitFor();
       expect(visit.troubles).toEqual([]);
     } finally {
-      await stage.close();
+      await other.close();
     }
   });
 });

@@ -1,10 +1,10 @@
 /** Data in the preview: tables, trees, plots, diagrams and schemas, made from real files and a real database. */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hasBrowser, openStage, type Stage, type Visit } from "./browser.ts";
-import { row } from "./looking.ts";
-import { choose, show, violations } from "./preview-stage.ts";
+import { expect, it } from "vitest";
+import type { Visit } from "./browser.ts";
+import { openToCheck, row, scrollTo, show, soon } from "./looking.ts";
+import { onStage } from "./on-stage.ts";
 
 const startSeconds = Date.UTC(2026, 10, 15, 8) / 1000;
 const matrix = {
@@ -60,13 +60,7 @@ function makeShop(root: string): void {
 const config =
   "mounts:\n  shelf:\n    source: file\n    root: .\n  shop:\n    source: sqlite\n    path: shop.db\n    rows: [customers]\n";
 
-describe.skipIf(!hasBrowser)("data in the preview (needs /usr/bin/chromium)", { timeout: 60_000 }, () => {
-  let stage: Stage;
-  beforeAll(async () => {
-    stage = await openStage(files, { config, prepare: makeShop });
-  }, 60_000);
-  afterAll(() => stage?.close(), 30_000);
-
+onStage("data in the preview", files, { config, prepare: makeShop }, (stage) => {
   it("shows CSV as a table: quotes, lines within cells, Japanese, and formulas as nothing but text", async () => {
     await using visit = await stage.open();
     const { page } = visit;
@@ -92,7 +86,7 @@ describe.skipIf(!hasBrowser)("data in the preview (needs /usr/bin/chromium)", { 
     expect(await drawn.count()).toBeLessThan(400);
     await page.evaluate(`document.querySelector(".content").scrollTo(0, 1e9)`);
     await page.getByRole("cell", { name: "Name 5000", exact: true }).waitFor();
-    await expect.poll(() => drawn.count()).toBeLessThan(400);
+    await expect.poll(() => drawn.count(), soon).toBeLessThan(400);
     await page.getByRole("cell", { name: "Name 1", exact: true }).waitFor({ state: "detached" });
     expect(visit.troubles).toEqual([]);
   });
@@ -106,25 +100,19 @@ describe.skipIf(!hasBrowser)("data in the preview (needs /usr/bin/chromium)", { 
     const count = () => page.locator("table.data").getAttribute("aria-rowcount").then(Number);
     const before = await count();
     await page.evaluate(`document.querySelector(".content").scrollTo(0, 1e9)`);
-    await expect.poll(count, { timeout: 10_000 }).toBeGreaterThan(before);
+    await expect.poll(count, soon).toBeGreaterThan(before);
     expect(visit.troubles).toEqual([]);
   });
 
   it("shows rows of a database as tables, page after page as one scrolls", async () => {
     await using visit = await stage.open();
     const { page } = visit;
-    await row(visit, "shop.db").last().click();
+    await row(visit, "shop").click();
     await row(visit, "customers").click();
     await row(visit, "Rows of shop.db.customers").click();
     await page.getByRole("cell", { name: "顧客 1", exact: true }).waitFor();
     const last = page.getByRole("cell", { name: "顧客 120", exact: true });
-    while ((await last.count()) === 0) {
-      const before = await page.getByRole("table").count();
-      await page.evaluate(`document.querySelector(".content").scrollTo(0, 1e9)`);
-      await expect
-        .poll(async () => (await last.count()) + (await page.getByRole("table").count()), { timeout: 10_000 })
-        .toBeGreaterThan(before);
-    }
+    await scrollTo(visit, last);
     expect(visit.troubles).toEqual([]);
   });
 
@@ -266,31 +254,23 @@ describe.skipIf(!hasBrowser)("data in the preview (needs /usr/bin/chromium)", { 
     expect(visit.troubles).toEqual([]);
   });
 
-  it.each([
-    { colorScheme: "light", width: 1280 },
-    { colorScheme: "dark", width: 400 },
-  ] as const)("breaks no rule of axe, $colorScheme and $width wide", async ({ colorScheme, width }) => {
-    await using visit = await stage.open({ colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
-    const { page } = visit;
+  it("breaks no rule of axe, light and wide, dark and narrow", async () => {
+    await using visit = await openToCheck(stage, "en-US");
     const shown = {
       "places.tsv": "tbody th",
       "load.csv": ".plot path",
-      "load.json": ".plot path",
       "tree.json": ".json-leaf",
       "mixed.jsonl": "tbody th",
       "shop.md": ".er text",
     };
     for (const [name, sign] of Object.entries(shown)) {
       await open(visit, name);
-      await page.locator(`.face ${sign}`).first().waitFor();
-      expect(await violations(visit), name).toEqual([]);
+      await visit.page.locator(`.face ${sign}`).first().waitFor();
+      expect(await visit.violations(), name).toEqual([]);
     }
     await openSchema(visit);
-    await page.locator(".schema .code-keyword").first().waitFor();
-    expect(await violations(visit), "schema").toEqual([]);
-    await choose(visit, "Raw");
-    await page.locator(".text pre").first().waitFor();
-    expect(await violations(visit), "raw").toEqual([]);
+    await visit.page.locator(".schema .code-keyword").first().waitFor();
+    expect(await visit.violations(), "schema").toEqual([]);
   });
 });
 
@@ -302,7 +282,7 @@ async function open(visit: Visit, name: string): Promise<void> {
 }
 
 async function openSchema(visit: Visit): Promise<void> {
-  await row(visit, "shop.db").last().click();
+  await row(visit, "shop").click();
   await row(visit, "orders").click();
   await show(visit, "Database schema for shop.db.orders");
 }

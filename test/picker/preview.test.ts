@@ -1,11 +1,8 @@
 /** Texts of all kinds in the preview: code, Markdown, diffs, documents; and what every preview has. */
-import { rmSync } from "node:fs";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { docx, pdf } from "../../src/lib/documents/test-documents.ts";
-import { hasBrowser, openStage, type Stage } from "./browser.ts";
-import { row } from "./looking.ts";
-import { choose, show, violations } from "./preview-stage.ts";
+import { chooseTab, openToCheck, row, scrollTo, show } from "./looking.ts";
+import { onStage } from "./on-stage.ts";
 
 const code = `/** Adds\n * over two lines. */\nexport function add(by = 1): number {\n  return by; // <b>not bold</b>\n}\n`;
 const longCode = Array.from(
@@ -35,16 +32,9 @@ const files: Readonly<Record<string, string | Uint8Array>> = {
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
     "base64",
   ),
-  "live.ts": "const before = 1;\n",
 };
 
-describe.skipIf(!hasBrowser)("the preview (needs /usr/bin/chromium)", { timeout: 60_000 }, () => {
-  let stage: Stage;
-  beforeAll(async () => {
-    stage = await openStage(files);
-  }, 60_000);
-  afterAll(() => stage?.close(), 30_000);
-
+onStage("the preview", files, {}, (stage) => {
   it("colours code, numbers its lines, and leaves every letter of it as it is", async () => {
     await using visit = await stage.open();
     const { page } = visit;
@@ -69,12 +59,8 @@ describe.skipIf(!hasBrowser)("the preview (needs /usr/bin/chromium)", { timeout:
     await show(visit, "long.ts");
     await page.getByText("read a part at a time").waitFor();
     await page.locator(".code-keyword", { hasText: "export" }).first().waitFor();
-    while ((await page.getByText('value2500 = "', { exact: false }).count()) === 0) {
-      const before = await page.locator(".line").count();
-      await page.evaluate(`document.querySelector(".content").scrollTo(0, 1e9)`);
-      await expect.poll(() => page.locator(".line").count(), { timeout: 10_000 }).toBeGreaterThan(before);
-    }
     const line = page.locator(`.line[data-line="2500"]`);
+    await scrollTo(visit, line);
     expect(await line.textContent()).toBe(`export const value2500 = "${"x".repeat(40)}";\n`);
     expect(visit.troubles).toEqual([]);
   });
@@ -153,7 +139,7 @@ describe.skipIf(!hasBrowser)("the preview (needs /usr/bin/chromium)", { timeout:
     await show(visit, "page.html");
     await page.locator(".markdown").getByRole("heading", { name: "Title" }).waitFor();
     expect(await page.locator(".face").textContent()).not.toContain("window.ran");
-    await choose(visit, "Raw");
+    await chooseTab(visit, "Raw");
     await page.locator(".text pre", { hasText: "<script>window.ran = true</script>" }).waitFor();
     expect(await page.evaluate("window.ran")).toBeUndefined();
     expect(visit.troubles).toEqual([]);
@@ -164,7 +150,7 @@ describe.skipIf(!hasBrowser)("the preview (needs /usr/bin/chromium)", { timeout:
     const { page } = visit;
     await show(visit, "notes.md");
     await page.getByRole("heading", { name: "Notes", exact: true }).waitFor();
-    await choose(visit, "Raw");
+    await chooseTab(visit, "Raw");
     expect(await page.locator(".text pre").textContent()).toBe(files["notes.md"]);
     await page.keyboard.press("ArrowRight");
     await page.locator("dt", { hasText: "MIME type" }).first().waitFor();
@@ -186,7 +172,7 @@ describe.skipIf(!hasBrowser)("the preview (needs /usr/bin/chromium)", { timeout:
     await page.getByText("Binary content (application/octet-stream, 7 B)").waitFor();
     await show(visit, "dot.png");
     await page.getByRole("img", { name: "dot.png" }).waitFor();
-    await choose(visit, "Raw");
+    await chooseTab(visit, "Raw");
     await page.getByText(/Binary content \(image\/png, \d+ B\)/).waitFor();
     expect(visit.troubles).toEqual([]);
   });
@@ -197,20 +183,6 @@ describe.skipIf(!hasBrowser)("the preview (needs /usr/bin/chromium)", { timeout:
       await show(visit, name);
       await visit.page.getByText("This resource is empty").waitFor();
     }
-    expect(visit.troubles).toEqual([]);
-  });
-
-  it("colours what was saved while one looked, and says that it changed and that it is gone", async () => {
-    await using visit = await stage.open();
-    const { page } = visit;
-    await show(visit, "live.ts");
-    await page.locator(".code-number", { hasText: "1" }).waitFor();
-    stage.write("live.ts", "const after = 22;\n");
-    await page.locator(".code-number", { hasText: "22" }).waitFor();
-    await page.getByText("Updated while you looked").waitFor();
-    rmSync(join(stage.root, "live.ts"));
-    await page.getByText("This resource is gone").waitFor();
-    await page.locator(".line", { hasText: "after" }).waitFor();
     expect(visit.troubles).toEqual([]);
   });
 
@@ -248,21 +220,20 @@ describe.skipIf(!hasBrowser)("the preview (needs /usr/bin/chromium)", { timeout:
     await page.locator(".text pre", { hasText: "export function add" }).waitFor();
   });
 
-  it("speaks Japanese to those who do", async () => {
-    await using visit = await stage.open({ locale: "ja-JP" });
+  it("speaks Japanese to those who do, and breaks no rule of axe in it, dark and wide, light and narrow", async () => {
+    await using visit = await openToCheck(stage, "ja-JP");
     const { page } = visit;
     await row(visit, "empty.txt").click();
     await page.getByText("このリソースは空です").waitFor();
+    expect(await page.locator("html").getAttribute("lang")).toBe("ja");
     await page.getByRole("tab", { name: "情報" }).click();
     await page.locator("dt", { hasText: "MIMEタイプ" }).first().waitFor();
+    expect(await visit.violations()).toEqual([]);
     expect(visit.troubles).toEqual([]);
   });
 
-  it.each([
-    { colorScheme: "light", width: 1280 },
-    { colorScheme: "dark", width: 400 },
-  ] as const)("breaks no rule of axe, $colorScheme and $width wide", async ({ colorScheme, width }) => {
-    await using visit = await stage.open({ colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
+  it("breaks no rule of axe, light and wide, dark and narrow", async () => {
+    await using visit = await openToCheck(stage, "en-US");
     const { page } = visit;
     const shown = {
       "add.ts": ".code-keyword",
@@ -276,10 +247,10 @@ describe.skipIf(!hasBrowser)("the preview (needs /usr/bin/chromium)", { timeout:
     for (const [name, sign] of Object.entries(shown)) {
       await show(visit, name);
       await page.locator(`.face ${sign}`).first().waitFor();
-      expect(await violations(visit), name).toEqual([]);
+      expect(await visit.violations(), name).toEqual([]);
     }
-    await choose(visit, "About");
+    await page.locator("#tab-about").click();
     await page.locator("dt").first().waitFor();
-    expect(await violations(visit), "About").toEqual([]);
+    expect(await visit.violations(), "About").toEqual([]);
   });
 });

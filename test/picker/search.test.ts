@@ -1,9 +1,10 @@
 /** Search and its filters. */
 import { utimesSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hasBrowser, openStage, type Stage, type Visit } from "./browser.ts";
-import { chosen, indexed, looks, openToCheck, soon } from "./looking.ts";
+import { expect, it } from "vitest";
+import type { Visit } from "./browser.ts";
+import { chosen, locales, openToCheck, soon } from "./looking.ts";
+import { onStage } from "./on-stage.ts";
 
 const files: Record<string, string> = {
   "files/plan.md": "# Plan\n\nAn introduction.\n\nAnd one more line.\n\nThe budget of next year is here.\n",
@@ -34,122 +35,123 @@ async function find(visit: Visit, text: string): Promise<void> {
   await visit.page.locator(".hit").first().waitFor();
 }
 
-describe.skipIf(!hasBrowser)("search (needs /usr/bin/chromium)", { timeout: 60_000 }, () => {
-  let stage: Stage;
-  beforeAll(async () => {
-    stage = await openStage(files, {
-      config,
-      prepare(root) {
-        const longAgo = new Date(Date.now() - 90 * 86_400_000);
-        utimesSync(join(root, "files/old.txt"), longAgo, longAgo);
-      },
+onStage(
+  "search",
+  files,
+  {
+    config,
+    prepare(root) {
+      const longAgo = new Date(Date.now() - 90 * 86_400_000);
+      utimesSync(join(root, "files/old.txt"), longAgo, longAgo);
+    },
+    isSearched: true,
+  },
+  (stage) => {
+    it("finds a word before it is finished, and shows where it stands", async () => {
+      await using visit = await stage.open();
+      await find(visit, "budg");
+      await expect.poll(() => names(visit), soon).toHaveLength(6);
+      const plan = visit.page.getByRole("option").filter({ hasText: "plan.md" });
+      expect(await plan.locator("mark").first().isVisible()).toBe(true);
+      expect(await plan.locator(".snippet").textContent()).toBe("\nThe budget of next year is here.");
+      expect(visit.troubles).toEqual([]);
     });
-    await indexed(stage);
-  }, 90_000);
-  afterAll(() => stage?.close(), 30_000);
 
-  it("finds a word before it is finished, and shows where it stands", async () => {
-    await using visit = await stage.open();
-    await find(visit, "budg");
-    await expect.poll(() => names(visit), soon).toHaveLength(6);
-    const plan = visit.page.getByRole("option").filter({ hasText: "plan.md" });
-    expect(await plan.locator("mark").first().isVisible()).toBe(true);
-    expect(await plan.locator(".snippet").textContent()).toBe("\nThe budget of next year is here.");
-    expect(visit.troubles).toEqual([]);
-  });
+    it("is narrowed down by each of its filters", async () => {
+      await using visit = await stage.open();
+      const { page } = visit;
+      await find(visit, "budget");
+      await page.getByRole("button", { name: "Filters", exact: true }).click();
+      for (const [label, value, left] of [
+        ["Type", "markdown", ["Note", "Runbook", "plan.md", "予算.md"]],
+        ["Type", "code", ["budget.ts"]],
+        ["Language", "ja", ["予算.md"]],
+        ["For", "user", ["Note", "budget.ts", "old.txt", "plan.md", "予算.md"]],
+        ["Priority", "0.8", ["Runbook"]],
+        ["Changed", "30d", ["Note", "Runbook", "budget.ts", "plan.md", "予算.md"]],
+      ] as const) {
+        await page.getByLabel(label, { exact: true }).selectOption(value);
+        await expect.poll(() => names(visit), { ...soon, message: `${label} ${value}` }).toEqual(left);
+        await page.getByRole("button", { name: "No filters" }).click();
+        await expect.poll(() => names(visit), soon).toHaveLength(6);
+      }
+      expect(visit.troubles).toEqual([]);
+    });
 
-  it.each([
-    ["Type", "markdown", ["Note", "Runbook", "plan.md", "予算.md"]],
-    ["Type", "code", ["budget.ts"]],
-    ["Language", "ja", ["予算.md"]],
-    ["For", "user", ["Note", "budget.ts", "old.txt", "plan.md", "予算.md"]],
-    ["Priority", "0.8", ["Runbook"]],
-    ["Changed", "30d", ["Note", "Runbook", "budget.ts", "plan.md", "予算.md"]],
-  ])("is narrowed down by %s to %s", async (label, value, left) => {
-    await using visit = await stage.open();
-    const { page } = visit;
-    await find(visit, "budget");
-    await page.getByRole("button", { name: "Filters", exact: true }).click();
-    await page.getByLabel(label, { exact: true }).selectOption(value);
-    await expect.poll(() => names(visit), soon).toEqual(left);
-    await page.getByRole("button", { name: "No filters" }).click();
-    await expect.poll(() => names(visit), soon).toHaveLength(6);
-    expect(visit.troubles).toEqual([]);
-  });
+    it("is narrowed down to one source by keyboard, also without a word", async () => {
+      await using visit = await stage.open();
+      const { page } = visit;
+      await page.getByRole("tree").waitFor();
+      await page.getByRole("button", { name: "Filters", exact: true }).focus();
+      await page.keyboard.press("Enter");
+      await page.getByLabel("Source", { exact: true }).focus();
+      await page.keyboard.type("hand");
+      await expect.poll(() => names(visit), soon).toEqual(["Note", "Runbook"]);
+      await page.keyboard.press("/");
+      await page.keyboard.type("emergency");
+      await expect.poll(() => names(visit), soon).toEqual(["Runbook"]);
+      await page.keyboard.press("Escape");
+      await page.getByRole("tree").waitFor();
+      expect(await page.getByLabel("Source", { exact: true }).inputValue()).toBe("");
+      expect(visit.troubles).toEqual([]);
+    });
 
-  it("is narrowed down to one source by keyboard, also without a word", async () => {
-    await using visit = await stage.open();
-    const { page } = visit;
-    await page.getByRole("tree").waitFor();
-    await page.getByRole("button", { name: "Filters", exact: true }).focus();
-    await page.keyboard.press("Enter");
-    await page.getByLabel("Source", { exact: true }).focus();
-    await page.keyboard.type("hand");
-    await expect.poll(() => names(visit), soon).toEqual(["Note", "Runbook"]);
-    await page.keyboard.press("/");
-    await page.keyboard.type("emergency");
-    await expect.poll(() => names(visit), soon).toEqual(["Runbook"]);
-    await page.keyboard.press("Escape");
-    await page.getByRole("tree").waitFor();
-    expect(await page.getByLabel("Source", { exact: true }).inputValue()).toBe("");
-    expect(visit.troubles).toEqual([]);
-  });
+    it("says that nothing is left, and that there is more than it shows", async () => {
+      await using visit = await stage.open();
+      const { page } = visit;
+      await find(visit, "ubiquity");
+      await page.locator(".count", { hasText: "50 results · the best are shown" }).waitFor();
+      await page.getByRole("button", { name: "Filters", exact: true }).click();
+      await page.getByLabel("Type", { exact: true }).selectOption("pdf");
+      await page
+        .locator(".count", { hasText: "Nothing found for “ubiquity” · the filters may leave something out" })
+        .waitFor();
+      expect(visit.troubles).toEqual([]);
+    });
 
-  it("says that nothing is left, and that there is more than it shows", async () => {
-    await using visit = await stage.open();
-    const { page } = visit;
-    await find(visit, "ubiquity");
-    await page.locator(".count", { hasText: "50 results · the best are shown" }).waitFor();
-    await page.getByRole("button", { name: "Filters", exact: true }).click();
-    await page.getByLabel("Type", { exact: true }).selectOption("pdf");
-    await page
-      .locator(".count", { hasText: "Nothing found for “ubiquity” · the filters may leave something out" })
-      .waitFor();
-    expect(visit.troubles).toEqual([]);
-  });
+    it("is walked through in its list, by keyboard: arrows, enter, space", async () => {
+      await using visit = await stage.open();
+      const { page } = visit;
+      await find(visit, "budget");
+      await expect.poll(() => names(visit), soon).toHaveLength(6);
+      await page.getByRole("listbox", { name: "Search results" }).focus();
+      await page.keyboard.press("End");
+      await page.keyboard.press("ArrowUp");
+      const fifth = await page.locator(".hit .name").nth(4).textContent();
+      expect(await page.locator(".hit.active .name").textContent()).toBe(fifth);
+      await page.keyboard.press("Space");
+      expect(await page.getByRole("option").nth(4).getAttribute("aria-selected")).toBe("true");
+      await expect.poll(() => chosen(visit), soon).toHaveLength(1);
+      await page.keyboard.press("Enter");
+      await page.locator(".about h2").waitFor();
+      await page.getByRole("option").first().locator(".tick").click();
+      await expect.poll(() => chosen(visit), soon).toHaveLength(2);
+      await page.getByRole("listbox", { name: "Search results" }).focus();
+      await page.keyboard.press("Escape");
+      await page.getByRole("tree").waitFor();
+      await expect.poll(() => page.getByRole("combobox").inputValue(), soon).toBe("");
+      expect(visit.troubles).toEqual([]);
+    });
 
-  it("is walked through in its list, by keyboard: arrows, enter, space", async () => {
-    await using visit = await stage.open();
-    const { page } = visit;
-    await find(visit, "budget");
-    await expect.poll(() => names(visit), soon).toHaveLength(6);
-    await page.getByRole("listbox", { name: "Search results" }).focus();
-    await page.keyboard.press("End");
-    await page.keyboard.press("ArrowUp");
-    const fifth = await page.locator(".hit .name").nth(4).textContent();
-    expect(await page.locator(".hit.active .name").textContent()).toBe(fifth);
-    await page.keyboard.press("Space");
-    expect(await page.getByRole("option").nth(4).getAttribute("aria-selected")).toBe("true");
-    await expect.poll(() => chosen(visit), soon).toHaveLength(1);
-    await page.keyboard.press("Enter");
-    await page.locator("main h2").waitFor();
-    await page.getByRole("option").first().locator(".tick").click();
-    await expect.poll(() => chosen(visit), soon).toHaveLength(2);
-    await page.getByRole("listbox", { name: "Search results" }).focus();
-    await page.keyboard.press("Escape");
-    await page.getByRole("tree").waitFor();
-    await expect.poll(() => page.getByRole("combobox").inputValue(), soon).toBe("");
-    expect(visit.troubles).toEqual([]);
-  });
+    it("that is wrong is said so", async () => {
+      await using visit = await stage.open();
+      await visit.page.getByRole("tree").waitFor();
+      await visit.page.getByRole("combobox").fill("budget after:soon");
+      await visit.page.locator(".count", { hasText: /after:soon.* is no date/ }).waitFor();
+      expect(visit.troubles).toEqual([]);
+    });
 
-  it("that is wrong is said so", async () => {
-    await using visit = await stage.open();
-    await visit.page.getByRole("tree").waitFor();
-    await visit.page.getByRole("combobox").fill("budget after:soon");
-    await visit.page.locator(".count", { hasText: /after:soon.* is no date/ }).waitFor();
-    expect(visit.troubles).toEqual([]);
-  });
-
-  it.each(looks)("breaks no rule of axe, $colorScheme, $width wide, $locale", async (look) => {
-    await using visit = await openToCheck(stage, look);
-    const { page } = visit;
-    await find(visit, "budget");
-    await page.locator("header button").first().click();
-    await page.locator(".filters select").nth(1).selectOption("markdown");
-    await page.locator("mark").first().waitFor();
-    expect(await visit.violations()).toEqual([]);
-    await page.locator(".filters select").nth(1).selectOption("pdf");
-    await page.locator(".hit").first().waitFor({ state: "detached" });
-    expect(await visit.violations()).toEqual([]);
-  });
-});
+    it.each(locales)("breaks no rule of axe, light and dark, wide and narrow, %s", async (locale) => {
+      await using visit = await openToCheck(stage, locale);
+      const { page } = visit;
+      await find(visit, "budget");
+      await page.locator("header button").first().click();
+      await page.locator(".filters select").nth(1).selectOption("markdown");
+      await page.locator("mark").first().waitFor();
+      expect(await visit.violations()).toEqual([]);
+      await page.locator(".filters select").nth(1).selectOption("pdf");
+      await page.locator(".hit").first().waitFor({ state: "detached" });
+      expect(await visit.violations()).toEqual([]);
+    });
+  },
+);

@@ -1,9 +1,8 @@
 /** The state page in a real browser, on a real server. */
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { connect } from "../../src/client/connect.ts";
-import { hasBrowser, openStage, type Stage } from "./browser.ts";
+import { clipboard, locales, mayCopy, openToCheck, refuseStatus, soon } from "./looking.ts";
+import { onStage } from "./on-stage.ts";
 
 const config = `mounts:
   shelf: { source: file, root: docs }
@@ -11,16 +10,11 @@ const config = `mounts:
 server: { tools: true }
 `;
 
-describe.skipIf(!hasBrowser)("the state page (needs /usr/bin/chromium)", { timeout: 60_000 }, () => {
-  let stage: Stage;
+onStage("the state page", { "docs/plan.md": "# Plan\n" }, { config }, (stage) => {
   const call = { caller: { id: "test" }, signal: new AbortController().signal };
-  beforeAll(async () => {
-    stage = await openStage({ "docs/plan.md": "# Plan\n" }, { config });
-  }, 60_000);
-  afterAll(() => stage?.close(), 30_000);
 
   it("is opened by a button, and shows mounts, clients, reads and settings, live", async () => {
-    await using visit = await stage.open({ permissions: ["clipboard-read", "clipboard-write"] });
+    await using visit = await stage.open(mayCopy);
     const { page } = visit;
     await page.getByRole("button", { name: "State" }).click();
     const state = page.getByRole("dialog", { name: /State/ });
@@ -35,13 +29,11 @@ describe.skipIf(!hasBrowser)("the state page (needs /usr/bin/chromium)", { timeo
     await state.getByText("by guest").waitFor();
     await guest.close();
     await expect
-      .poll(() => state.getByRole("row").filter({ hasText: "guest" }).getByText("1", { exact: true }).count())
+      .poll(() => state.getByRole("row").filter({ hasText: "guest" }).getByText("1", { exact: true }).count(), soon)
       .toBe(0);
 
     await state.getByRole("button", { name: "Copy for Cursor" }).click();
-    expect(await page.evaluate("navigator.clipboard.readText()")).toBe(
-      JSON.stringify({ mcpServers: { pressmark: { url: stage.server.url } } }),
-    );
+    expect(await clipboard(visit)).toBe(JSON.stringify({ mcpServers: { pressmark: { url: stage.server.url } } }));
     await state.getByRole("button", { name: stage.uriOf("docs/plan.md") }).click();
     await page.getByRole("heading", { name: "Plan", exact: true }).waitFor();
     expect(await state.count()).toBe(0);
@@ -63,12 +55,7 @@ describe.skipIf(!hasBrowser)("the state page (needs /usr/bin/chromium)", { timeo
   it("is not there for those whom it does not concern", async () => {
     await using visit = await stage.open();
     const { page } = visit;
-    await page.route("**/mcp", async (route) => {
-      const asked = route.request().postData() ?? "";
-      if (!asked.includes('"pressmark://')) return route.continue();
-      const { id } = JSON.parse(asked) as { readonly id: number };
-      await route.fulfill({ json: { jsonrpc: "2.0", id, error: { code: -32_602, message: "Resource not found" } } });
-    });
+    await refuseStatus(visit);
     const refused = page.waitForResponse((response) =>
       Boolean(response.request().postData()?.includes('"pressmark://')),
     );
@@ -93,18 +80,14 @@ describe.skipIf(!hasBrowser)("the state page (needs /usr/bin/chromium)", { timeo
     await state.waitFor({ state: "detached" });
   });
 
-  it.each(["light", "dark"] as const)("has no fault that axe can find, in %s", async (colorScheme) => {
-    await using visit = await stage.open({ colorScheme, viewport: { width: 420, height: 800 } });
-    const { page } = visit;
-    await page.getByRole("button", { name: "State" }).click();
-    await page.getByRole("dialog").getByText("does not answer").waitFor();
-    const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-    await page.evaluate(axe);
-    expect(
-      await page.evaluate(
-        `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 120)).join(" ")))`,
-      ),
-    ).toEqual([]);
+  it.each(locales)("breaks no rule of axe, light and dark, wide and narrow, %s", async (locale) => {
+    await using visit = await openToCheck(stage, locale);
+    await visit.page.locator("header [aria-haspopup=dialog]").click();
+    await visit.page
+      .getByRole("dialog")
+      .getByText(/does not answer|応答なし/)
+      .waitFor();
+    expect(await visit.violations()).toEqual([]);
   });
 });
 

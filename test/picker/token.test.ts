@@ -1,18 +1,12 @@
 /** The picker of a server with a token, in a real browser. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hasBrowser, openStage, type Stage } from "./browser.ts";
+import { expect, it } from "vitest";
+import { onStage } from "./on-stage.ts";
 
 const token = "0123456789abcdef0123456789abcdef";
 
-describe.skipIf(!hasBrowser)("the picker behind a token (needs /usr/bin/chromium)", { timeout: 60_000 }, () => {
-  let stage: Stage;
-  beforeAll(async () => {
-    stage = await openStage({ "README.md": "# Welcome\n" }, { env: { PRESSMARK_TOKEN: token } });
-  }, 60_000);
-  afterAll(() => stage?.close(), 30_000);
-
+onStage("the picker behind a token", { "README.md": "# Welcome\n" }, { env: { PRESSMARK_TOKEN: token } }, (stage) => {
   it("opens by the printed address, which leaves no code behind, and works from then on", async () => {
     await using visit = await stage.open();
     const { page } = visit;

@@ -2,9 +2,10 @@
 import { mkdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import type { Route } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hasBrowser, openStage, type Stage } from "./browser.ts";
-import { clipboard, looks, mayCopy, openToCheck, row, soon } from "./looking.ts";
+import { expect, it } from "vitest";
+import { clipboard, locales, mayCopy, openToCheck, refuseStatus, row, soon } from "./looking.ts";
+import { openStage } from "./browser.ts";
+import { onStage } from "./on-stage.ts";
 
 const files: Record<string, string | Uint8Array> = {
   "files/live.md": "# Before\n",
@@ -19,193 +20,194 @@ const config = `mounts:
 `;
 const hourMs = 3_600_000;
 
-describe.skipIf(!hasBrowser)("the tree (needs /usr/bin/chromium)", { timeout: 60_000 }, () => {
-  let stage: Stage;
-  beforeAll(async () => {
-    stage = await openStage(files, {
-      config,
-      prepare(root) {
-        const before = new Date(Date.now() - 3 * hourMs);
-        utimesSync(join(root, "files/live.md"), before, before);
-        mkdirSync(join(root, "files/nothing"));
-      },
+onStage(
+  "the tree",
+  files,
+  {
+    config,
+    prepare(root) {
+      const before = new Date(Date.now() - 3 * hourMs);
+      utimesSync(join(root, "files/live.md"), before, before);
+      mkdirSync(join(root, "files/nothing"));
+    },
+  },
+  (stage) => {
+    it("says of each resource how large it is, what it costs, how much it matters and when it was changed", async () => {
+      await using visit = await stage.open();
+      await row(visit, "shelf").click();
+      expect(await row(visit, "live.md").locator(".fact").allTextContents()).toEqual(["3h ago", "9 B", "~3 tok"]);
+      // Nobody is given a picture as text.
+      expect(await row(visit, "picture.png").locator(".cost").count()).toBe(0);
+      await row(visit, "handbook").click();
+      await row(visit, "English").click();
+      await row(visit, "Guide").locator(".priority").waitFor();
+      expect(await row(visit, "Guide").locator(".priority").textContent()).toBe("◆0.9");
+      expect(await row(visit, "Guide").locator(".priority").getAttribute("title")).toBe("priority 0.9");
+      expect(visit.troubles).toEqual([]);
     });
-  }, 60_000);
-  afterAll(() => stage?.close(), 30_000);
 
-  it("says of each resource how large it is, what it costs, how much it matters and when it was changed", async () => {
-    await using visit = await stage.open();
-    await row(visit, "files").click();
-    expect(await row(visit, "live.md").locator(".fact").allTextContents()).toEqual(["3h ago", "9 B", "~3 tok"]);
-    // Nobody is given a picture as text.
-    expect(await row(visit, "picture.png").locator(".cost").count()).toBe(0);
-    await row(visit, "handbook").click();
-    await row(visit, "English").click();
-    await row(visit, "Guide").locator(".priority").waitFor();
-    expect(await row(visit, "Guide").locator(".priority").textContent()).toBe("◆0.9");
-    await row(visit, "Guide").click();
-    await visit.page.locator(".here .facts", { hasText: "priority 0.9" }).waitFor();
-    expect(visit.troubles).toEqual([]);
-  });
+    it("shows the way to where one is, and its URI to take along, by mouse and by keyboard", async () => {
+      await using visit = await stage.open(mayCopy);
+      const { page } = visit;
+      await row(visit, "shelf").click();
+      await row(visit, "docs").click();
+      await row(visit, "予算 plan.md").click();
+      const here = page.getByRole("navigation", { name: "Where you are" });
+      expect(await here.getByRole("listitem").allTextContents()).toEqual(["shelf", "docs", "予算 plan.md"]);
+      expect(await page.locator(".uri").textContent()).toBe(stage.uriOf("files/docs/予算 plan.md"));
+      await page.locator(".here").getByRole("button", { name: "Copy URI" }).click();
+      await page.locator(".here").getByText("Copied").waitFor();
+      expect(await clipboard(visit)).toBe(stage.uriOf("files/docs/予算 plan.md"));
+      await here.getByRole("button", { name: "docs" }).focus();
+      await page.keyboard.press("Enter");
+      await page.locator(".row.active", { hasText: "docs" }).waitFor();
+      await page.locator(".here").getByRole("button", { name: "Copy URI" }).focus();
+      await page.keyboard.press("Enter");
+      await expect.poll(() => clipboard(visit), soon).toBe(stage.uriOf("files/docs"));
+      expect(visit.troubles).toEqual([]);
+    });
 
-  it("shows the way to where one is, and its URI to take along, by mouse and by keyboard", async () => {
-    await using visit = await stage.open(mayCopy);
-    const { page } = visit;
-    await row(visit, "files").click();
-    await row(visit, "docs").click();
-    await row(visit, "予算 plan.md").click();
-    const here = page.getByRole("navigation", { name: "Where you are" });
-    expect(await here.getByRole("listitem").allTextContents()).toEqual(["files", "docs", "予算 plan.md"]);
-    expect(await page.locator(".here code").textContent()).toBe(stage.uriOf("files/docs/予算 plan.md"));
-    await page.locator(".here").getByRole("button", { name: "Copy URI" }).click();
-    await page.locator(".here").getByText("Copied").waitFor();
-    expect(await clipboard(visit)).toBe(stage.uriOf("files/docs/予算 plan.md"));
-    await here.getByRole("button", { name: "docs" }).focus();
-    await page.keyboard.press("Enter");
-    await page.locator(".row.active", { hasText: "docs" }).waitFor();
-    await page.locator(".here").getByRole("button", { name: "Copy URI" }).focus();
-    await page.keyboard.press("Enter");
-    await expect.poll(() => clipboard(visit), soon).toBe(stage.uriOf("files/docs"));
-    expect(visit.troubles).toEqual([]);
-  });
-
-  it("says at once that a file in sight has changed, and how large it is now", async () => {
-    await using visit = await stage.open();
-    const listens = visit.page.waitForRequest(
-      (request) =>
-        request.postData()?.includes("subscriptions/listen") === true && request.postData()!.includes("live.md"),
-    );
-    await row(visit, "files").click();
-    await row(visit, "live.md").locator(".fresh").waitFor();
-    await (await listens).response();
-    stage.write("files/live.md", "# After\n\nA good deal longer than before.\n");
-    await expect
-      .poll(() => row(visit, "live.md").locator(".fact").allTextContents(), soon)
-      .toEqual([expect.stringMatching(/^(now|\d+s ago)$/), "41 B", "~12 tok"]);
-    expect(visit.troubles).toEqual([]);
-  });
-
-  it("keeps in sight, and whole, where one walks by keyboard", async () => {
-    await using visit = await stage.open();
-    const { page } = visit;
-    await row(visit, "files").click();
-    await row(visit, "many").click();
-    await row(visit, "entry-0.txt").waitFor();
-    await page.getByRole("tree").focus();
-    for (const key of ["End", "PageUp", "Home", "PageDown", "PageDown", "End", "ArrowUp"]) {
-      await page.keyboard.press(key);
+    it("says at once that a file in sight has changed, and how large it is now", async () => {
+      await using visit = await stage.open();
+      const listens = visit.page.waitForRequest(
+        (request) =>
+          request.postData()?.includes("subscriptions/listen") === true && request.postData()!.includes("live.md"),
+      );
+      await row(visit, "shelf").click();
+      await row(visit, "live.md").locator(".fresh").waitFor();
+      await (await listens).response();
+      stage.write("files/live.md", "# After\n\nA good deal longer than before.\n");
       await expect
-        .poll(
-          () =>
-            page.evaluate(`(() => {
+        .poll(() => row(visit, "live.md").locator(".fact").allTextContents(), soon)
+        .toEqual([expect.stringMatching(/^(now|\d+s ago)$/), "41 B", "~12 tok"]);
+      expect(visit.troubles).toEqual([]);
+    });
+
+    it("keeps in sight, and whole, where one walks by keyboard", async () => {
+      await using visit = await stage.open();
+      const { page } = visit;
+      await row(visit, "shelf").click();
+      await row(visit, "many").click();
+      await row(visit, "entry-0.txt").waitFor();
+      await page.getByRole("tree").focus();
+      for (const key of ["End", "PageUp", "Home", "PageDown", "PageDown", "End", "ArrowUp"]) {
+        await page.keyboard.press(key);
+        await expect
+          .poll(
+            () =>
+              page.evaluate(`(() => {
               const place = (selector) => document.querySelector(selector).getBoundingClientRect();
               const [row, tree] = [place(".row.active"), place(".tree")];
               return row.top >= tree.top - 1 && row.bottom <= tree.bottom + 1;
             })()`),
-          soon,
-        )
-        .toBe(true);
-    }
-    expect(visit.troubles).toEqual([]);
-  });
-
-  it("is as it was when one comes back to it", async () => {
-    await using visit = await stage.open();
-    const { page } = visit;
-    await row(visit, "files").click();
-    await row(visit, "docs").click();
-    await row(visit, "予算 plan.md").click();
-    await page.getByRole("tab", { name: "Templates" }).click();
-    await page.getByRole("tree").waitFor({ state: "detached" });
-    await page.getByRole("tab", { name: "All" }).click();
-    await page.locator(".row.active", { hasText: "予算 plan.md" }).waitFor();
-    expect(visit.troubles).toEqual([]);
-  });
-
-  it("says of an empty folder that nothing is there", async () => {
-    await using visit = await stage.open();
-    await row(visit, "files").click();
-    await row(visit, "nothing").click();
-    await visit.page.getByRole("treeitem", { name: "Nothing here" }).waitFor();
-    expect(visit.troubles).toEqual([]);
-  });
-
-  it("says that a folder is loading, that it failed and why, and tries again by keyboard", async () => {
-    await using visit = await stage.open();
-    const { page } = visit;
-    await row(visit, "files").click();
-    await row(visit, "docs").waitFor();
-    const held = Promise.withResolvers<Route>();
-    await page.route("**/mcp", async (route) => {
-      const asked = route.request().postData() ?? "";
-      if (asked.includes("resources/directory/read") && asked.includes("/docs")) held.resolve(route);
-      else await route.continue();
-    });
-    await row(visit, "docs").click();
-    await page.getByRole("treeitem", { name: "Loading…" }).waitFor();
-    await (await held.promise).fulfill({ status: 500, body: "no" });
-    await page.getByRole("treeitem", { name: /This did not work\. Try again \(.*500/ }).waitFor();
-    await page.unroute("**/mcp");
-    await page.keyboard.press("Tab");
-    await page.getByRole("tree").focus();
-    await page.keyboard.press("ArrowDown");
-    await page.keyboard.press("Enter");
-    await row(visit, "予算 plan.md").waitFor();
-  });
-
-  it("keeps what it has when the server is gone, says so, and goes on when it is back", async () => {
-    await using visit = await stage.open();
-    const { page } = visit;
-    await row(visit, "files").click();
-    await row(visit, "live.md").waitFor();
-    await page.route("**/mcp", (route) => route.abort());
-    await row(visit, "docs").click();
-    const lost = page.getByRole("alert").filter({ hasText: "what it last said" });
-    await lost.waitFor();
-    await row(visit, "live.md").waitFor();
-    await page.unroute("**/mcp");
-    await lost.getByRole("button", { name: "Try again" }).click();
-    await lost.waitFor({ state: "detached" });
-  });
-
-  it("says to those who are not let in how to be", async () => {
-    await using visit = await stage.open();
-    const { page } = visit;
-    await page.route("**/mcp", (route) => route.fulfill({ status: 401, body: "" }));
-    await page.reload();
-    await page.getByRole("alert").getByText("This server does not let you in").waitFor();
-    await page.unroute("**/mcp");
-    await page.getByRole("button", { name: "Try again" }).focus();
-    await page.keyboard.press("Enter");
-    await row(visit, "files").waitFor();
-  });
-
-  it.each(looks)("breaks no rule of axe, $colorScheme, $width wide, $locale", async (look) => {
-    await using visit = await openToCheck(stage, look);
-    const { page } = visit;
-    expect(await visit.violations()).toEqual([]);
-    await row(visit, "files").click();
-    await row(visit, "nothing").click();
-    await row(visit, "live.md").locator(".tick").click();
-    await page.locator(".row.empty").waitFor();
-    expect(await visit.violations()).toEqual([]);
-    await page.route("**/mcp", (route) => route.abort());
-    await row(visit, "docs").click();
-    await page.locator(".row.failed").waitFor();
-    expect(await visit.violations()).toEqual([]);
-  });
-});
-
-describe.skipIf(!hasBrowser)("a tree of nothing (needs /usr/bin/chromium)", { timeout: 60_000 }, () => {
-  it("says what to do", async () => {
-    const stage = await openStage({}, { config: "mounts: { none: { source: memory, resources: {} } }\n" });
-    try {
-      await using visit = await stage.open();
-      await visit.page.getByText("This server serves nothing yet").waitFor();
-      await visit.page.getByText("Name a folder or a source in its config").waitFor();
+            soon,
+          )
+          .toBe(true);
+      }
       expect(visit.troubles).toEqual([]);
-    } finally {
-      await stage.close();
-    }
-  });
-});
+    });
+
+    it("is as it was when one comes back to it", async () => {
+      await using visit = await stage.open();
+      const { page } = visit;
+      await row(visit, "shelf").click();
+      await row(visit, "docs").click();
+      await row(visit, "予算 plan.md").click();
+      await page.getByRole("tab", { name: "Templates" }).click();
+      await page.getByRole("tree").waitFor({ state: "detached" });
+      await page.getByRole("tab", { name: "All" }).click();
+      await page.locator(".row.active", { hasText: "予算 plan.md" }).waitFor();
+      expect(visit.troubles).toEqual([]);
+    });
+
+    it("says of an empty folder that nothing is there", async () => {
+      await using visit = await stage.open();
+      await row(visit, "shelf").click();
+      await row(visit, "nothing").click();
+      await visit.page.getByRole("treeitem", { name: "Nothing here" }).waitFor();
+      expect(visit.troubles).toEqual([]);
+    });
+
+    it("says that a folder is loading, that it failed and why, and tries again by keyboard", async () => {
+      await using visit = await stage.open();
+      const { page } = visit;
+      await row(visit, "shelf").click();
+      await row(visit, "docs").waitFor();
+      const held = Promise.withResolvers<Route>();
+      await page.route("**/mcp", async (route) => {
+        const asked = route.request().postData() ?? "";
+        if (asked.includes("resources/directory/read") && asked.includes("/docs")) held.resolve(route);
+        else await route.continue();
+      });
+      await row(visit, "docs").click();
+      await page.getByRole("treeitem", { name: "Loading…" }).waitFor();
+      await (await held.promise).fulfill({ status: 500, body: "no" });
+      await page.getByRole("treeitem", { name: /This did not work\. Try again \(.*500/ }).waitFor();
+      await page.unroute("**/mcp");
+      await page.keyboard.press("Tab");
+      await page.getByRole("tree").focus();
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      await row(visit, "予算 plan.md").waitFor();
+    });
+
+    it("keeps what it has when the server is gone, says so, and goes on when it is back", async () => {
+      await using visit = await stage.open();
+      const { page } = visit;
+      await row(visit, "shelf").click();
+      await row(visit, "live.md").waitFor();
+      await page.route("**/mcp", (route) => route.abort());
+      await row(visit, "docs").click();
+      const lost = page.getByRole("alert").filter({ hasText: "what it last said" });
+      await lost.waitFor();
+      await row(visit, "live.md").waitFor();
+      await page.unroute("**/mcp");
+      await lost.getByRole("button", { name: "Try again" }).click();
+      await lost.waitFor({ state: "detached" });
+    });
+
+    it("says to those who are not let in how to be", async () => {
+      await using visit = await stage.open();
+      const { page } = visit;
+      await page.route("**/mcp", (route) => route.fulfill({ status: 401, body: "" }));
+      await page.reload();
+      await page.getByRole("alert").getByText("This server does not let you in").waitFor();
+      await page.unroute("**/mcp");
+      await page.getByRole("button", { name: "Try again" }).focus();
+      await page.keyboard.press("Enter");
+      await row(visit, "shelf").waitFor();
+    });
+
+    it.each(locales)("breaks no rule of axe, light and dark, wide and narrow, %s", async (locale) => {
+      await using visit = await openToCheck(stage, locale);
+      const { page } = visit;
+      expect(await visit.violations()).toEqual([]);
+      await row(visit, "shelf").click();
+      await row(visit, "nothing").click();
+      await row(visit, "live.md").locator(".tick").click();
+      await page.locator(".row.empty").waitFor();
+      expect(await visit.violations()).toEqual([]);
+      await page.route("**/mcp", (route) => route.abort());
+      await row(visit, "docs").click();
+      await page.locator(".row.failed").waitFor();
+      expect(await visit.violations()).toEqual([]);
+    });
+
+    it("of a mount with nothing in it says so, and what to do where not even that is known", async () => {
+      const bare = await openStage({}, { config: "mounts: { none: { source: memory, resources: {} } }\n" });
+      try {
+        await using visit = await bare.open();
+        const { page } = visit;
+        await row(visit, "none").waitFor();
+        await page.getByRole("treeitem", { name: "Nothing here" }).waitFor();
+        await refuseStatus(visit);
+        await page.reload();
+        await page.getByText("This server serves nothing yet").waitFor();
+        await page.getByText("Name a folder or a source in its config").waitFor();
+        expect(visit.troubles).toEqual([]);
+      } finally {
+        await bare.close();
+      }
+    });
+  },
+);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createTools } from "../../server/tools.ts";
-import { createDriveApi } from "../../sources/gdrive/drive-api.ts";
+import { createDriveApi, type DriveApiOptions } from "../../sources/gdrive/drive-api.ts";
 import { createIdentity } from "../../sources/gdrive/identity.ts";
 import { findLogin } from "../../sources/gdrive/kept-login.ts";
 import { type FakeDrive, startFakeDrive } from "../../testing/fakes/gdrive.ts";
@@ -55,7 +55,7 @@ async function login() {
   return { ...ran, page: await answer };
 }
 
-const apiOf = () =>
+const apiOf = (more: Partial<DriveApiOptions> = {}) =>
   createDriveApi({
     rootUrl: fake.rootUrl,
     identity: createIdentity({ keyFile: undefined, subject: undefined, login: () => findLogin(fake.owner, env) }),
@@ -63,6 +63,7 @@ const apiOf = () =>
     timeoutMs: 5000,
     patienceMs: 0,
     tools: createTools({ write: () => true }),
+    ...more,
   });
 
 /** A keychain that does what `secret-tool` does, and writes down how it was called. */
@@ -155,6 +156,22 @@ describe("pressmark drive", () => {
     for (const secret of fake.accounts.secrets) expect(said).not.toContain(secret);
     const { out } = await stand.run(["drive", "status"], { env });
     expect(out).toMatch(/^owner@example\.org {2}file {2}no credentials could be had/);
+  });
+
+  it("is not kept waiting by who gives out tokens, and says that it is they who cannot be reached", async () => {
+    await login();
+    fake.fail("hang", { where: "/token" });
+    await expect(apiOf({ timeoutMs: 100 }).account(signal)).rejects.toMatchObject({
+      kind: "unavailable",
+      passing: true,
+    });
+    const leaving = new AbortController();
+    fake.fail("hang", { where: "/token" });
+    fake.onAsk = () => leaving.abort();
+    await expect(apiOf().account(leaving.signal)).rejects.toMatchObject({ kind: "cancelled" });
+    fake.onAsk = undefined;
+    await fake.close();
+    await expect(apiOf().account(signal)).rejects.toMatchObject({ kind: "unavailable", passing: true });
   });
 
   it("says so when nothing was agreed to", async () => {

@@ -2,6 +2,7 @@
 import type { Readable } from "node:stream";
 import { ResourceError, toResourceError } from "../../errors.ts";
 import { estimateTokens, estimateTokensOfBytes } from "../../lib/estimate-tokens.ts";
+import { createLeadsOn } from "../../lib/leads-on.ts";
 import { directoryType, type Page, type Resource } from "../../resources.ts";
 import type { Screen } from "../command.ts";
 import { inUnits } from "../reading/amounts.ts";
@@ -108,6 +109,7 @@ export async function runPick(desk: Desk, { input, screen }: Terminal): Promise<
   async function listAll(): Promise<void> {
     if (isListing) return;
     isListing = true;
+    const leadsOn = createLeadsOn();
     let cursor: string | undefined;
     try {
       do {
@@ -117,7 +119,7 @@ export async function runPick(desk: Desk, { input, screen }: Terminal): Promise<
         take({ kind: "known", count: catalogue.size, isAll: cursor === undefined });
         // Keys come before pages.
         await new Promise(setImmediate);
-      } while (cursor !== undefined && !catalogue.isFull && !state.end);
+      } while (cursor !== undefined && leadsOn(cursor) && !catalogue.isFull && !state.end);
     } catch {
       // What has come so far can be looked through; that it is not all is shown.
     }

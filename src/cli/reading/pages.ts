@@ -1,5 +1,6 @@
 /** All of a list, page after page, as they are asked for. */
-import { quote, ResourceError } from "../../errors.ts";
+import { invalid, quote, ResourceError } from "../../errors.ts";
+import { createLeadsOn } from "../../lib/leads-on.ts";
 import type { Page, PageAsk } from "../../resources.ts";
 import { plain } from "../print.ts";
 
@@ -10,11 +11,12 @@ export interface PagesOptions {
   readonly warn: (sentence: string) => void;
 }
 
-/** Throws "unavailable" behind the last page if something is missing; what, has been said before. */
+/** Throws "unavailable" behind the last page if something is missing; what, has been said before. "invalid" where there is no last page. */
 export async function* pagesOf<T>(
   ask: (page: PageAsk) => Promise<Page<T>>,
   { seen, warn }: PagesOptions,
 ): AsyncGenerator<readonly T[]> {
+  const leadsOn = createLeadsOn();
   const failed = new Set<string>();
   let cursor: string | undefined;
   let count = 0;
@@ -26,6 +28,7 @@ export async function* pagesOf<T>(
     }
     seen((count += page.items.length));
     yield page.items;
+    if (page.next !== undefined && !leadsOn(page.next)) throw invalid("the server's list does not come to an end");
     cursor = page.next;
   } while (cursor !== undefined);
   if (failed.size > 0) throw new ResourceError("unavailable", "the list is not complete; see above");

@@ -307,7 +307,13 @@ export function createKeptIndex(options: KeptIndexOptions): KeptIndex {
 
 /** What is made from something else is something else, also under the same name. */
 function keyOf({ definition, options, redact }: SearchedMount, { maxFileBytes }: KeptIndexOptions): string {
-  const made = JSON.stringify([crawlVersion, definition.name, options, maxFileBytes, ...(redact ? ["redacted"] : [])]);
+  const made = JSON.stringify([
+    crawlVersion,
+    definition.name,
+    options,
+    maxFileBytes,
+    ...(redact ? ["redacted", 2] : []),
+  ]);
   return createHash("sha256").update(made).digest("base64url").slice(0, 22);
 }
 

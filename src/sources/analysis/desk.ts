@@ -15,6 +15,8 @@ export interface Desk {
   readonly grounding: Grounding;
   readonly tally: Tally;
   readonly now: Tools["now"];
+  /** Resolves when the store can be asked, and the time of all who share it is known. */
+  begin(): Promise<void>;
   entryOf(summary: Summary): Entry;
   /** Something was written. */
   wrote(): void;

@@ -3,7 +3,6 @@ import type { ActionAnswer, SourceAction } from "../../source.ts";
 import { type AskedQuestion, type Desk, iso, tellHit, tellStale, toQuestion } from "./desk.ts";
 import type { Found } from "./flight.ts";
 import { keyOf, questionShape, type TaskType } from "./question.ts";
-import type { Lease } from "./store.ts";
 import type { Tally } from "./tally.ts";
 
 interface Finding extends AskedQuestion {
@@ -18,7 +17,6 @@ const maxWaitMs = 25_000;
 
 export function createFindAnalysis(desk: Desk): SourceAction<Finding> {
   const { options, store, flights, tally, now } = desk;
-  const renew = (token: string): Promise<Lease | undefined> => store.renew(token, now() + options.leaseMs);
 
   function toAnswer(found: Found): ActionAnswer {
     switch (found.status) {
@@ -60,9 +58,10 @@ export function createFindAnalysis(desk: Desk): SourceAction<Finding> {
 
     async run(asked, call) {
       const { claim, acceptStale, waitMs, lease: token } = asked;
+      await desk.begin();
       const question = await toQuestion(asked, desk, call);
       const key = keyOf(question);
-      const lease = token === undefined ? undefined : await renew(token);
+      const lease = token === undefined ? undefined : await store.renew(token, key, now() + options.leaseMs);
       const ask = {
         key,
         question,

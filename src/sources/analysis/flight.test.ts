@@ -58,6 +58,14 @@ it("a producer that is still at it keeps its lease, and only with the lease", as
   expect(await find({ lease })).toMatchObject({ status: "wait" });
 });
 
+it("the lease of one question is none for another", async () => {
+  const { find } = open();
+  const { lease } = await find();
+  const other = await find({ prompt: "something else", lease });
+  expect(other).toMatchObject({ status: "compute" });
+  expect(other["lease"]).not.toBe(lease);
+});
+
 it("a run that failed is not kept, and the next who waits is told to compute", async () => {
   const { find, act, clock, json } = open();
   const { lease } = await find();

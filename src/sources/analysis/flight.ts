@@ -26,22 +26,24 @@ export interface FlightAsk {
 
 export interface Flights {
   find(ask: FlightAsk, call: Call): Promise<Found>;
-  /** What was kept, or failed, in this process: those who wait for it look at once. */
-  landed(key: string): void;
+  /** What was kept, or failed: those here who wait for it look at once; all of them, where it is not known which. */
+  landed(key?: string): void;
 }
 
-/** How often others' files are looked at by those who wait. */
+/** How often those who wait look for what others have written; more seldom where they are told of it. */
 const firstLookMs = 50;
-const longestLookMs = 400;
+const longestLookMs = { looking: 400, told: 2000 };
 /** No more than this wait at a time; others are told to come back. */
 const maxWaiting = 10_000;
 
 export function createFlights(
-  store: Pick<Store, "look" | "claim">,
+  store: Pick<Store, "look" | "claim" | "listen">,
   { now, wait }: Pick<Tools, "now" | "wait">,
 ): Flights {
+  const longestMs = longestLookMs[store.listen ? "told" : "looking"];
   const waiting = new Map<string, Set<() => void>>();
   let waitingCount = 0;
+  let landings = 0;
 
   /** Resolves when something landed here, or it is time to look again. */
   async function pause(key: string, ms: number, signal: AbortSignal): Promise<void> {
@@ -62,7 +64,8 @@ export function createFlights(
     const { key, question, claims, takesStale, waitMs, leaseMs } = ask;
     const name = key.toString("hex");
     const begunMs = now();
-    for (let lookMs = firstLookMs, isFirst = true; ; lookMs = Math.min(longestLookMs, lookMs * 2), isFirst = false) {
+    for (let lookMs = firstLookMs, isFirst = true; ; lookMs = Math.min(longestMs, lookMs * 2), isFirst = false) {
+      const seen = landings;
       const { kept, lease } = await store.look(key);
       if (kept && kept.expires > now()) return { status: "hit", kept, isShared: !isFirst };
       const isHeld = lease !== undefined && lease.failed === undefined && lease.until > now();
@@ -79,6 +82,8 @@ export function createFlights(
       }
       const leftMs = begunMs + waitMs - now();
       if (leftMs <= 0 || waitingCount >= maxWaiting) return { status: "wait", untilMs: lease.until };
+      // It may have landed since that was true.
+      if (landings !== seen) continue;
       waitingCount += 1;
       try {
         await pause(name, Math.min(lookMs, leftMs, Math.max(1, lease.until - now())), signal);
@@ -91,7 +96,9 @@ export function createFlights(
   return {
     find,
     landed(key) {
-      for (const wake of waiting.get(key) ?? []) wake();
+      landings += 1;
+      const groups = key === undefined ? [...waiting.values()] : [waiting.get(key) ?? []];
+      for (const wake of groups.flatMap((group) => [...group])) wake();
     },
   };
 }

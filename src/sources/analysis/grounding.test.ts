@@ -1,8 +1,10 @@
 import { expect, it } from "vitest";
+import type { Source } from "../../source.ts";
 import { listen } from "../../testing/listen.ts";
 import { refusal } from "../../testing/refusal.ts";
 import { createMemory } from "../memory.ts";
 import { useHouses } from "./test-house.ts";
+import { resultOf } from "./test-results.ts";
 
 const open = useHouses();
 
@@ -67,6 +69,31 @@ it("after a restart what answers rest on is looked at, and followed again", asyn
   memory.delete("other.md");
   await second.clock.advance(2000);
   expect(await left()).toEqual([]);
+});
+
+it("what went while no one looked takes along what rested on it, also where no one does more than ask", async () => {
+  const first = library();
+  await first.keep({ grounding });
+  await first.house.close();
+  const memory = createMemory({ "other.md": "another" });
+  const second = open({ path: first.path, others: [{ name: "notes", base: "notes://", source: memory.source }] });
+  expect(await second.find({ prompt: "something else", claim: false })).toMatchObject({ status: "miss" });
+  await second.clock.advance(1000);
+  expect((await second.store.tallies()).results).toBe(0);
+});
+
+it("what others read at the same address takes nothing away", async () => {
+  const own: Source = {
+    list: async () => ({ items: [] }),
+    read: async (_at, { caller }) => [{ body: { text: `the guide of ${caller.id}` } }],
+  };
+  const { act, call, clock, json } = open({ others: [{ name: "own", base: "own://", source: own }] });
+  for (const id of ["ann", "ben"]) {
+    const asked = { prompt: "How?", taskType: "basic", grounding: [{ uri: "own://guide" }], result: resultOf() };
+    await act("store_analysis", asked, { ...call, caller: { id } });
+    await clock.advance(1000);
+  }
+  expect((await json("analysis://statistics")).value).toMatchObject({ results: 2, invalidated: 0 });
 });
 
 it("what is served elsewhere counts by the version that is sent, and goes with any change that is heard of", async () => {

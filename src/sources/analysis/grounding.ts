@@ -58,24 +58,23 @@ export function createGrounding(
     return { uri, version: found, isStamped: true };
   }
 
-  /** Drops what rests on another version, and after a change also that of which it cannot be told. */
+  /** Drops what this caller had rest on another version, or on what is gone; after a change also that of which it cannot be told. */
   async function judge(uri: string, call: Call, hasChanged: boolean): Promise<void> {
     const version = await versionOf(uri, call).catch((cause: unknown) => {
       // It has changed, even if it cannot be read just now.
       if (!hasChanged || call.signal.aborted) throw cause;
       return undefined;
     });
-    if (version === undefined && !hasChanged) return;
-    const count = await store.dropGrounded(uri, version, hasChanged ? "all" : "stamped");
+    const count = await store.dropGrounded(uri, version, hasChanged ? "all" : "stamped", call.caller);
     if (count > 0) log("info", "results were dropped, as what they rest on has changed", { uri, count });
   }
 
   async function listen(uri: string, caller: Caller, signal: AbortSignal): Promise<void> {
     const call: Call = { caller, signal };
     const watch = await house?.watch({ uris: [uri] }, call);
-    if (!watch || watch.uris.length === 0) return;
     // It may have changed before the watch was armed.
     await judge(uri, call, false);
+    if (!watch || watch.uris.length === 0) return;
     for await (const _ of watch) {
       await judge(uri, call, true);
       if (!(await store.isGround(uri))) return;

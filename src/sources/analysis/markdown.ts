@@ -1,4 +1,5 @@
 /** Results for people: Markdown in the language that the answer is written in. */
+import { iso } from "./desk.ts";
 import type { Result } from "./result.ts";
 import type { Event, Kept } from "./store.ts";
 import type { Numbers, Statistics } from "./tally.ts";
@@ -200,7 +201,8 @@ function quoted(text: string): string {
 
 function fenced(value: unknown): string {
   const text = typeof value === "string" ? value : JSON.stringify(value, undefined, 2);
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  let longest = 2;
+  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
   const fence = "`".repeat(longest + 1);
   return `${fence}${typeof value === "string" ? "" : "json"}\n${text}\n${fence}`;
 }
@@ -220,4 +222,3 @@ function code(text: string): string {
 
 const percent = (share: number) => `${Math.round(share * 1000) / 10} %`;
 const money = (amount: number) => `$${amount.toFixed(4)}`;
-const iso = (ms: number) => new Date(ms).toISOString();

@@ -1,10 +1,17 @@
 /** What a mount of results may be told. */
 import type { z } from "zod";
+import { proofOptions } from "../postgres/options.ts";
 import type { TaskType } from "./question.ts";
 import type { Gate } from "./result.ts";
 
 export interface AnalysisOptions {
-  readonly path: string;
+  readonly path?: string | undefined;
+  readonly url?: string | undefined;
+  readonly password?: string | undefined;
+  readonly ca?: string | undefined;
+  readonly schema: string;
+  readonly timeoutMs: number;
+  readonly maxConnections: number;
   readonly store: boolean;
   readonly ttlMs: Readonly<Record<TaskType, number>>;
   readonly doubtfulMs: number;
@@ -52,8 +59,34 @@ export function analysisOptions(zod: typeof z): z.ZodType<AnalysisOptions> {
       path: zod
         .string()
         .min(1)
+        .optional()
         .describe("the file that results are kept in; it is made where it is missing")
         .meta({ format: "path" }),
+      url: zod
+        .string()
+        .min(1)
+        .optional()
+        .describe(
+          "instead, the PostgreSQL database, where many machines share them: postgres://user@host:5432/database?sslmode=verify-full",
+        ),
+      ...proofOptions(zod),
+      schema: zod
+        .string()
+        .regex(/^[a-z_][a-z0-9_]{0,62}$/, 'is written with small letters, digits and "_"')
+        .default("pressmark_analysis")
+        .describe("the schema in the database, which is made where it is missing"),
+      timeoutMs: zod
+        .int()
+        .min(100)
+        .max(60_000)
+        .default(5000)
+        .describe("how long one statement of the database may take"),
+      maxConnections: zod
+        .int()
+        .min(1)
+        .max(20)
+        .default(3)
+        .describe("how many connections are open at once, beside one to listen"),
       store: zod.boolean().default(true).describe("whether callers may store results, or only find and read them"),
       ttlMs: ttlMs.prefault({}).describe("for how long a result is fresh, in milliseconds"),
       doubtfulMs: zod
@@ -94,5 +127,9 @@ export function analysisOptions(zod: typeof z): z.ZodType<AnalysisOptions> {
         .default(1000)
         .describe("how often to look, while watched, for what other processes have written"),
     })
-    .strict();
+    .strict()
+    .refine(({ path, url }) => (path === undefined) !== (url === undefined), {
+      path: ["path"],
+      error: 'is missing, or not alone: results are kept either in a file, "path", or in a database, "url"',
+    });
 }

@@ -40,6 +40,10 @@ export function questionShape(zod: typeof z) {
         maxProviders: zod.int().min(1).max(64).optional(),
       })
       .catchall(zod.union([zod.string().max(10_000), zod.number(), zod.boolean(), zod.null()]))
+      .refine((options) => !Object.hasOwn(options, "taskType"), {
+        path: ["taskType"],
+        error: 'stands beside "options", not in it',
+      })
       .refine(({ minProviders = 1, maxProviders = 64 }) => minProviders <= maxProviders, {
         path: ["minProviders"],
         error: 'must not be more than "maxProviders"',

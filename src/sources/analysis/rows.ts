@@ -1,49 +1,69 @@
 /** What the statements of the store have in common: rows as its words, counts, and word of each change. */
-import type { Row, Sql, Value } from "./database.ts";
 import type { Question, TaskType } from "./question.ts";
+import { all, get, type Row, type Value, type Work } from "./sql.ts";
 import type { Change, Lease, Summary } from "./store.ts";
 
-export const columns =
-  "number, id, key, task, title, stored, expires, dies, passed, confidence, consensus, providers, cost, time, bytes, place";
+export const columns = [
+  "id",
+  "key",
+  "task",
+  "title",
+  "stored",
+  "expires",
+  "dies",
+  "passed",
+  "confidence",
+  "consensus",
+  "providers",
+  "cost",
+  "time",
+  "bytes",
+  "place",
+] as const;
 /** What must be known of a result to remove it. */
 export const removed = "number, id, bytes, place, results.key";
 
 /** So many changes are remembered. */
 const maxChanges = 10_000;
 
-export function leaseWhere(sql: Sql, where: "key" | "token", value: Value): Lease | undefined {
-  const row = sql.get(`select * from leases where ${where} = ?`, value);
+export function* leaseOf(key: Uint8Array): Work<Lease | undefined> {
+  const row = yield* get("select * from leases where key = ?", key);
   return row && toLease(row);
 }
 
-export function announce(sql: Sql, kind: Change["kind"], id: string): void {
-  const seq = sql.run("insert into changes (kind, id) values (?, ?)", kind, id);
-  sql.run("delete from changes where seq <= ?", seq - maxChanges);
+export function* announce(kind: Change["kind"], id: string): Work<void> {
+  const row = yield* get("insert into changes (kind, id) values (?, ?) returning seq", kind, id);
+  yield* all("delete from changes where seq <= ?", Number(row?.["seq"]) - maxChanges);
 }
 
 /** With all that belongs to them. The rows have the columns of `removed`. */
-export function remove(sql: Sql, rows: readonly Row[]): void {
+export function* remove(rows: readonly Row[]): Work<void> {
   for (const { number, id, bytes, place, key } of rows) {
     for (const table of ["results", "grounds", "events"])
-      sql.run(`delete from ${table} where number = ?`, Number(number));
-    sql.run("delete from bodies where place = ? and key = ?", place ?? null, key ?? null);
-    add(sql, "", { results: -1, bytes: -Number(bytes) });
-    announce(sql, "gone", String(id));
+      yield* all(`delete from ${table} where number = ?`, Number(number));
+    yield* all("delete from bodies where place = ? and key = ?", Number(place), key as Uint8Array);
+    yield* add("", { results: -1, bytes: -Number(bytes) });
+    yield* announce("gone", String(id));
   }
 }
 
-export function add(sql: Sql, task: string, amounts: Readonly<Record<string, number>>): void {
+export function* add(task: string, amounts: Readonly<Record<string, number>>): Work<void> {
   for (const [name, amount] of Object.entries(amounts))
-    sql.run(
-      "insert into tallies values (?, ?, ?) on conflict do update set value = value + excluded.value",
+    yield* all(
+      "insert into tallies values (?, ?, ?) on conflict (task, name) do update set value = tallies.value + excluded.value",
       task,
       name,
       amount,
     );
 }
 
-export function total(sql: Sql, name: string): number {
-  return Number(sql.get("select value from tallies where task = '' and name = ?", name)?.["value"] ?? 0);
+export function* total(name: string): Work<number> {
+  return Number((yield* get("select value from tallies where task = '' and name = ?", name))?.["value"] ?? 0);
+}
+
+/** In the order of the columns, as far as they say it. */
+export function valuesOf(summary: Summary, key: Uint8Array): Value[] {
+  return Object.values({ ...summary, key, passed: summary.passed ? 1 : 0 });
 }
 
 export function toSummary(row: Row): Summary {
@@ -64,7 +84,7 @@ export function toSummary(row: Row): Summary {
   };
 }
 
-function toLease({ token, until, question, failed, reason }: Row): Lease {
+export function toLease({ token, until, question, failed, reason }: Row): Lease {
   return {
     token: String(token),
     until: Number(until),

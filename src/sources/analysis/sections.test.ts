@@ -128,6 +128,14 @@ it("nothing that a model wrote passes for what the page says", async () => {
   expect(page).toContain(String.raw`| a\|b | a\|b-large |`);
 });
 
+it("any number of marks in what a model wrote can be read", async () => {
+  const { keep, text } = open();
+  const steps = ["`a".repeat(300_000)];
+  const result = { ...resultOf(), flow_details: { user_query: "How?", llm_interactions: steps } };
+  const { id } = await keep({ result });
+  expect(await text(`analysis://results/${id}/flow?format=markdown`)).toContain("\n```\n`a`a");
+});
+
 it("the latest of a task type are a page that goes on where it ended", async () => {
   const { keep, json, text, clock, house, call } = open();
   for (let count = 0; count < 5; count += 1) {

@@ -32,7 +32,7 @@ export function createStoreAnalysis(desk: Desk): SourceAction<Storing> {
     const lease = await store.lease(token);
     const failed = lease && (await store.fail(token, reason));
     if (!lease || !failed) throw invalid('"lease" is not known, or no longer: nothing waits for it');
-    flights.landed(keyOf(lease.question).toString("hex"));
+    flights.landed(failed.key);
     tally.count(lease.question.taskType, { failed: 1 });
     return failed.kept ? tellStale(failed.kept, reason, desk) : { value: { status: "failed" } };
   }
@@ -100,6 +100,7 @@ export function createStoreAnalysis(desk: Desk): SourceAction<Storing> {
 
     async run(storing, call) {
       const { lease: token, result, failed } = storing;
+      await desk.begin();
       if (token !== undefined && failed !== undefined) return giveUp(token, failed);
       if (result === undefined) throw invalid('"result" is missing');
       if (Buffer.byteLength(JSON.stringify(result)) > options.maxResultBytes)

@@ -70,7 +70,15 @@ export interface Change {
   readonly id: string;
 }
 
+export interface Claim {
+  readonly taken?: Lease;
+  readonly held?: Lease;
+  readonly kept?: Kept;
+}
+
 export interface Store {
+  /** Resolves once it is known what time it is for all who share the store. */
+  agree(): Promise<void>;
   /** What is kept under a key, and who computes it. */
   look(key: Buffer): Promise<{ readonly kept?: Kept; readonly lease?: Lease }>;
   find(id: string): Promise<Kept | undefined>;
@@ -88,27 +96,23 @@ export interface Store {
   ids(prefix: string, limit: number): Promise<readonly string[]>;
 
   /** Taken if no fresh result is there and no one else has it; "taken" is told to one of all who ask, in all processes. */
-  claim(
-    key: Buffer,
-    question: Question,
-    until: number,
-  ): Promise<{ readonly taken?: Lease; readonly held?: Lease; readonly kept?: Kept }>;
-  /** Undefined if it ended, and another has it or it was never given. */
-  renew(token: string, until: number): Promise<Lease | undefined>;
+  claim(key: Buffer, question: Question, until: number): Promise<Claim>;
+  /** Undefined if it ended, and another has it or it was never given for this key. */
+  renew(token: string, key: Buffer, until: number): Promise<Lease | undefined>;
   lease(token: string): Promise<Lease | undefined>;
-  /** The lease ends; what was kept before stays. Undefined if the lease is not known. */
-  fail(token: string, reason: string): Promise<{ readonly kept?: Kept } | undefined>;
+  /** The lease ends; what was kept before stays. Undefined if the lease is not known, or has failed before. */
+  fail(token: string, reason: string): Promise<{ readonly key: string; readonly kept?: Kept } | undefined>;
 
   /** In place of what was there under its key, with the same id. */
   keep(keeping: Keeping): Promise<Summary>;
   /**
-   * What rests on this URI in another version than this is gone; without a version, in any. Versions that were not stamped here cannot be
-   * compared: they go with "all". Says how many went.
+   * What this caller stored and rests on this URI in another version than this is gone; without a version, in any: others may read
+   * something else there. Versions that were not stamped here cannot be compared: they go with "all". Says how many went.
    */
-  dropGrounded(uri: string, version: string | undefined, which: "stamped" | "all"): Promise<number>;
+  dropGrounded(uri: string, version: string | undefined, which: "stamped" | "all", caller: Caller): Promise<number>;
   isGround(uri: string): Promise<boolean>;
   grounds(limit: number): Promise<readonly StoredGround[]>;
-  /** What has died is gone. Says whether there may be more. */
+  /** What has died, or is more than there is room for, is gone. Says whether there may be more. */
   purge(): Promise<boolean>;
 
   count(tallies: Tallies): Promise<void>;
@@ -122,5 +126,7 @@ export interface Store {
     to: number,
     limit: number,
   ): Promise<{ readonly ids: readonly string[]; readonly next?: number }>;
+  /** Tells of what other processes wrote, until the signal ends: its key, or "" for anything. Absent where one must look again and again. */
+  listen?(hear: (what: string) => void, signal: AbortSignal): void;
   close(): Promise<void>;
 }

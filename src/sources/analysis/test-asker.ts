@@ -1,8 +1,7 @@
-/** A process of the tests that shares a file of results with others: it asks, or it writes until it is killed. */
+/** A process of the tests that shares a database of results with others: it asks, or it writes until it is killed. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Tools } from "../../source.ts";
-import { openAnalysis } from "../analysis.ts";
-import { createStore } from "./sqlite-store.ts";
+import definition from "../analysis.ts";
 import { optionsFor, question, resultOf } from "./test-results.ts";
 
 export type Told =
@@ -10,10 +9,9 @@ export type Told =
   | { readonly kind: "answers"; readonly answers: readonly string[] }
   | { readonly kind: "stored"; readonly id: string };
 
-const [, , job, path = "", count = "10"] = process.argv;
+const [, , job, where = "{}", count = "10"] = process.argv;
 const tools: Tools = { now: Date.now, wait: (ms, signal) => sleep(ms, undefined, { signal }), log: () => undefined };
-const store = createStore({ path, maxBytes: 1e9, tools });
-const source = openAnalysis(optionsFor(path), tools, store);
+const source = await definition.open(optionsFor(JSON.parse(where)), tools);
 const call = { caller: { id: "asker" }, signal: new AbortController().signal };
 const tell = (told: Told) => void process.send?.(told);
 const { find_analysis: find, store_analysis: keep } = source.actions ?? {};

@@ -9,7 +9,8 @@ import type { Mount } from "../../router/route.ts";
 import type { Tools } from "../../source.ts";
 import { createClock } from "../../testing/clock.ts";
 import { openAnalysis } from "../analysis.ts";
-import { createStore } from "./sqlite-store.ts";
+import { createStore } from "./create-store.ts";
+import { createFile } from "./sqlite-database.ts";
 import { optionsFor, question, resultOf, temporaryFile } from "./test-results.ts";
 
 export interface Furnished {
@@ -33,9 +34,13 @@ function furnish({ path = temporaryFile(), options = {}, others = [], policy = o
       watch: (filter, call) => house.watch(filter, call),
     },
   };
-  const checked = optionsFor(path, options);
+  const checked = optionsFor({ path }, options);
   const { placeOf } = more;
-  const store = createStore({ path, maxBytes: checked.maxBytes, tools, ...(placeOf && { placeOf }) });
+  const store = createStore({
+    database: createFile(path, tools),
+    maxBytes: checked.maxBytes,
+    ...(placeOf && { placeOf }),
+  });
   const source = openAnalysis(checked, tools, store);
   const house = createResources({
     mounts: [{ name: "wall", base: "analysis://", source }, ...others],

@@ -44,8 +44,11 @@ export function resultOf(said: Said = {}): Result {
 
 export const question = { prompt: "How should the services talk?", taskType: "basic" } as const;
 
-export function optionsFor(path: string, more: Readonly<Record<string, unknown>> = {}): AnalysisOptions {
-  return definition.options(z).parse({ path, ...more });
+/** Where results are kept, as a mount says it. */
+export type Where = { readonly path: string } | { readonly url: string; readonly schema: string };
+
+export function optionsFor(where: Where, more: Readonly<Record<string, unknown>> = {}): AnalysisOptions {
+  return definition.options(z).parse({ ...where, ...more });
 }
 
 export function temporaryFile(): string {

@@ -22,8 +22,8 @@ export function createLookOut({ store, tools: { now, wait }, pollMs, onWrite }: 
       isWritten = true;
       waiting?.abort();
     }, signal);
-    let seenMs = now();
     let { last } = await store.changes();
+    let seenMs = now();
     let { next } = await store.expired(seenMs, seenMs, 0);
     armed();
     while (!signal.aborted) {

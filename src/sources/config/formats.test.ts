@@ -239,6 +239,22 @@ describe("a file that is broken", () => {
     expect(error.message).not.toContain(planted);
   });
 
+  it("of much YAML keep no one waiting, and no more of it is looked through than a file may hold", async () => {
+    let turns = 0;
+    let isDone = false;
+    const count = (): void => {
+      turns += 1;
+      if (!isDone) setImmediate(count);
+    };
+    setImmediate(count);
+    const lines = Array.from({ length: 8000 }, (_, index) => `setting_${index}: ${index}`);
+    expect(await read(lines.join("\n"), "yaml")).toHaveLength(8000);
+    expect(turns).toBeGreaterThan(10);
+    expect((await complaint("[".repeat(200_000), "yaml")).message).toContain("looked through");
+    expect((await complaint("---\n".repeat(3), "yaml")).message).toContain("one document");
+    isDone = true;
+  });
+
   it("because of aliases that unfold without end is given up at once", async () => {
     const bomb = ["a0: &a0 [x,x,x,x,x,x,x,x,x,x]"];
     for (let depth = 1; depth < 10; depth += 1) bomb.push(`a${depth}: &a${depth} [${`*a${depth - 1},`.repeat(10)}]`);

@@ -1,5 +1,5 @@
 /** YAML: one document, its aliases followed, its merge keys (`<<`) merged. */
-import type { Node, Pair, YAMLMap } from "yaml";
+import type { CST, Node, Pair, YAMLMap } from "yaml";
 import { createLeaves, FormatError, type Leaf, maxDepth } from "./leaf.ts";
 import { createLineFinder } from "./parse-json.ts";
 
@@ -8,21 +8,27 @@ type Path = readonly (string | number)[];
 /** What the parser says of its own accord may repeat the text. */
 const sentences: Readonly<Record<string, string>> = {
   BAD_INDENT: "the indentation does not fit what is around it, or a bracket is not closed",
-  MULTIPLE_DOCS: "one file holds one document; remove the others",
   TAB_AS_INDENT: "indent with spaces, not with tabs",
 };
+
+/** So many words and marks are looked at, and so many at a time, before others have their turn. */
+const maxLexemes = 150_000;
+const lexemesATurn = 4000;
 
 export async function parseYaml(text: string): Promise<readonly Leaf[]> {
   const yaml = await import("yaml");
   const lineAt = createLineFinder(text);
-  const document = yaml.parseDocument(text, {
-    prettyErrors: false,
-    logLevel: "silent",
-    // Its own look compares every key with every other.
-    uniqueKeys: false,
+  const tokens = await readTokens(yaml, text, lineAt);
+  // Its own look for keys that are there twice compares every key with every other.
+  const composer = new yaml.Composer({ prettyErrors: false, logLevel: "silent", uniqueKeys: false });
+  const { document, another } = withoutTraces(() => {
+    const [first, second] = composer.compose(tokens, true, text.length);
+    return { document: first, another: second };
   });
-  const [error] = document.errors;
+  const [error] = document?.errors ?? [];
   if (error) throw new FormatError(lineAt(error.pos[0]), sentences[error.code] ?? "it is no valid YAML");
+  if (!document || another)
+    throw new FormatError(lineAt(another?.range[0] ?? 0), "one file holds one document; remove the others");
   const leaves = createLeaves();
   /** Found in one pass: to look each of them up would take a pass each. */
   const targets = new Map<unknown, Node | undefined>();
@@ -94,6 +100,40 @@ export async function parseYaml(text: string): Promise<readonly Leaf[]> {
   const start = document.contents?.range?.[0] ?? 0;
   if (document.contents !== null) visit(document.contents, [], lineAt(start), []);
   return leaves.all;
+}
+
+/** A text may hold thousands of errors, and to trace each of them takes longer than all the rest. */
+function withoutTraces<T>(work: () => T): T {
+  const before = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  try {
+    return work();
+  } finally {
+    Error.stackTraceLimit = before;
+  }
+}
+
+/** The text in its grammar, without keeping everyone waiting meanwhile. */
+async function readTokens(
+  yaml: typeof import("yaml"),
+  text: string,
+  lineAt: (offset: number) => number,
+): Promise<readonly CST.Token[]> {
+  const parser = new yaml.Parser();
+  const tokens: CST.Token[] = [];
+  let count = 0;
+  let at = 0;
+  for (const lexeme of new yaml.Lexer().lex(text)) {
+    for (const token of parser.next(lexeme)) {
+      if (token.type === "error") throw new FormatError(lineAt(token.offset), "it is no valid YAML");
+      tokens.push(token);
+    }
+    count += 1;
+    at += lexeme.length;
+    if (count > maxLexemes) throw new FormatError(lineAt(at), "it holds more than is looked through");
+    if (count % lexemesATurn === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  return [...tokens, ...parser.end()];
 }
 
 function toScalar(value: unknown): Leaf["value"] {

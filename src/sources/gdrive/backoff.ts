@@ -5,30 +5,64 @@ import type { Tools } from "../../source.ts";
 export interface Patience {
   /** No wait begins that would end later than this after the first try. */
   readonly patienceMs: number;
+  /** Told of what goes on being refused, and when it no longer is. */
+  readonly trouble?: Trouble | undefined;
+}
+
+/** That Drive is away, for those who wait for work that waits for it. */
+export interface Trouble {
+  tell(cause: ResourceError | undefined): void;
+  /** The work, unless it is in trouble, or comes into it. */
+  unless<T>(work: Promise<T>): Promise<T>;
+}
+
+export function createTrouble(): Trouble {
+  let known: ResourceError | undefined;
+  const waiting = new Set<(cause: ResourceError) => void>();
+  return {
+    tell(cause) {
+      known = cause;
+      if (cause) for (const leave of waiting) leave(cause);
+    },
+    unless: (work) =>
+      new Promise((resolve, reject) => {
+        waiting.add(reject);
+        work.then(resolve, reject).finally(() => waiting.delete(reject));
+        if (known) reject(known);
+      }),
+  };
 }
 
 const firstMs = 1000;
 const longestMs = 64_000;
+/** A wait or two is no trouble yet. */
+const fewWaits = 2;
 /** After the longest wait it is given up. */
 const mostWaits = 7;
 
 /** What is thrown in the end says when to come back. Where the answer itself asks for a longer wait, that is kept to. */
 export async function patiently<T>(
   work: () => Promise<T>,
-  { patienceMs }: Patience,
+  { patienceMs, trouble }: Patience,
   tools: Pick<Tools, "now" | "wait">,
   signal: AbortSignal,
 ): Promise<T> {
   const begunMs = tools.now();
   for (let waits = 0; ; waits += 1) {
     try {
-      return await work();
+      const done = await work();
+      trouble?.tell(undefined);
+      return done;
     } catch (cause) {
-      if (!(cause instanceof ResourceError) || !cause.passing || signal.aborted) throw cause;
+      if (!(cause instanceof ResourceError) || !cause.passing || signal.aborted) {
+        trouble?.tell(undefined);
+        throw cause;
+      }
       const asked = Number(cause.details?.["retryAfterMs"] ?? 0);
       const ladderMs = Math.min(firstMs * 2 ** waits, longestMs);
       const waitMs = Math.round(Math.max(asked, ladderMs * (0.75 + Math.random() / 2)));
       if (waits >= mostWaits || tools.now() + waitMs - begunMs > patienceMs) throw later(cause, waitMs);
+      if (waits >= fewWaits) trouble?.tell(later(cause, waitMs));
       await pause(waitMs, tools, signal);
     }
   }

@@ -12,27 +12,26 @@ const dead = `99999999 ${hostname()} dead`;
 
 class Crash extends Error {}
 
-/** A crash around one of these is one around what is done next. */
+/** A crash around one of these is one before what is done next. */
 const harmless = new Set(["note", "row", "known", "unknownTargets"]);
 
 /** Both, until the nth thing that is done with them: before it is done, or when it has been. */
 function crashing(ledger: Ledger, api: DriveApi, nth: number, when: "before" | "after") {
   let count = 0;
-  const guard = <T extends object>(record: T): T =>
+  const guard = <T extends Ledger | DriveApi>(record: T): T =>
     new Proxy(record, {
       get(from, key) {
         const value: unknown = Reflect.get(from, key);
         if (typeof value !== "function") return value;
         return (...asked: unknown[]): unknown => {
-          if (!harmless.has(String(key))) count += 1;
+          // A question that was answered has changed nothing.
+          const isDone = when === "before" || record === ledger;
+          if (isDone && !harmless.has(String(key))) count += 1;
           // What died does nothing more.
           if (count > nth || (count === nth && when === "before")) throw new Crash();
           const done: unknown = Reflect.apply(value, from, asked);
           if (count < nth) return done;
-          if (!(done instanceof Promise)) throw new Crash();
-          return done.then(() => {
-            throw new Crash();
-          });
+          throw new Crash();
         };
       },
     });
@@ -89,7 +88,7 @@ async function sweep(
 it.each(["before", "after"] as const)(
   "a crash %s anything that is done in the first look loses no change and counts none twice",
   async (when) => {
-    expect(await sweep(when, async () => undefined)).toBeGreaterThan(15);
+    expect(await sweep(when, async () => undefined)).toBeGreaterThan(8);
   },
 );
 
@@ -100,7 +99,7 @@ it.each(["before", "after"] as const)(
       await drive.sync(ledger).now(signal);
       drive.stir();
     });
-    expect(crashes).toBeGreaterThan(12);
+    expect(crashes).toBeGreaterThan(8);
   },
 );
 

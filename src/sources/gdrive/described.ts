@@ -62,7 +62,7 @@ export function isDriveId(text: string): boolean {
   return /^[\w-]{1,256}$/.test(text);
 }
 
-const maxDescription = 1000;
+const maxLength = 1000;
 
 type Said = Readonly<Record<string, unknown>>;
 
@@ -91,7 +91,7 @@ export function toDriveFile(said: unknown): DriveFile | undefined {
   const details = said["shortcutDetails"];
   const modified = textIn(said, "modifiedTime");
   const optional = {
-    description: textIn(said, "description")?.slice(0, maxDescription),
+    description: shortIn(said, "description"),
     parent: typeof parent === "string" && isDriveId(parent) ? parent : undefined,
     driveId: textIn(said, "driveId"),
     modifiedTime: modified !== undefined && Number.isNaN(Date.parse(modified)) ? undefined : modified,
@@ -104,7 +104,7 @@ export function toDriveFile(said: unknown): DriveFile | undefined {
   return {
     id,
     mimeType: isFileType(mimeType) ? mimeType : "application/octet-stream",
-    name: textIn(said, "name") ?? id,
+    name: shortIn(said, "name") ?? id,
     version: numberIn(said, "version") ?? 0,
     isTrashed: said["trashed"] === true,
     canDownload: !isObject(capabilities) || capabilities["canDownload"] !== false,
@@ -141,6 +141,11 @@ export function toChange(said: Said): DriveChange | undefined {
 /** Whoever uploads a file says what it is: a directory of ours it is not. */
 function isFileType(mimeType: string): boolean {
   return /^[\w.+-]{1,127}\/[\w.+-]{1,127}$/.test(mimeType) && !mimeType.startsWith("inode/");
+}
+
+/** As it can be kept: no longer than anyone reads, and no half of a character at its end. */
+function shortIn(said: Said, name: string): string | undefined {
+  return textIn(said, name)?.slice(0, maxLength).toWellFormed();
 }
 
 /** Numbers come as texts. */

@@ -2,7 +2,7 @@
 import { quote, ResourceError } from "../../errors.ts";
 import type { Tools } from "../../source.ts";
 import { originOf, send, take, takeSome } from "../objects/request.ts";
-import { patiently, pause, until } from "./backoff.ts";
+import { patiently, type Patience, pause, until } from "./backoff.ts";
 import {
   type DriveChange,
   type DriveFile,
@@ -20,6 +20,7 @@ import {
 } from "./described.ts";
 import type { DriveIdentity } from "./identity.ts";
 import { isUnproved, refusalOf } from "./refusal.ts";
+import type { Opened } from "./rows.ts";
 
 /** Which log of changes is meant: that of a shared drive, or "" for the account's own. */
 export type LogName = string;
@@ -49,9 +50,6 @@ export interface OpenChannel extends Channel {
   readonly resourceId: string;
 }
 
-/** A file and what opens it, where it is shared by a link. */
-export type Opened = Pick<DriveFile, "id" | "resourceKey">;
-
 /** Every method asks Drive, and asks again what was refused in passing. */
 export interface DriveApi {
   /** Who we are there. */
@@ -75,14 +73,12 @@ export interface DriveApi {
   closeChannel(channel: OpenChannel, signal: AbortSignal): Promise<void>;
 }
 
-export interface DriveApiOptions {
+export interface DriveApiOptions extends Patience {
   readonly rootUrl: string;
   /** Undefined where nothing is proved. */
   readonly identity: DriveIdentity | undefined;
   readonly withPermissions: boolean;
   readonly timeoutMs: number;
-  /** How long a refusal in passing is put up with. */
-  readonly patienceMs: number;
   readonly tools: Tools;
 }
 
@@ -291,8 +287,8 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
       const said = await json(url(["changes", "watch"], query), signal, init);
       const resourceId = textIn(said, "resourceId");
       if (resourceId === undefined) throw new ResourceError("unavailable", `${quote(host)} opened no channel`);
-      const until = Number(said["expiration"]);
-      return { ...channel, resourceId, expiresMs: Number.isSafeInteger(until) && until > 0 ? until : expiresMs };
+      const endsMs = Number(said["expiration"]);
+      return { ...channel, resourceId, expiresMs: Number.isSafeInteger(endsMs) && endsMs > 0 ? endsMs : expiresMs };
     },
 
     async closeChannel({ id, resourceId }, signal) {

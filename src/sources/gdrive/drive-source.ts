@@ -12,13 +12,14 @@ import type {
   Tools,
 } from "../../source.ts";
 import { createExtract } from "../file/extract.ts";
+import type { Trouble } from "./backoff.ts";
 import { type DriveFile, folderType, isDriveId, shortcutType } from "./described.ts";
-import type { DriveApi, Opened } from "./drive-api.ts";
+import type { DriveApi } from "./drive-api.ts";
 import { childrenIn, targetOf, toEntry, toFolder } from "./entries.ts";
 import { createFollowing } from "./follow.ts";
 import { formatNames, formatOf, isNative, isReadable } from "./formats.ts";
 import type { Ledger } from "./ledger.ts";
-import type { Row } from "./rows.ts";
+import type { Opened, Row } from "./rows.ts";
 import type { DriveSourceOptions } from "./options.ts";
 import { askOf, createReading, type FileAsk, fileTemplate } from "./reading.ts";
 import { mayRead } from "./readers.ts";
@@ -30,6 +31,8 @@ export interface DriveSourceParts {
   readonly api: DriveApi;
   /** For what goes on by itself, and has time. */
   readonly patientApi: DriveApi;
+  /** What it tells. */
+  readonly trouble?: Trouble;
   readonly ledger: Ledger;
   readonly tools: Tools;
 }
@@ -65,13 +68,13 @@ const templates: readonly SourceTemplate[] = [
 
 export function createDriveSource(
   options: DriveSourceOptions,
-  { api, patientApi, ledger, tools }: DriveSourceParts,
+  { api, patientApi, trouble, ledger, tools }: DriveSourceParts,
 ): Source {
   const { myDrive, drives, folders, access, callers, maxBytes, pollMs } = options;
   const isJudged = access === "drive";
   /** Whether the account sees more than is served. */
   const isConfined = folders.length > 0 || !myDrive || drives !== "all";
-  const sync = createSync({ api: patientApi, ledger, tools, myDrive, drives, withPermissions: isJudged });
+  const sync = createSync({ api: patientApi, trouble, ledger, tools, myDrive, drives, withPermissions: isJudged });
   const extract = createExtract();
   const reading = createReading({ api, extract, maxBytes });
   const { push } = options;
@@ -88,6 +91,7 @@ export function createDriveSource(
 
   const closing = new AbortController();
   let judgedMs = -Infinity;
+  let lately: { readonly folder: string; readonly seq: number; readonly entries: readonly Entry[] } | undefined;
 
   const fresh = (signal: AbortSignal) => sync.within(pollMs, signal);
 
@@ -98,7 +102,7 @@ export function createDriveSource(
     // Where no one lists and no one watches, who may read what would not be looked at again: it is now, for whoever asks next.
     if (!(tools.now() - judgedMs < pollMs)) {
       judgedMs = tools.now();
-      fresh(closing.signal).catch(() => (judgedMs = -Infinity));
+      fresh(closing.signal).catch(() => undefined);
     }
     const row = ledger.known(id);
     const real = row?.kind === "shortcut" ? targetOf(ledger, row) : row;
@@ -171,7 +175,15 @@ export function createDriveSource(
     if (spot.kind !== "folder") throw notFound(path);
     const row = ledger.row(spot.id);
     if (row?.kind !== "folder" || !row.isShown) throw notFound(path);
-    return page(childrenIn(ledger, spot.id, isJudged), cursor, limit);
+    return page(entriesIn(spot.id), cursor, limit);
+  }
+
+  /** Whoever goes through a large folder page by page does not have all of it put together for each. */
+  function entriesIn(folder: string): readonly Entry[] {
+    const { seq } = ledger;
+    if (lately?.folder !== folder || lately.seq !== seq)
+      lately = { folder, seq, entries: childrenIn(ledger, folder, isJudged) };
+    return lately.entries;
   }
 
   function listFiles({ cursor = "", limit }: ListAsk) {

@@ -104,12 +104,15 @@ export async function library(): Promise<typeof import("google-auth-library")> {
   }
 }
 
+/** What a key file that cannot be read fails with; anything else of its kind comes from the network. */
+const ofFiles = new Set(["ENOENT", "EACCES", "EPERM", "EISDIR", "ENOTDIR"]);
+
 /** Only that it failed is said: what the library throws holds the request, and with it what is secret. */
 function toRefusal(cause: unknown): ResourceError {
   if (cause instanceof ResourceError) return cause;
   const { status, code } = cause as { readonly status?: unknown; readonly code?: unknown };
-  const isAway = ["ENOTFOUND", "ECONNREFUSED", "ETIMEDOUT", "EAI_AGAIN", "ECONNRESET"].includes(String(code));
-  if (isAway || (typeof status === "number" && status >= 500))
+  const isAway = /^(?:E(?!RR_)[A-Z_]+|UND_ERR_\w+)$/.test(String(code)) && !ofFiles.has(String(code));
+  if (isAway || (typeof status === "number" && (status >= 500 || status === 429)))
     return new ResourceError("unavailable", "the service that gives out credentials cannot be reached");
   return new ResourceError(
     "denied",

@@ -8,7 +8,17 @@ import { type DriveFile, type DrivePermission, folderType, shortcutType } from "
 import { isReadable } from "./formats.ts";
 import { isAlive } from "./holder.ts";
 import { openDatabase } from "./open-database.ts";
-import { changeOf, type LedgerChange, type Log, type Raw, type Row, toLog, toRow } from "./rows.ts";
+import {
+  changeOf,
+  type LedgerChange,
+  type Log,
+  type Opened,
+  type Raw,
+  type Row,
+  toLog,
+  toOpened,
+  toRow,
+} from "./rows.ts";
 
 export interface Batch {
   readonly log: string;
@@ -29,7 +39,7 @@ export interface Ledger {
   leaveLook(log: string, holder: string): void;
   /** Changes, and the token behind them. False when someone else has gone on from `from` already. */
   advance(batch: Batch, from: string, to: string): boolean;
-  /** Files that no log tells of. What is known already stays as it is. */
+  /** Files that no log tells of. What a log tells of stays as it is. */
   learn(files: readonly DriveFile[]): void;
   /** Who may read a file, as was just heard. */
   setPermissions(id: string, permissions: readonly DrivePermission[]): void;
@@ -54,7 +64,9 @@ export interface Ledger {
   /** Folders that stand in no other folder that is shown. */
   tops(): readonly Row[];
   /** Ids that shortcuts lead to and that nothing is known of. */
-  unknownTargets(limit: number): readonly { readonly id: string; readonly resourceKey?: string }[];
+  unknownTargets(limit: number): readonly Opened[];
+  /** Those that no log tells of. */
+  linkedTargets(limit: number): readonly Opened[];
   /** By a piece of the title. */
   titled(piece: string, kind: "file" | "folder", limit: number): readonly Row[];
   unreadable(limit: number): readonly Row[];
@@ -268,8 +280,11 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
 
     learn: (files) =>
       together(() => {
-        const fresh = files.filter(({ id }) => !sql("select 1 from files where id = ?").get(id));
-        write({ log: linked, files: fresh }, 0);
+        const fresh = files.filter(({ id }) => !sql("select 1 from files where id = ? and log <> ?").get(id, linked));
+        write(
+          { log: linked, files: fresh, removed: fresh.filter(({ isTrashed }) => isTrashed).map(({ id }) => id) },
+          0,
+        );
       }),
 
     setPermissions: (id, permissions) =>
@@ -287,18 +302,15 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
     belongTo: (account) =>
       together(() => {
         const before = noteOf("account");
-        if (before === account) return false;
-        const [seq, look] = [seqNow() + 1, noteOf("look") ?? "0"];
-        for (const table of ["logs", "files", "moves", "notes"]) database.exec(`delete from ${table}`);
-        // No number is given twice: a look that is under way for the other account must not count.
-        for (const [name, value] of [
-          ["account", account],
-          ["seq", String(seq)],
-          ["since", String(seq)],
-          ["look", look],
-        ] as const)
-          setNote(name, value);
-        return before !== undefined;
+        const isAnother = before !== undefined && before !== account;
+        if (isAnother) {
+          const [look, seq] = [noteOf("look") ?? "0", String(seqNow() + 1)];
+          for (const table of ["logs", "files", "moves", "notes"]) database.exec(`delete from ${table}`);
+          // No number is given twice: a look that is under way for the other account must not count.
+          for (const [name, value] of Object.entries({ look, seq, since: seq })) setNote(name, value);
+        }
+        setNote("account", account);
+        return isAnother;
       }),
 
     note: noteOf,
@@ -343,10 +355,14 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
          and not exists (select 1 from files t where t.id = s.target) limit ?`,
       )
         .all(limit)
-        .map((row) => ({
-          id: String(row["target"]),
-          ...(row["target_key"] !== null && { resourceKey: String(row["target_key"]) }),
-        })),
+        .map(toOpened),
+    linkedTargets: (limit) =>
+      sql(
+        `select target, target_key from files s where target is not null and able
+         and exists (select 1 from files t where t.id = s.target and t.log = ?) group by target limit ?`,
+      )
+        .all(linked, limit)
+        .map(toOpened),
     titled: (piece, kind, limit) =>
       all(
         `select * from files where shown and kind = ? and (instr(lower(name), lower(?)) > 0 or id = ?)

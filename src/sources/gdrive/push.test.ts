@@ -171,6 +171,15 @@ describe("a Drive that calls", () => {
     expect(token).toHaveLength(43);
   });
 
+  it("is given a channel for every log that takes one", async () => {
+    fake.fail([403, "pushNotSupported"], { where: "/changes/watch" });
+    await watch();
+    while (fake.webhooks.channels.length < 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(fake.webhooks.channels.map(({ log }) => log)).toEqual(["team"]);
+    await pass(renewMs);
+    while (fake.webhooks.channels.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  });
+
   it("is given new channels before the old ones end", async () => {
     await watch();
     await opened();

@@ -34,15 +34,21 @@ export async function push(options: PushOptions, call: () => void, signal: Abort
   let door: Server | undefined;
   let isSaid = false;
 
+  /** A log that gets none does not keep the others from theirs. */
   async function openChannels(): Promise<void> {
+    let failure: { readonly cause: unknown } | undefined;
     for (const { name, token: from, isListed } of ledger.logs) {
       const before = channels.get(name);
       if (!isListed || (before && before.expiresMs - tools.now() > marginMs)) continue;
-      const id = randomUUID();
-      const channel = { id, token, address: options.url, expiresMs: tools.now() + channelMs };
-      channels.set(name, await api.openChannel(name, from, channel, signal));
-      if (before) await api.closeChannel(before, signal).catch(() => undefined);
+      const channel = { id: randomUUID(), token, address: options.url, expiresMs: tools.now() + channelMs };
+      try {
+        channels.set(name, await api.openChannel(name, from, channel, signal));
+        if (before) await api.closeChannel(before, signal).catch(() => undefined);
+      } catch (cause) {
+        failure ??= { cause };
+      }
     }
+    if (failure) throw failure.cause;
   }
 
   try {

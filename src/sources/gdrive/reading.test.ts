@@ -6,6 +6,7 @@ import { createTools, logLine } from "../../server/tools.ts";
 import type { Source, Tools } from "../../source.ts";
 import { type FakeDrive, startFakeDrive } from "../../testing/fakes/gdrive.ts";
 import gdrive, { type DriveSourceOptions } from "../gdrive.ts";
+import { isOfDrive } from "./drive-api.ts";
 
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
 const office = "application/vnd.openxmlformats-officedocument";
@@ -63,6 +64,20 @@ describe("a document", () => {
     expect(fake.asked.filter((line) => line.startsWith("POST /drive/v3/files/d/download"))).toHaveLength(1);
     expect(fake.asked.filter((line) => line.includes("/operations/"))).toHaveLength(2);
     expect(waits).toEqual([1000, 2000]);
+  });
+
+  it.each([
+    ["https://www.googleapis.com/drive/v3/x", true],
+    ["https://docs.google.com/x", true],
+    ["https://doc-0s-docs.googleusercontent.com/x", true],
+    ["https://drive.example/x", true],
+    ["http://docs.google.com/x", false],
+    ["https://1.2.3.4.bc.googleusercontent.com/x", false],
+    ["https://evilgoogleapis.com/x", false],
+    ["https://docs.googleusercontent.com.evil.example/x", false],
+    ["http://169.254.169.254/x", false],
+  ])("that is had the slow way is asked for where a token may be sent: %s %s", (url, may) => {
+    expect(isOfDrive(new URL(url), new URL("https://drive.example/"))).toBe(may);
   });
 
   it("that is larger than is read at once says which lines to ask for", async () => {
@@ -270,7 +285,7 @@ describe("a refusal", () => {
     const waits: number[] = [];
     const from = await open({}, { now: () => 0, wait: async (ms) => void waits.push(ms) });
     fake.fail([403, "userRateLimitExceeded"], { times: 100 });
-    const refused = await from.list({ limit: 1 }, call).catch((cause: unknown) => cause);
+    const refused = await from.watch!(call).catch((cause: unknown) => cause);
     expect(waits.map((ms, at) => ms / 2 ** at / 1000).every((share) => share >= 0.75 && share <= 1.25)).toBe(true);
     expect(waits).toHaveLength(7);
     expect(refused).toMatchObject({ kind: "busy", details: { retryAfterMs: expect.any(Number) as number } });
@@ -297,6 +312,8 @@ describe("what someone else says of a file", () => {
       ["file/odd", "application/octet-stream"],
     ]);
     expect(items[1]?.description).toHaveLength(1000);
+    fake.put("odd", { name: `${"n".repeat(999)}\u{1f600}` });
+    expect(await from.stat!({ path: "file/odd" }, call)).toMatchObject({ title: `${"n".repeat(999)}\ufffd` });
     expect(await textsAt(from, "file/dir")).toEqual(["x"]);
   });
 });

@@ -1,85 +1,30 @@
 /** A Drive behind a whole house: what is found by its words, by whom, and how soon. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { z } from "zod";
-import { openPolicy } from "../../access/policy.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { xlsx } from "../../lib/documents/test-documents.ts";
-import { withStandardLayers } from "../../layers/standard.ts";
 import type { Call, Resources } from "../../resources.ts";
-import { createResources } from "../../router/create-resources.ts";
-import { createKeptIndex, type KeptIndex } from "../../server/search/kept-index.ts";
-import { createTools } from "../../server/tools.ts";
-import type { Source, SourceDefinition, Tools } from "../../source.ts";
-import { type FakeDrive, startFakeDrive } from "../../testing/fakes/gdrive.ts";
+import type { FakeDrive } from "../../testing/fakes/gdrive.ts";
 import { collect } from "../../testing/pages.ts";
-import gdrive, { type DriveSourceOptions } from "../gdrive.ts";
+import { as, judged, openTestHouse, type TestHouse } from "./test-house.ts";
 
-const { signal } = new AbortController();
-const tools = createTools({ write: () => true });
-const as = (id: string, groups: readonly string[] = []): Call => ({ caller: { id, groups }, signal });
-const pollMs = 123_456;
-
+// A house with an index takes a while to open: one serves all tests of a kind, each with files of its own.
+let house: TestHouse;
 let fake: FakeDrive;
-let folder: string;
-let source: Source;
-let house: ReturnType<typeof createResources>;
-let index: KeptIndex;
+let resources: Resources;
 let poll: () => void;
 
-beforeEach(async () => {
-  fake = await startFakeDrive();
-  folder = mkdtempSync(join(tmpdir(), "pressmark-gdrive-"));
-});
-afterEach(async () => {
-  await index.close();
-  await house.close();
-  await source.close?.();
-  await fake.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-/** Time passes as ever, but for the wait between two looks at Drive, which ends when `poll` is called. */
-function gated(): Tools {
-  let next = Promise.withResolvers<void>();
-  poll = () => {
-    next.resolve();
-    next = Promise.withResolvers();
+const openFor =
+  (fill: (drive: FakeDrive) => void, options: Parameters<typeof openTestHouse>[1] = {}) =>
+  async () => {
+    house = await openTestHouse(fill, { ...options, isIndexed: true });
+    ({ fake, resources, poll } = house);
   };
-  return {
-    ...tools,
-    wait: (ms, stop) =>
-      ms === pollMs
-        ? Promise.race([
-            next.promise,
-            new Promise<never>((_, reject) =>
-              stop.addEventListener("abort", () => reject(stop.reason), { once: true }),
-            ),
-          ])
-        : tools.wait(ms, stop),
-  };
-}
-
-async function openHouse(options: Partial<DriveSourceOptions> = {}): Promise<Resources> {
-  const parsed = gdrive.options(z).parse({ anonymous: true, keep: false, rootUrl: fake.rootUrl });
-  const whole = { ...parsed, pollMs, ...options };
-  source = await gdrive.open(whole, gated());
-  const layered = withStandardLayers(source, { name: "drive" }, tools);
-  index = createKeptIndex({ folder, tools, maxFileBytes: 1024 ** 2, maxBytes: 1024 ** 3 });
-  index.serve([{ name: "drive", source: layered, definition: gdrive as SourceDefinition, options: whole }]);
-  const mounts = [{ name: "drive", base: "gdrive://", source: layered }];
-  house = createResources({ mounts, policy: openPolicy, tools, cursorKey: new Uint8Array(32), index });
-  await index.caughtUp({ signal });
-  return house;
-}
 
 /** Resolves once a search says what is expected of it; looked at whenever the index has moved. */
 async function until(search: () => Promise<boolean>): Promise<void> {
   const over = new AbortController();
   try {
     let moved = Promise.withResolvers<void>();
-    index.follow(() => moved.resolve(), over.signal);
+    house.index!.follow(() => moved.resolve(), over.signal);
     while (!(await search())) {
       await moved.promise;
       moved = Promise.withResolvers();
@@ -89,19 +34,32 @@ async function until(search: () => Promise<boolean>): Promise<void> {
   }
 }
 
-const found = async (resources: Resources, text: string, call: Call) =>
+const found = async (text: string, call: Call) =>
   (await resources.search({ text, limit: 10 }, call)).hits.map(({ resource }) => resource.uri);
 
 const row = (text: string) => `<row><c r="A1" t="inlineStr"><is><t>${text}</t></is></c></row>`;
 
+const office = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+
 describe("retrieval", () => {
+  beforeAll(
+    openFor((drive) => {
+      const filler = "Nothing to see here. ".repeat(60);
+      const budget = "## Budget\n\nThe zebra costs twelve yen.";
+      drive.document("plan", `# Plan\n\n${filler}\n\n${budget}\n\n## End\n\n${filler}\n`, { name: "Annual plan" });
+      drive.document("other", "# Other\n\nwithout it\n", { name: "Other" });
+      drive.folder("f", "F");
+      drive.document("doc", "# One\n\nthe aardvark\n", { name: "Animals" });
+      drive.put("s", {
+        name: "Book",
+        mimeType: "application/vnd.google-apps.spreadsheet",
+        exports: { [office]: xlsx({ One: row("alpha"), Two: row("pangolin") }) },
+      });
+    }),
+  );
+  afterAll(() => house.close());
+
   it("finds a document by its words, names the part it stands in, and opens it", async () => {
-    const filler = "Nothing to see here. ".repeat(60);
-    fake.document("plan", `# Plan\n\n${filler}\n\n## Budget\n\nThe zebra costs twelve yen.\n\n## End\n\n${filler}\n`, {
-      name: "Annual plan",
-    });
-    fake.document("other", "# Other\n\nwithout it\n", { name: "Other" });
-    const resources = await openHouse();
     const { hits } = await resources.search({ text: "zebra", limit: 10 }, as("anyone"));
     expect(hits.map(({ resource }) => resource)).toMatchObject([{ uri: "gdrive://file/plan", title: "Annual plan" }]);
     const [first, last] = hits[0]!.lines!;
@@ -112,33 +70,23 @@ describe("retrieval", () => {
   });
 
   it("finds a document that was edited, renamed or moved by its new words after one look, under the address it had", async () => {
-    fake.folder("f", "F");
-    fake.document("doc", "# One\n\nthe aardvark\n", { name: "Animals" });
-    const resources = await openHouse();
-    expect(await found(resources, "aardvark", as("x"))).toEqual(["gdrive://file/doc"]);
+    expect(await found("aardvark", as("x"))).toEqual(["gdrive://file/doc"]);
     fake.document("doc", "# One\n\nthe wombat\n");
     const before = fake.asked.filter((line) => line.startsWith("GET /drive/v3/changes?")).length;
     poll();
-    await until(async () => (await found(resources, "wombat", as("x"))).length > 0);
-    expect(await found(resources, "aardvark", as("x"))).toEqual([]);
+    await until(async () => (await found("wombat", as("x"))).length > 0);
+    expect(await found("aardvark", as("x"))).toEqual([]);
     expect(fake.asked.filter((line) => line.startsWith("GET /drive/v3/changes?")).length - before).toBe(1);
 
     fake.put("doc", { name: "Okapi", parent: "f" });
     poll();
-    await until(async () => (await found(resources, "okapi", as("x"))).length > 0);
-    expect(await found(resources, "okapi", as("x"))).toEqual(["gdrive://file/doc"]);
-    expect(await found(resources, "animals", as("x"))).toEqual([]);
+    await until(async () => (await found("okapi", as("x"))).length > 0);
+    expect(await found("okapi", as("x"))).toEqual(["gdrive://file/doc"]);
+    expect(await found("animals", as("x"))).toEqual([]);
   });
 
   it("finds every sheet of a spreadsheet, and lines that lead to it", async () => {
-    const office = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
-    fake.put("s", {
-      name: "Book",
-      mimeType: "application/vnd.google-apps.spreadsheet",
-      exports: { [office]: xlsx({ One: row("alpha"), Two: row("pangolin") }) },
-    });
-    const resources = await openHouse();
-    expect(await found(resources, "pangolin", as("x"))).toEqual(["gdrive://file/s"]);
+    expect(await found("pangolin", as("x"))).toEqual(["gdrive://file/s"]);
     const { contents } = await resources.read("gdrive://file/s", as("x"));
     expect(contents.map(({ uri }) => uri)).toEqual(["gdrive://file/s?sheet=One", "gdrive://file/s?sheet=Two"]);
     expect(await resources.read(contents[1]!.uri, as("x"))).toMatchObject({
@@ -146,15 +94,15 @@ describe("retrieval", () => {
     });
     fake.put("s", { exports: { [office]: xlsx({ One: row("alpha"), Two: row("echidna") }) } });
     poll();
-    await until(async () => (await found(resources, "echidna", as("x"))).length > 0);
-    expect(await found(resources, "pangolin", as("x"))).toEqual([]);
+    await until(async () => (await found("echidna", as("x"))).length > 0);
+    expect(await found("pangolin", as("x"))).toEqual([]);
   });
 });
 
-function furnish(): void {
-  fake.addDrive("team", "Team", [fake.owner, "alice@example.org"]);
+function furnish(drive: FakeDrive): void {
+  drive.addDrive("team", "Team", [drive.owner, "alice@example.org"]);
   const share = (id: string, permissions: Parameters<FakeDrive["put"]>[1]["permissions"]) =>
-    fake.document(id, `the numbat in ${id}\n`, { name: `Numbat ${id}`, permissions: permissions ?? [] });
+    drive.document(id, `the numbat in ${id}\n`, { name: `Numbat ${id}`, permissions: permissions ?? [] });
   share("for-alice", [{ type: "user", emailAddress: "Alice@example.org" }]);
   share("for-group", [{ type: "group", emailAddress: "staff@example.org" }]);
   share("for-domain", [{ type: "domain", domain: "example.org", allowFileDiscovery: true }]);
@@ -163,14 +111,14 @@ function furnish(): void {
   share("expired", [{ type: "user", emailAddress: "alice@example.org", expirationTime: "2020-01-01T00:00:00Z" }]);
   share("outline", [{ type: "user", emailAddress: "alice@example.org", view: "metadata" }]);
   share("no-one", []);
-  fake.document("in-team", "the numbat in team\n", { name: "Numbat in-team", driveId: "team" });
+  drive.document("in-team", "the numbat in team\n", { name: "Numbat in-team", driveId: "team" });
 }
 
-const seen = async (resources: Resources, call: Call) => ({
+const seen = async (call: Call) => ({
   list: (await collect((cursor) => resources.list(cursor === undefined ? {} : { cursor }, call)))
     .map(({ uri }) => uri.replace("gdrive://file/", ""))
     .sort(),
-  hits: (await found(resources, "numbat", call)).map((uri) => uri.replace("gdrive://file/", "")).sort(),
+  hits: (await found("numbat", call)).map((uri) => uri.replace("gdrive://file/", "")).sort(),
   children: (
     await collect((cursor) => resources.children("gdrive://file", cursor === undefined ? {} : { cursor }, call))
   )
@@ -189,12 +137,11 @@ const same = (ids: readonly string[]) => {
 };
 
 describe("where Drive decides who sees what", () => {
-  const access = { access: "drive", callers: { local: "alice@example.org" } } as const;
+  beforeAll(openFor(furnish, judged));
+  afterAll(() => house.close());
   const [alice, bob] = [as("alice@example.org"), as("bob@other.example")];
 
   it("each caller sees, finds and reads what they may, through every door", async () => {
-    furnish();
-    const resources = await openHouse(access);
     const all = [...fake.store.files.keys()];
     for (const [call, ids] of [
       [alice, ["for-alice", "for-domain", "for-all", "in-team"]],
@@ -204,7 +151,7 @@ describe("where Drive decides who sees what", () => {
       [as("nobody"), ["for-all"]],
       [as("constructor"), ["for-all"]],
     ] as const) {
-      expect(await seen(resources, call), call.caller.id).toEqual(same(ids));
+      expect(await seen(call), call.caller.id).toEqual(same(ids));
       for (const id of all) {
         const [read, stat] = [resources.read(`gdrive://file/${id}`, call), resources.stat(`gdrive://file/${id}`, call)];
         if ((ids as readonly string[]).includes(id)) await Promise.all([read, stat]);
@@ -224,23 +171,18 @@ describe("where Drive decides who sees what", () => {
   });
 
   it("what was taken back is not read any more, even before Drive is looked at again, and not found afterwards", async () => {
-    furnish();
-    const resources = await openHouse(access);
-    await resources.read("gdrive://file/for-alice", alice);
     await resources.read("gdrive://file/for-alice", alice);
     fake.put("for-alice", { permissions: [] });
     await expect(resources.read("gdrive://file/for-alice", alice)).rejects.toMatchObject({ kind: "not-found" });
-    expect(await found(resources, "numbat", alice)).not.toContain("gdrive://file/for-alice");
+    expect(await found("numbat", alice)).not.toContain("gdrive://file/for-alice");
     fake.store.setDrive("team", { name: "Team", members: [fake.owner] });
     await expect(resources.read("gdrive://file/in-team", alice)).rejects.toMatchObject({ kind: "not-found" });
   });
 
   it("what is shared is seen after one look", async () => {
-    furnish();
-    const resources = await openHouse(access);
     fake.put("no-one", { permissions: [{ type: "user", emailAddress: "bob@other.example" }] });
     poll();
-    await until(async () => (await found(resources, "numbat", bob)).length === 2);
-    expect(await seen(resources, bob)).toEqual(same(["for-all", "no-one"]));
+    await until(async () => (await found("numbat", bob)).length === 2);
+    expect(await seen(bob)).toEqual(same(["for-all", "no-one"]));
   });
 });

@@ -18,6 +18,9 @@ export interface Row extends Omit<DriveFile, "isTrashed" | "driveId"> {
   readonly isShown: boolean;
 }
 
+/** A file and what opens it, where it is shared by a link. */
+export type Opened = Pick<DriveFile, "id" | "resourceKey">;
+
 export interface LedgerChange {
   readonly id: string;
   readonly kind: "appeared" | "changed" | "gone";
@@ -35,6 +38,12 @@ export function toLog(row: Raw): Log {
     isListed: row["listed"] === 1,
     look: Number(row["look"]),
   };
+}
+
+/** Where a shortcut leads. */
+export function toOpened(row: Raw): Opened {
+  const { target, target_key: key } = row;
+  return { id: String(target), ...(key !== null && { resourceKey: String(key) }) };
 }
 
 export function toRow(row: Raw): Row {

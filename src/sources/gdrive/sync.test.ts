@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createClock } from "../../testing/clock.ts";
 import type { FakeDrive } from "../../testing/fakes/gdrive.ts";
+import type { DriveApi } from "./drive-api.ts";
 import { type Ledger, openLedger } from "./ledger.ts";
 import { known, shortcutType, startTestSync, type TestSync } from "./test-sync.ts";
 
@@ -21,13 +23,13 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const openKept = (name = "ledger"): Promise<Ledger> =>
-  openLedger({ file: join(folder, `${name}.sqlite`), folders: [] });
+const openKept = (): Promise<Ledger> => openLedger({ file: join(folder, "ledger.sqlite"), folders: [] });
+const openFresh = (): Promise<Ledger> => openLedger({ file: undefined, folders: [] });
 
 describe("following", () => {
   it("asks once for each log when nothing changed, and writes nothing", async () => {
     drive.furnish();
-    const ledger = await openKept();
+    const ledger = await openFresh();
     const sync = drive.sync(ledger);
     await sync.now(signal);
     const [seq, before] = [ledger.seq, fake.asked.length];
@@ -41,7 +43,7 @@ describe("following", () => {
   });
 
   it("is one question for all who ask meanwhile", async () => {
-    const ledger = await openKept();
+    const ledger = await openFresh();
     const sync = drive.sync(ledger, { drives: [] });
     await sync.now(signal);
     const before = fake.asked.length;
@@ -68,7 +70,7 @@ describe("following", () => {
 
   it("looks at everything again when a token is not taken any more", async () => {
     drive.furnish();
-    const ledger = await openKept();
+    const ledger = await openFresh();
     await drive.sync(ledger).now(signal);
     drive.stir();
     fake.fail([400, "invalid"], { where: "/changes" });
@@ -79,7 +81,7 @@ describe("following", () => {
 
   it("takes what an older look says for older", async () => {
     fake.document("a", "1", { name: "first" });
-    const ledger = await openKept();
+    const ledger = await openFresh();
     await drive.sync(ledger).now(signal);
     const old = await drive.api().file({ id: "a" }, signal);
     fake.put("a", { name: "second" });
@@ -90,21 +92,52 @@ describe("following", () => {
     ledger.close();
   });
 
-  it("forgets everything of another account", async () => {
-    fake.document("a", "1", { name: "mine" });
-    const ledger = await openKept();
-    await drive.sync(ledger).now(signal);
-    ledger.setNote("account", "someone else");
-    await drive.sync(ledger).now(signal);
-    expect(known(ledger)).toEqual({ a: "mine 1" });
-    expect(ledger.note("account")).toBe(`id-of-${fake.owner}`);
+  it("is done once at a time, whenever it is asked for", async () => {
+    const ledger = await openFresh();
+    let [running, most] = [0, 0];
+    const api = {
+      ...drive.api(),
+      changes: async (...asked: Parameters<DriveApi["changes"]>) => {
+        most = Math.max(most, (running += 1));
+        return drive
+          .api()
+          .changes(...asked)
+          .finally(() => (running -= 1));
+      },
+    };
+    const asked: Promise<void>[] = [];
+    const sync = drive.sync(ledger, {
+      api,
+      drives: [],
+      ledger: new Proxy(ledger, {
+        get(from, key) {
+          const value: unknown = Reflect.get(from, key);
+          if (key !== "setNote" || asked.length > 100) return value;
+          // The last thing that is done: in every moment after it someone asks.
+          return (name: string, text: string): void => {
+            from.setNote(name, text);
+            if (name !== "synced") return;
+            const askOn = (times: number): void => {
+              asked.push(sync.now(signal));
+              if (times > 0) queueMicrotask(() => askOn(times - 1));
+            };
+            askOn(20);
+          };
+        },
+      }),
+    });
+    await Promise.all([sync.now(signal), sync.now(signal)]);
+    for (let done = 0; done < asked.length; done += 1) await asked[done];
+    expect(asked.length).toBeGreaterThan(20);
+    expect(most).toBe(1);
     ledger.close();
   });
 
   it("of two at once, one looks and both know", async () => {
     for (let index = 0; index < 50; index += 1) fake.put(`id-${index}`, { content: "x" });
     const [one, other] = [await openKept(), await openKept()];
-    await Promise.all([drive.sync(one).now(signal), drive.sync(other).now(signal)]);
+    const eager = { ...createClock().tools, wait: () => new Promise<void>((resolve) => setImmediate(resolve)) };
+    await Promise.all([one, other].map((ledger) => drive.sync(ledger, { tools: eager }).now(signal)));
     expect(known(one)).toEqual(drive.truth());
     expect(known(other)).toEqual(drive.truth());
     expect(fake.asked.filter((line) => line.startsWith("GET /drive/v3/files?"))).toHaveLength(1);
@@ -116,7 +149,7 @@ describe("following", () => {
 describe("shared drives", () => {
   it("each have a log of their own, come while one looks, and go with all that was in them", async () => {
     drive.furnish();
-    const ledger = await openKept();
+    const ledger = await openFresh();
     const sync = drive.sync(ledger);
     await sync.now(signal);
     expect(ledger.logs.map(({ name }) => name)).toEqual(["", "team"]);
@@ -125,6 +158,9 @@ describe("shared drives", () => {
     await sync.now(signal);
     expect(ledger.logs.map(({ name }) => name)).toEqual(["", "later", "team"]);
     expect(known(ledger)).toEqual(drive.truth());
+    fake.store.setDrive("team", { name: "Another name", members: [fake.owner] });
+    await sync.now(signal);
+    expect(ledger.row("team")).toMatchObject({ name: "Another name", kind: "folder", isShown: true });
     fake.removeDrive("team");
     await sync.now(signal);
     expect(ledger.logs.map(({ name }) => name)).toEqual(["", "later"]);
@@ -136,9 +172,167 @@ describe("shared drives", () => {
     drive.furnish();
     fake.addDrive("other", "Other");
     fake.put("o", { content: "x", driveId: "other" });
-    const ledger = await openKept();
+    const ledger = await openFresh();
+    // Whoever may write there could lay a way to anything that the account sees.
+    for (const target of ["a", "o"]) fake.put(`to-${target}`, { mimeType: shortcutType, target, driveId: "team" });
     await drive.sync(ledger, { drives: ["team"], myDrive: false }).now(signal);
     expect(Object.keys(known(ledger))).toEqual(["t1", "t2"]);
+    ledger.close();
+  });
+});
+
+describe("what is kept of one account", () => {
+  const other = "other@example.org";
+  const token = `x.${Buffer.from(JSON.stringify({ iss: other })).toString("base64url")}.x`;
+  const asOther = () =>
+    drive.api({
+      identity: { headers: async () => new Headers({ Authorization: `Bearer ${token}` }), renew: () => undefined },
+    });
+
+  it("is never shown for another, whoever comes and goes", async () => {
+    fake.document("mine", "1");
+    fake.document("theirs", "1", { owner: other });
+    const [ledger, theirs] = [await openKept(), await openKept()];
+    const sync = drive.sync(ledger);
+    await sync.now(signal);
+    const seq = ledger.seq;
+    await drive.sync(theirs, { api: asOther() }).now(signal);
+    expect(Object.keys(known(theirs))).toEqual(["theirs"]);
+    // Whoever listened is not told of each thing that is gone, but that anything may be.
+    expect(ledger.changesSince(seq, 1000)).toBeUndefined();
+    await sync.within(3_600_000, signal);
+    expect(Object.keys(known(ledger))).toEqual(["mine"]);
+    ledger.close();
+    theirs.close();
+  });
+
+  it("does not get into what is kept of another by a look that was under way", async () => {
+    const ledger = await openFresh();
+    ledger.belongTo("one");
+    const look = ledger.beginLook("", "token", "1", 0)!;
+    ledger.belongTo("two");
+    expect(ledger.beginLook("", "token", "2", 0)).not.toBe(look);
+    fake.document("mine", "1");
+    const files = [await drive.api().file({ id: "mine" }, signal)];
+    expect(ledger.look(look, { log: "", files }, "1", 0)).toBe(false);
+    expect(known(ledger)).toEqual({});
+    ledger.close();
+  });
+});
+
+describe("a refusal that says nothing of the files", () => {
+  it.each([401, [403, "accessNotConfigured"]] as const)("as %j forgets none of them", async (how) => {
+    drive.furnish();
+    const ledger = await openFresh();
+    const sync = drive.sync(ledger);
+    await sync.now(signal);
+    const seq = ledger.seq;
+    fake.fail(how, { times: 10, where: "/changes" });
+    await expect(sync.now(signal)).rejects.toMatchObject({ kind: "denied" });
+    expect(ledger.seq).toBe(seq);
+    expect(known(ledger)).toEqual(drive.truth());
+    ledger.close();
+  });
+
+  it("is not taken for no one's being allowed to read them", async () => {
+    drive.furnish();
+    const ledger = await openFresh();
+    const open = () => drive.sync(ledger, { api: drive.api({ withPermissions: true }), withPermissions: true });
+    fake.fail(401, { times: 3, where: "/permissions" });
+    await expect(open().now(signal)).rejects.toMatchObject({ kind: "denied" });
+    for (let left = 3; left > 0; left -= 1)
+      await open()
+        .now(signal)
+        .catch(() => undefined);
+    expect(ledger.row("t1")?.permissions).toMatchObject([{ type: "user", email: fake.owner }]);
+    ledger.close();
+  });
+});
+
+describe("a folder", () => {
+  it("is told of what left it, whatever happened to that afterwards", async () => {
+    fake.folder("from", "From");
+    fake.folder("to", "To");
+    fake.document("doc", "1", { parent: "from" });
+    const ledger = await openFresh();
+    await drive.sync(ledger).now(signal);
+    const seq = ledger.seq;
+    fake.put("doc", { parent: "to" });
+    await drive.sync(ledger).now(signal);
+    fake.document("doc", "2");
+    await drive.sync(ledger).now(signal);
+    expect(ledger.changesSince(seq, 10)).toMatchObject([
+      {
+        id: "doc",
+        kind: "changed",
+        places: [
+          { folder: "to", kind: "appeared" },
+          { folder: "from", kind: "gone" },
+        ],
+      },
+    ]);
+    const edited = ledger.seq;
+    fake.document("doc", "3");
+    await drive.sync(ledger).now(signal);
+    expect(ledger.changesSince(edited, 10)).toMatchObject([{ id: "doc", kind: "changed", places: [] }]);
+    ledger.close();
+  });
+});
+
+describe("what is not in the account's own drives", () => {
+  it("is served where it was shared with the account, for as long as it is", async () => {
+    fake.addDrive("foreign", "Foreign", ["x@example.org"]);
+    const shared = { driveId: "foreign", permissions: [{ type: "user", emailAddress: fake.owner }] } as const;
+    fake.put("shared", { content: "1", name: "shared", ...shared });
+    fake.put("not-shared", { content: "1", driveId: "foreign" });
+    const [all, none] = [await openFresh(), await openFresh()];
+    const [sync, without] = [drive.sync(all), drive.sync(none, { drives: [] })];
+    await Promise.all([sync.now(signal), without.now(signal)]);
+    expect([known(all), known(none)]).toEqual([{ shared: "shared 1" }, {}]);
+    fake.put("shared", { content: "2" });
+    fake.put("later", { content: "1", name: "later", ...shared });
+    await Promise.all([sync.now(signal), without.now(signal)]);
+    expect([known(all), known(none)]).toEqual([{ later: "later 1", shared: "shared 2" }, {}]);
+    fake.put("shared", { permissions: [] });
+    await sync.now(signal);
+    expect(known(all)).toEqual({ later: "later 1" });
+    all.close();
+    none.close();
+  });
+
+  it("is looked at again now and then, where only a shortcut leads to it and no log tells of it", async () => {
+    const { tools, advance } = createClock();
+    const silent = drive.api();
+    /** Tells of nothing but the shortcut. */
+    const api: DriveApi = {
+      ...silent,
+      files: async (...asked) => {
+        const page = await silent.files(...asked);
+        return { ...page, files: page.files.filter(({ id }) => id === "s") };
+      },
+      changes: async (...asked) => ({ ...(await silent.changes(...asked)), changes: [] }),
+    };
+    const anyone = [{ type: "anyone" }] as const;
+    fake.put("s", { mimeType: shortcutType, target: "linked" });
+    fake.put("linked", { content: "1", name: "before", owner: "x@example.org", permissions: anyone });
+    const ledger = await openFresh();
+    const sync = drive.sync(ledger, { api, tools });
+    await sync.now(signal);
+    const asked = () => fake.asked.filter((line) => line.startsWith("GET /drive/v3/files/linked")).length;
+    fake.put("linked", { name: "after" });
+    await sync.now(signal);
+    expect([known(ledger), asked()]).toEqual([{ linked: "before 1" }, 1]);
+    await advance(900_000);
+    await sync.now(signal);
+    expect([known(ledger), asked()]).toEqual([{ linked: "after 2" }, 2]);
+    fake.put("linked", { permissions: [] });
+    await advance(900_000);
+    await sync.now(signal);
+    expect(known(ledger)).toEqual({});
+    fake.put("linked", { permissions: anyone });
+    await advance(900_000);
+    await sync.now(signal);
+    expect(known(ledger)).toEqual({ linked: "after 4" });
     ledger.close();
   });
 });
@@ -148,7 +342,7 @@ describe("a list in which Drive has not looked everywhere", () => {
     drive.furnish();
     fake.put("theirs", { content: "x", name: "theirs", owner: "x@example.org", permissions: [{ type: "user", emailAddress: fake.owner }] }); // prettier-ignore
     fake.incomplete(1);
-    const ledger = await openKept();
+    const ledger = await openFresh();
     await drive.sync(ledger, { drives: [] }).now(signal);
     expect(Object.keys(known(ledger))).toEqual(["a", "b", "c", "theirs"]);
     ledger.close();
@@ -156,7 +350,7 @@ describe("a list in which Drive has not looked everywhere", () => {
 
   it("is never taken for all there is", async () => {
     drive.furnish();
-    const ledger = await openKept();
+    const ledger = await openFresh();
     await drive.sync(ledger).now(signal);
     ledger.forgetLog("team");
     fake.incomplete(10);
@@ -174,7 +368,7 @@ describe("a list in which Drive has not looked everywhere", () => {
       fake.onAsk = undefined;
       fake.expireLists();
     };
-    const ledger = await openKept();
+    const ledger = await openFresh();
     await drive.sync(ledger).now(signal);
     expect(ledger.files("", 2000)).toHaveLength(1500);
     ledger.close();

@@ -1,7 +1,7 @@
 /** Keeps the ledger true to Drive: a look at all files of a log, then every change of it, each batch with the token behind it. */
 import { ResourceError } from "../../errors.ts";
 import type { Tools } from "../../source.ts";
-import { pause, until } from "./backoff.ts";
+import { pause, type Trouble, until } from "./backoff.ts";
 import { type DriveFile, type DrivePermission, folderType, type SharedDrive } from "./described.ts";
 import type { DriveApi } from "./drive-api.ts";
 import { createHolder } from "./holder.ts";
@@ -17,6 +17,8 @@ export interface SyncOptions {
   readonly drives: "all" | readonly string[];
   /** Whether it must be known of every file who may read it. */
   readonly withPermissions: boolean;
+  /** Of the api, where it tells. */
+  readonly trouble?: Trouble | undefined;
   /** Who looks. */
   readonly holder?: string;
 }
@@ -24,7 +26,7 @@ export interface SyncOptions {
 export interface Sync {
   /** Resolves when all that was so before this was asked is in the ledger. Asked by many at once, it is done once for all of them. */
   now(signal: AbortSignal): Promise<void>;
-  /** As `now`, unless that was done less than this ago. */
+  /** As `now`, unless that was done less than this ago. Rejects while Drive is away, and goes on trying by itself. */
   within(maxAgeMs: number, signal: AbortSignal): Promise<void>;
   /** Stops what is under way. */
   close(): Promise<void>;
@@ -37,6 +39,7 @@ const atOnce = 8;
 const logsAtOnce = 4;
 const lookWaitMs = 500;
 const maxTargets = 1000;
+const linkedMs = 900_000;
 /** So often a token may be no longer good. */
 const maxDisturbed = 5;
 /** Of a thousand files each: more than any account has. */
@@ -47,7 +50,7 @@ const everything = "trashed = false";
 const narrower = ["trashed = false and 'me' in owners", "trashed = false and not 'me' in owners"];
 
 export function createSync(options: SyncOptions): Sync {
-  const { api, ledger, tools, myDrive, drives, withPermissions } = options;
+  const { api, ledger, tools, myDrive, drives, withPermissions, trouble } = options;
   const { holder = createHolder() } = options;
   const closing = new AbortController();
   const { signal } = closing;
@@ -59,7 +62,7 @@ export function createSync(options: SyncOptions): Sync {
   /** What is kept of another account is no good for this one, and another process may have been here for another. */
   async function meetAccount(): Promise<void> {
     account ??= (await api.account(signal)).id;
-    if (ledger.belongTo(account)) areDrivesKnown = false;
+    if (ledger.note("account") !== account && ledger.belongTo(account)) areDrivesKnown = false;
   }
 
   /** The shared drives that are served, and a folder for each of them. */
@@ -71,6 +74,11 @@ export function createSync(options: SyncOptions): Sync {
     for (const { name } of ledger.logs) if (name !== "" && !names.has(name)) ledger.forgetLog(name);
     if (!myDrive && ledger.logs.some(({ name }) => name === "")) ledger.forgetLog("");
     ledger.setNote("drives", JSON.stringify(served));
+    for (const { id, name } of served) {
+      const log = ledger.logs.find((each) => each.name === id);
+      if (log?.isListed && ledger.row(id)?.name !== name)
+        ledger.advance({ log: id, files: await topOf(id) }, log.token, log.token);
+    }
     areDrivesKnown = true;
   }
 
@@ -142,7 +150,7 @@ export function createSync(options: SyncOptions): Sync {
         signal,
       );
       if (page.isIncomplete) return false;
-      const files = await withReaders(page.files.filter((file) => isServed(name, file)));
+      const files = await withReaders(page.files.flatMap((file) => servedIn(name, file) ?? []));
       if (!ledger.look(look, { log: name, files }, holder, tools.now())) return true;
       next = page.next;
     } while (next !== undefined);
@@ -167,10 +175,10 @@ export function createSync(options: SyncOptions): Sync {
       const page = await api.changes(name, token, signal);
       const found = page.changes.flatMap((change) => (change.kind === "file" ? [change.file] : []));
       if (page.changes.some(({ kind }) => kind === "drive")) areDrivesKnown = false;
-      const files = await withReaders(found.filter((file) => isServed(name, file)));
+      const files = await withReaders(found.flatMap((file) => servedIn(name, file) ?? []));
       const removed = [
         ...page.changes.flatMap((change) => (change.kind === "removed" ? [change.id] : [])),
-        ...found.filter((file) => !isServed(name, file)).map(({ id }) => id),
+        ...found.filter((file) => !servedIn(name, file)).map(({ id }) => id),
       ];
       if (page.token !== token || files.length + removed.length > 0)
         if (!ledger.advance({ log: name, files, removed }, token, page.token)) return false;
@@ -180,15 +188,19 @@ export function createSync(options: SyncOptions): Sync {
     throw endless();
   }
 
-  /** What the account's own log says of a shared drive that is not served is not for us. */
-  function isServed(log: string, { driveId }: DriveFile): boolean {
-    if (log !== "") return driveId === undefined || driveId === log;
-    return driveId === undefined || servedDrives().some(({ id }) => id === driveId);
+  /** A file as a log tells of it. What the account's own log says of a shared drive that is not served is not for us. */
+  function servedIn(log: string, file: DriveFile): DriveFile | undefined {
+    const { driveId, ...own } = file;
+    if (driveId === undefined || (log === "" ? isDriveServed(driveId) : driveId === log)) return file;
+    // Shared with the account out of a drive that it is not in: no other log tells of it.
+    return log === "" && drives === "all" ? own : undefined;
   }
 
+  const isDriveServed = (driveId: string): boolean => servedDrives().some(({ id }) => id === driveId);
+
   /** Whoever may write where we look can lay a shortcut to anything that the account sees: it leads no further than what is served. */
-  function isWithin(file: DriveFile): boolean {
-    return file.driveId === undefined ? myDrive : isServed("", file);
+  function isWithin({ driveId }: DriveFile): boolean {
+    return driveId !== undefined && drives !== "all" ? isDriveServed(driveId) : myDrive;
   }
 
   /** Of what is in a shared drive, who may read it must be asked for file by file. */
@@ -201,15 +213,17 @@ export function createSync(options: SyncOptions): Sync {
     );
   }
 
-  /** Where shortcuts lead, when no log tells of it. */
+  /** Where shortcuts lead, when no log tells of it: what is not known yet and, now and then, what is. */
   async function followTargets(): Promise<void> {
-    const unknown = ledger.unknownTargets(maxTargets);
-    const found = await inParallel(unknown, atOnce, async (target): Promise<DriveFile> => {
+    const isDue = !(tools.now() - Number(ledger.note("linked") ?? Number.NaN) < linkedMs);
+    const targets = [...ledger.unknownTargets(maxTargets), ...(isDue ? ledger.linkedTargets(maxTargets) : [])];
+    const found = await inParallel(targets, atOnce, async (target): Promise<DriveFile> => {
       const file = await unlessGone(api.file(target, signal));
       const nothing = { mimeType: folderType, version: 0, isTrashed: true, canDownload: false };
       return file && isWithin(file) ? file : { ...nothing, id: target.id, name: target.id };
     });
     if (found.length > 0) ledger.learn(await withReaders(found));
+    if (isDue) ledger.setNote("linked", String(tools.now()));
   }
 
   function start(): Promise<void> {
@@ -241,7 +255,8 @@ export function createSync(options: SyncOptions): Sync {
     async within(maxAgeMs, asking) {
       const isOurs = account !== undefined && ledger.note("account") === account;
       if (isOurs && tools.now() - Number(ledger.note("synced") ?? Number.NaN) < maxAgeMs) return;
-      await until(running ?? afresh(), asking);
+      const work = running ?? afresh();
+      await until(trouble ? trouble.unless(work) : work, asking);
     },
     async close() {
       closing.abort();

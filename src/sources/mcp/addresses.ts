@@ -11,6 +11,7 @@ export interface Addresses {
 
 /** So many unusual spellings are remembered; the oldest goes first. */
 const maxRemembered = 50_000;
+const maxUriLength = 8192;
 
 /**
  * An address holds the decoded segments, so that every spelling of a URI is one address, and access is judged once. The other
@@ -56,11 +57,15 @@ const headOf = /^[a-z][a-z0-9+.-]*:(?:\/\/)?[^/?#]*/i;
 
 /** What another house says of itself is for its owner, whom it takes this one for, and not for those who ask here. */
 const ownersOf = /^pressmark:/i;
+/** Nor is this, which names all its sets. */
+const libraryOf = /^zed:\/\/prompt-library$/i;
 
 function parse(uri: string): Address | undefined {
+  if (uri.length > maxUriLength) return undefined;
   const isSkill = uri.startsWith(skillHead);
   const head = isSkill ? skillHead : headOf.exec(uri)?.[0];
-  if (head === undefined || ownersOf.test(head) || uri.includes("#") || !uri.isWellFormed()) return undefined;
+  if (head === undefined || ownersOf.test(head) || libraryOf.test(head) || uri.includes("#") || !uri.isWellFormed())
+    return undefined;
   const mind = uri.indexOf("?", head.length);
   const raw = uri.slice(head.length, mind < 0 ? undefined : mind);
   const segments =

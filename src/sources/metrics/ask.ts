@@ -83,7 +83,11 @@ export function askSeries(name: string, { path, query = {} }: Address, isHistogr
 export function askQuery({ path, query = {} }: Address, asking: Asking): Ask {
   refuseUnknown(query, queryParameters, path);
   const promql = query["promql"] ?? "";
-  eachLabel(promql, (label) => refuseHidden(label, asking.discretion));
+  eachLabel(
+    promql,
+    (label) => refuseHidden(label, asking.discretion),
+    (labels) => refuseCopies(labels, asking.discretion),
+  );
   return {
     ...common(query, asking),
     title: promql,
@@ -136,6 +140,13 @@ function refuseHidden(label: string, { maySee }: Discretion): void {
   if (!maySee(label)) throw invalid(`the label ${quote(label, 60)} is not shown here, so nothing can be asked by it`);
 }
 
+/** Under another name, an address would be shown. */
+function refuseCopies(labels: readonly string[], { isPlain }: Discretion): void {
+  const plain = labels.find(isPlain);
+  if (plain !== undefined && labels.some((label) => label !== plain))
+    throw invalid(`no other label can be copied to or from ${quote(plain)}; use a name of your own`);
+}
+
 function parseBy(text: string | undefined, discretion: Discretion): string[] {
   if (text === undefined || text === "") return [];
   const labels = text.split(",").map((each) => each.trim());
@@ -186,6 +197,10 @@ function parseWhere(text: string | undefined, discretion: Discretion): string[] 
     if (label === undefined || sign === undefined || value === undefined)
       throw invalid(`where=${quote(text, 80)}: write label=value, or label!=value, with commas between`);
     refuseHidden(label, discretion);
+    if (discretion.cleanValue(label, value) !== value)
+      throw invalid(
+        `where=${quote(label, 60)}: addresses of people are not shown here, so nothing can be asked by them`,
+      );
     if (/^[A-Za-z_]\w*$/.test(label)) return `${label}${sign}${quoted(value)}`;
     return `${quoted(label)}${sign}${quoted(value)}`;
   });

@@ -76,6 +76,27 @@ describe("labels that tell of people", () => {
     expect(server.asked.filter(({ endpoint }) => endpoint.startsWith("query"))).toEqual([]);
   });
 
+  it.each([
+    ["label_replace", `label_replace(up, "instance", "$1", "seen_by", "(.*)")`],
+    ["label_join", `label_join(up, "le", "", "seen_by")`],
+    ["what others have", `label_copy(up, "seen_by", "quantile")`],
+  ])("cannot be shown under a name that is shown as it is, by %s", async (_, promql) => {
+    await expect(textAt("query", { promql })).rejects.toMatchObject({ kind: "invalid" });
+    expect(await textAt("query", { promql: 'label_replace(up, "instance", "$1", "instance", "(.*):.*")' })).toContain("success"); // prettier-ignore
+  });
+
+  it("cannot be asked for by their addresses under any label", async () => {
+    for (const value of [person, mail])
+      await expect(textAt("series/up", { where: `seen_by=${value}` })).rejects.toMatchObject({ kind: "invalid" });
+    expect(await textAt("series/up", { where: "instance=10.0.0.1:9100" })).toContain("success");
+    expect(await textAt("series/up", { where: `job=${person}` }, { labels: ["job"] })).toContain("success");
+  });
+
+  it("cannot be named in pieces, which some servers put together", async () => {
+    await expect(textAt("query", { promql: 'label_copy(up, "remote_" + "addr", "x")' })).rejects.toMatchObject({ kind: "invalid" }); // prettier-ignore
+    expect(await textAt("query", { promql: 'up{job="a"} + up{job="b"}' })).toContain("success");
+  });
+
   it("are not told by what a server says of a question that failed", async () => {
     const series = `{__name__="up", client_ip="${person}", job="a", "odd.email"="x", note="${mail}"}`;
     const answer = failing(
@@ -122,6 +143,13 @@ describe("an allow-list of labels", () => {
     expect(clean(labels)).toEqual({ __name__: "up", job: "10.0.0.1", code_class: "2xx", le: "+Inf" });
     expect(cleanText("a:1 of 2xx is down", labels)).toBe("… of 2xx is down");
     expect(["job", "instance", "__name__"].map(maySee)).toEqual([true, false, true]);
+    expect(cleanText("a and ab", { x: "abc", y: "a and ab", z: "a and" })).toBe("…");
+  });
+
+  it("holds for where targets are measured, too", async () => {
+    const labels = { instance: "db-7.internal:9100", job: "a" };
+    server.targets = [{ labels, scrapeUrl: "http://db-7.internal:9100/metrics", health: "up" }];
+    expect(await textAt("targets", undefined, { labels: ["job"] })).not.toContain("db-7");
   });
 
   it("holds for questions, also where a label is only copied", async () => {

@@ -9,6 +9,8 @@ export type Labels = Readonly<Record<string, string>>;
 export interface Discretion {
   /** Whether this label may be named in a question, and is shown as it is. */
   maySee(label: string): boolean;
+  /** Whether its values are shown as they are, even those that would be marks under another label. */
+  isPlain(label: string): boolean;
   /** What may be shown of these labels. The same value has the same mark, for as long as the source is open. */
   clean(labels: Labels): Record<string, string>;
   /** A value of this label, as it may be shown. */
@@ -87,12 +89,13 @@ export function createDiscretion({ labels, redact }: DiscretionOptions): Discret
 
   function cleanValue(label: string, value: string): string {
     if (value === "") return value;
-    const isPersonal = allowed.length === 0 && !ownAddress.has(label) && !alwaysShown.has(label) && isPerson(value);
+    const isPersonal = allowed.length === 0 && !isPlain(label) && isPerson(value);
     return isPersonal || kindOf(label) === "masked" ? markOf(label, value) : value;
   }
 
   return {
     maySee: (label) => kindOf(label) === "shown",
+    isPlain,
     cleanValue,
 
     clean(given) {
@@ -111,13 +114,18 @@ export function createDiscretion({ labels, redact }: DiscretionOptions): Discret
 
     cleanText(text, given) {
       let cleaned = text;
-      for (const [label, value] of Object.entries(given)) {
+      // The longer first: one may be the beginning of another.
+      for (const [label, value] of Object.entries(given).sort(([, a], [, b]) => b.length - a.length)) {
         const shown = kindOf(label) === "hidden" ? "…" : cleanValue(label, value);
         if (shown !== value && value.length >= shortestRepeated) cleaned = cleaned.replaceAll(value, shown);
       }
       return cleaned;
     },
   };
+}
+
+function isPlain(label: string): boolean {
+  return alwaysShown.has(label) || ownAddress.has(label);
 }
 
 /** A label and its value in quotes, as in `{job="a", "odd name"="b"}`. */

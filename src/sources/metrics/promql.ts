@@ -52,13 +52,19 @@ interface Frame {
   /** What stands before the bracket. */
   readonly name: string;
   argument: number;
+  readonly labels: string[];
 }
 
 /**
- * Calls back with every name of a label in the question, however it is written there. Throws "invalid" where the question cannot be
+ * Calls back with every name of a label in the question, however it is written there, and with those that one function is given, which may
+ * copy one to another. Throws "invalid" where the question cannot be
  * understood, or where a name is written so that it cannot be told: what is not understood is not asked.
  */
-export function eachLabel(promql: string, named: (label: string) => void): void {
+export function eachLabel(
+  promql: string,
+  named: (label: string) => void,
+  together: (labels: readonly string[]) => void = () => undefined,
+): void {
   if (promql.trim() === "") throw invalid("say what to ask for: promql=…");
   if (promql.length > maxLength) throw invalid(`a question in PromQL has at most ${maxLength} characters`);
   const { tokens, end } = tokensOf(promql);
@@ -71,10 +77,11 @@ export function eachLabel(promql: string, named: (label: string) => void): void 
     if (token.kind === "sign") {
       if (closing[token.text]) {
         const name = before?.kind === "word" ? before.text : "";
-        frames.push({ open: token.text, name, argument: 0 });
+        frames.push({ open: token.text, name, argument: 0, labels: [] });
       } else if (token.text === ")" || token.text === "}" || token.text === "]") {
         if (!frame || closing[frame.open] !== token.text) throw invalid(`a ${quote(token.text)} closes nothing`);
         frames.pop();
+        if (frame.open === "(" && !grouping.has(frame.name.toLowerCase())) together(frame.labels);
       } else if (token.text === "," && frame) frame.argument += 1;
       continue;
     }
@@ -82,10 +89,17 @@ export function eachLabel(promql: string, named: (label: string) => void): void 
     const next = tokens[index + 1];
     if (isLabel(token, frame, before, next)) {
       if (token.kind === "text" && token.isEscaped) throw invalid("write the names of labels without a backslash");
+      // Some servers add texts to each other, and so a name could be put together.
+      if (token.kind === "text" && (isPlus(before) || isPlus(next))) throw invalid("write each text in one piece");
       named(token.text);
+      frame.labels.push(token.text);
     }
   }
   if (frames.length > 0) throw invalid(`a ${quote(frames.at(-1)!.open)} is not closed`);
+}
+
+function isPlus(token: Token | undefined): boolean {
+  return token?.kind === "sign" && token.text === "+";
 }
 
 function isLabel(token: Token, frame: Frame, before: Token | undefined, next: Token | undefined): boolean {
@@ -152,7 +166,7 @@ function innermost(tokens: readonly Token[]): { readonly frame: Frame | undefine
     if (token.kind !== "sign") continue;
     const before = tokens[index - 1];
     if (closing[token.text])
-      frames.push({ open: token.text, name: before?.kind === "word" ? before.text : "", argument: 0 });
+      frames.push({ open: token.text, name: before?.kind === "word" ? before.text : "", argument: 0, labels: [] });
     else if (token.text === ")" || token.text === "}" || token.text === "]") frames.pop();
   }
   const frame = frames.at(-1);

@@ -28,7 +28,7 @@ export function toTargets(data: unknown, discretion: Discretion): object {
   return {
     activeTargets: listIn(data, "activeTargets").map((target) => {
       const labels = labelsIn(target["labels"]);
-      const error = target["lastError"];
+      const { scrapeUrl: url, lastError: error } = target;
       return {
         labels: discretion.clean(labels),
         ...taken(target, [
@@ -39,7 +39,7 @@ export function toTargets(data: unknown, discretion: Discretion): object {
           "scrapeInterval",
           "scrapeTimeout",
         ]),
-        ...(typeof target["scrapeUrl"] === "string" && { scrapeUrl: withoutSecrets(target["scrapeUrl"]) }),
+        ...(typeof url === "string" && { scrapeUrl: withoutSecrets(discretion.cleanText(url, labels)) }),
         ...(typeof error === "string" && { lastError: withoutSecrets(discretion.cleanText(error, labels)) }),
       };
     }),

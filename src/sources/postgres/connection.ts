@@ -1,9 +1,7 @@
-/** The way to the database: few connections, opened when they are needed, and questions that can only read. */
-import { connect, type Socket } from "node:net";
+/** The way to the database: questions that can only read. */
 import type pg from "pg";
-import { ResourceError } from "../../errors.ts";
-import { createRefusals } from "./refusals.ts";
-import type { Target, TlsOptions } from "./url.ts";
+import type { ResourceError } from "../../errors.ts";
+import { type Attached, type ConnectionOptions, createPool } from "./pool.ts";
 
 export type Value = string | number | boolean | null | readonly string[];
 export type Row = Readonly<Record<string, unknown>>;
@@ -25,29 +23,13 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-export interface Session {
+export interface Session extends Pick<Attached, "listen" | "over" | "end"> {
   ask(question: Question): Promise<readonly Row[]>;
-  /** Hears of what is sent to this channel. */
-  listen(channel: string, hear: (payload: string) => void): Promise<void>;
-  /** Resolves when the session is over, with why. */
-  readonly over: Promise<unknown>;
-  end(): Promise<void>;
 }
-
-export interface ConnectionOptions {
-  readonly target: Target;
-  readonly password?: string | undefined;
-  readonly tls: TlsOptions | false;
-  readonly timeoutMs: number;
-  readonly maxConnections: number;
-}
-
-const idleMs = 30_000;
 
 export function createConnection(options: ConnectionOptions): Connection {
-  const { target, tls, timeoutMs, maxConnections } = options;
-  const password = options.password ?? target.password;
-  const { toError } = createRefusals({ timeoutMs, secrets: password ? [password, encodeURIComponent(password)] : [] });
+  const { timeoutMs } = options;
+  const { borrow, attach, toError, close } = createPool("postgres", options);
   // Nothing of this stays behind in a connection that others get after us, as behind a pooler.
   const begin = [
     "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY",
@@ -64,98 +46,6 @@ export function createConnection(options: ConnectionOptions): Connection {
     "SET LOCAL bytea_output = 'hex'",
     "SET LOCAL extra_float_digits = 1",
   ].join("; ");
-  const connectMs = Math.min(8000, Math.max(1000, timeoutMs));
-  let loaded: Promise<typeof pg> | undefined;
-  let pool: Promise<pg.Pool> | undefined;
-  let isClosed = false;
-
-  function settings(): pg.ClientConfig {
-    return {
-      host: target.host,
-      port: target.port,
-      database: target.database,
-      user: target.user,
-      password,
-      ssl: tls,
-      application_name: target.applicationName ?? "pressmark",
-      connectionTimeoutMillis: connectMs,
-      // The server gives up first; this is for one that does not answer at all.
-      query_timeout: timeoutMs + 3000,
-      keepAlive: true,
-      client_encoding: "UTF8",
-      // Begin, statement and end travel together.
-      pipeline: true,
-    } as pg.ClientConfig;
-  }
-
-  function openPool(): Promise<pg.Pool> {
-    pool ??= load().then(({ Pool, Client }) => {
-      const opened = new Pool({
-        ...settings(),
-        Client: guarded(Client),
-        max: maxConnections,
-        idleTimeoutMillis: idleMs,
-        allowExitOnIdle: true,
-      });
-      // A connection that breaks while no one uses it is replaced when it is needed.
-      opened.on("error", unheard);
-      return opened;
-    });
-    return pool;
-  }
-
-  function load(): Promise<typeof pg> {
-    loaded ??= import("pg").then(
-      (module) => module.default,
-      (cause: unknown) => {
-        loaded = undefined;
-        pool = undefined;
-        throw new ResourceError(
-          "unsupported",
-          'the source "postgres" needs the package "pg"; install it with "npm install pg"',
-          { cause },
-        );
-      },
-    );
-    return loaded;
-  }
-
-  /** Whoever leaves is answered at once. Their connection stays taken until the server has stopped, so that no one can open ever more. */
-  async function borrow<T>(signal: AbortSignal, use: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    if (isClosed || signal.aborted) throw withdrawn(signal);
-    try {
-      const client = await untilLeft((await openPool()).connect(), signal, (late) => late.release());
-      // Without anyone to hear of it, an error ends the process.
-      client.on("error", unheard);
-      let isSound = false;
-      const work = use(client).then(
-        (answer) => {
-          isSound = true;
-          return answer;
-        },
-        (cause: unknown) => {
-          isSound = isAnswer(cause);
-          throw cause;
-        },
-      );
-      const giveBack = (isWanted: boolean): void => {
-        if (isSound && isWanted) client.off("error", unheard);
-        client.release(!isSound || !isWanted);
-      };
-      const answer = untilLeft(work, signal, () => undefined);
-      const stop = (): void => cancel(client, target, tls);
-      signal.addEventListener("abort", stop, { once: true });
-      const over = (): void => {
-        signal.removeEventListener("abort", stop);
-        giveBack(!signal.aborted);
-      };
-      work.then(over, over);
-      return await answer;
-    } catch (cause) {
-      throw signal.aborted ? withdrawn(signal) : toError(cause);
-    }
-  }
-
   /** All three are on their way before the first is answered. */
   async function exchange(client: pg.ClientBase, question: Question): Promise<readonly Row[]> {
     const [begun, answer, ended] = await Promise.allSettled([
@@ -185,20 +75,11 @@ export function createConnection(options: ConnectionOptions): Connection {
     },
 
     async attach(signal) {
-      const client = new (guarded((await load()).Client))(settings());
-      const { promise: over, resolve } = Promise.withResolvers<unknown>();
-      const channels = new Map<string, (payload: string) => void>();
-      client.on("error", resolve);
-      client.on("end", () => resolve(undefined));
-      client.on("notification", ({ channel, payload = "" }) => channels.get(channel)?.(payload));
-      try {
-        await untilLeft(client.connect(), signal, () => undefined);
-      } catch (cause) {
-        void client.end().catch(() => undefined);
-        throw signal.aborted ? withdrawn(signal) : toError(cause);
-      }
+      const { client, listen, over, end } = await attach(signal);
       return {
+        listen,
         over,
+        end,
         async ask(question) {
           try {
             return await exchange(client, question);
@@ -206,110 +87,13 @@ export function createConnection(options: ConnectionOptions): Connection {
             throw toError(cause);
           }
         },
-        async listen(channel, hear) {
-          channels.set(channel, hear);
-          try {
-            await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
-          } catch (cause) {
-            throw toError(cause);
-          }
-        },
-        async end() {
-          await client.end().catch(() => undefined);
-        },
       };
     },
 
-    async close() {
-      isClosed = true;
-      const opened = await pool?.catch(() => undefined);
-      pool = undefined;
-      await opened?.end();
-    },
+    close,
   };
 }
 
 function send(client: pg.ClientBase, { text, values = [] }: Question): Promise<pg.QueryResult> {
   return client.query({ text, values: values as unknown[], queryMode: "extended" } as pg.QueryConfig);
-}
-
-function unheard(): void {}
-
-/** What is no answer of a database breaks the connection. As pg is, it would be thrown at no one, and end the process. */
-function guarded(Client: typeof pg.Client): typeof pg.Client {
-  return class extends Client {
-    constructor(config?: string | pg.ClientConfig) {
-      super(config);
-      const { connection } = this as unknown as { readonly connection: { attachListeners(stream: Socket): void } };
-      const attach = connection.attachListeners.bind(connection);
-      connection.attachListeners = (stream) => {
-        attach(
-          new Proxy(stream, {
-            get(target, key) {
-              const value: unknown = Reflect.get(target, key);
-              if (key !== "on") return typeof value === "function" ? value.bind(target) : value;
-              return (event: string, hear: (...said: unknown[]) => void) =>
-                target.on(event, event === "data" ? orDestroy(target, hear) : hear);
-            },
-          }),
-        );
-      };
-    }
-  };
-}
-
-function orDestroy(stream: Socket, hear: (...said: unknown[]) => void): (...said: unknown[]) => void {
-  return (...said) => {
-    try {
-      hear(...said);
-    } catch {
-      stream.destroy(new Error("invalid response of the server"));
-    }
-  };
-}
-
-/** The server said no, and the connection is as good as before. */
-function isAnswer(cause: unknown): boolean {
-  const { code } = (typeof cause === "object" && cause !== null ? cause : {}) as { readonly code?: unknown };
-  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && !/^(?:08|57P|25P)/.test(code);
-}
-
-function withdrawn(signal: AbortSignal): ResourceError {
-  return new ResourceError("cancelled", "the question was withdrawn", { cause: signal.reason });
-}
-
-/** What comes too late is handed to `late`. */
-function untilLeft<T>(promise: Promise<T>, signal: AbortSignal, late: (answer: T) => void): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const leave = (): void => reject(withdrawn(signal));
-    signal.addEventListener("abort", leave, { once: true });
-    promise.then(
-      (answer) => {
-        signal.removeEventListener("abort", leave);
-        if (signal.aborted) late(answer);
-        resolve(answer);
-      },
-      (cause: unknown) => {
-        signal.removeEventListener("abort", leave);
-        reject(cause);
-      },
-    );
-  });
-}
-
-/** Asks the server to stop. It need not be heard: the server also stops by itself, later. */
-function cancel(client: pg.ClientBase, { host, port }: Target, tls: TlsOptions | false): void {
-  const { processID, secretKey } = client as { readonly processID?: unknown; readonly secretKey?: unknown };
-  // In the open, the number would let others stop what runs here.
-  if (tls !== false || typeof processID !== "number" || typeof secretKey !== "number") return;
-  const request = Buffer.alloc(16);
-  request.writeInt32BE(16, 0);
-  request.writeInt32BE(80_877_102, 4);
-  request.writeInt32BE(processID, 8);
-  request.writeInt32BE(secretKey, 12);
-  const socket = host.startsWith("/") ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
-  socket.setTimeout(5000, () => socket.destroy());
-  socket.on("error", () => undefined);
-  socket.end(request);
-  socket.unref();
 }

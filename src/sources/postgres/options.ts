@@ -22,6 +22,19 @@ export interface PostgresOptions {
   readonly maxConnections: number;
 }
 
+/** With what both sides prove who they are. */
+export function proofOptions(zod: typeof z) {
+  return {
+    password: zod.string().min(1).optional().describe("where it is not part of the url: ${env:PGPASSWORD}"),
+    ca: zod
+      .string()
+      .min(1)
+      .optional()
+      .describe("a file with the certificates that the server's is signed with")
+      .meta({ format: "path" }),
+  };
+}
+
 export function postgresOptions(zod: typeof z): z.ZodType<PostgresOptions> {
   const name = zod.string().min(1).max(1000);
   return zod
@@ -30,13 +43,7 @@ export function postgresOptions(zod: typeof z): z.ZodType<PostgresOptions> {
         .string()
         .min(1)
         .describe("postgres://user@host:5432/database?sslmode=verify-full; best as a reference: ${env:DATABASE_URL}"),
-      password: zod.string().min(1).optional().describe("where it is not part of the url: ${env:PGPASSWORD}"),
-      ca: zod
-        .string()
-        .min(1)
-        .optional()
-        .describe("a file with the certificates that the server's is signed with")
-        .meta({ format: "path" }),
+      ...proofOptions(zod),
       schemas: zod
         .array(name)
         .max(1000)

@@ -114,6 +114,19 @@ describe("lists", () => {
     expect((await ask("files/t", { supportsAllDrives: "true" })).status).toBe(200);
   });
 
+  it("and changes hold what is shared with an account out of a drive that it is not in", async () => {
+    const permissions = [{ type: "user", emailAddress: fake.owner }] as const;
+    fake.addDrive("foreign", "Foreign", ["x@example.org"]);
+    const pageToken = await startToken();
+    fake.put("shared", { content: "x", driveId: "foreign", permissions });
+    const listed = await ask("files", { fields: "files(id,driveId)", ...everywhere });
+    expect(listed.json.files).toEqual([{ id: "shared", driveId: "foreign" }]);
+    const told = { pageToken, fields: "changes(fileId,removed)", includeCorpusRemovals: "true", ...everywhere };
+    expect((await ask("changes", told)).json.changes).toEqual([{ fileId: "shared", removed: false }]);
+    fake.put("shared", { permissions: [] });
+    expect((await ask("changes", told)).json.changes).toEqual([{ fileId: "shared", removed: true }]);
+  });
+
   it("are each account's own", async () => {
     fake.put("mine", { content: "x" });
     fake.put("theirs", { content: "x", owner: "other@example.org" });

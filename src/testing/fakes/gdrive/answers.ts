@@ -119,8 +119,8 @@ export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: 
       .filter((file) => {
         if (!store.maySee(user, file) || (!isEverywhere && file.driveId !== undefined)) return false;
         if (corpora === "drive" && file.driveId !== driveId) return false;
-        // What is in a shared drive counts as the person's own only once they have opened it.
-        if (corpora === "user" && file.driveId !== undefined) return false;
+        // What is in a shared drive is the person's own where it was shared with them, and the drive was not.
+        if (corpora === "user" && file.driveId !== undefined && isMember(file.driveId, user)) return false;
         return test(questioned(file));
       })
       .sort((one, other) => (one.id < other.id ? 1 : -1))
@@ -151,7 +151,8 @@ export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: 
     const size = Number(query.get("pageSize") ?? 100);
     const latest = new Map<string, (typeof store.log)[number]>();
     for (const change of store.log) {
-      if (change.seq <= from.seq || change.log !== log) continue;
+      const isForeign = log === "" && change.fileId !== undefined && !isMember(change.log, user);
+      if (change.seq <= from.seq || (change.log !== log && !isForeign)) continue;
       const key = change.fileId ?? `drive ${change.driveId}`;
       latest.delete(key);
       latest.set(key, change);

@@ -2,9 +2,10 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { ResourceError } from "../../errors.ts";
 import type { Tools } from "../../source.ts";
+import type { Database, Row, Statement, Work } from "./sql.ts";
 
 /** Changes whenever a file is kept in another way. */
-const format = 1;
+const format = 2;
 
 const tables = `
   create table results (
@@ -19,16 +20,19 @@ const tables = `
   create index results_by_death on results (dies);
   create table bodies (place integer primary key, key blob not null, body text not null) strict;
   create table grounds (
-    uri text not null, number integer not null, version text not null, stamped integer not null, caller text not null,
-    primary key (uri, number)
+    digest blob not null, number integer not null, uri text not null, version text not null, stamped integer not null,
+    caller text not null, primary key (digest, number)
   ) strict, without rowid;
   create index grounds_by_result on grounds (number);
-  create table events (number integer not null, at integer not null, what text not null, detail text) strict;
+  create table events (
+    seq integer primary key, number integer not null, at integer not null, what text not null, detail text
+  ) strict;
   create index events_by_result on events (number);
   create table leases (
-    key blob primary key, token text not null unique, until integer not null, question text not null, failed integer, reason text
+    key blob primary key, token text not null unique, until integer not null, question text not null,
+    bytes integer not null, failed integer, reason text
   ) strict;
-  create index leases_by_end on leases (until);
+  create index leases_by_end on leases (until, bytes);
   create table tallies (task text, name text, value real not null, primary key (task, name)) strict, without rowid;
   create table changes (seq integer primary key autoincrement, kind text not null, id text not null) strict;
 `;
@@ -37,28 +41,9 @@ const tables = `
 const busyMs = 20;
 const patienceMs = 10_000;
 
-export type Value = SQLInputValue;
-export type Row = Record<string, Value>;
-
-/** Statements, each prepared once. Values are never part of one. */
-export interface Sql {
-  get(sql: string, ...values: readonly Value[]): Row | undefined;
-  all(sql: string, ...values: readonly Value[]): Row[];
-  /** The number of the row that was inserted last. */
-  run(sql: string, ...values: readonly Value[]): number;
-}
-
-export interface Database {
-  /** All that one piece of work reads is of one moment. */
-  read<T>(work: (sql: Sql) => T): Promise<T>;
-  /** Whole or not at all. What is `lasting` is on the disk when this resolves. */
-  write<T>(work: (sql: Sql) => T, lasting?: "lasting"): Promise<T>;
-  close(): Promise<void>;
-}
-
-export function createDatabase(path: string, { now, wait }: Pick<Tools, "now" | "wait">): Database {
+export function createFile(path: string, { now, wait }: Pick<Tools, "now" | "wait">): Database {
   const closing = new AbortController();
-  let open: { readonly database: DatabaseSync; readonly sql: Sql } | undefined;
+  let open: { readonly database: DatabaseSync; readonly ask: Ask } | undefined;
 
   async function withFile<T>(work: (file: NonNullable<typeof open>) => T): Promise<T> {
     const untilMs = now() + patienceMs;
@@ -67,7 +52,7 @@ export function createDatabase(path: string, { now, wait }: Pick<Tools, "now" | 
       try {
         if (!open) {
           const database = openFile(path);
-          open = { database, sql: statementsOf(database) };
+          open = { database, ask: statementsOf(database) };
         }
         return work(open);
       } catch (cause) {
@@ -79,14 +64,16 @@ export function createDatabase(path: string, { now, wait }: Pick<Tools, "now" | 
   }
 
   return {
-    read: (work) => withFile(({ database, sql }) => within(database, "begin", () => work(sql))),
-    write: (work, lasting) =>
-      withFile(({ database, sql }) => {
-        if (lasting) database.exec("pragma synchronous = full");
+    now,
+    agree: async () => undefined,
+    read: (work) => withFile(({ database, ask }) => within(database, "begin", () => perform(work(), ask))),
+    write: (work, { isLasting } = {}) =>
+      withFile(({ database, ask }) => {
+        if (isLasting) database.exec("pragma synchronous = full");
         try {
-          return within(database, "begin immediate", () => work(sql));
+          return within(database, "begin immediate", () => perform(work(), ask));
         } finally {
-          if (lasting) database.exec("pragma synchronous = normal");
+          if (isLasting) database.exec("pragma synchronous = normal");
         }
       }),
     async close() {
@@ -97,18 +84,22 @@ export function createDatabase(path: string, { now, wait }: Pick<Tools, "now" | 
   };
 }
 
-function statementsOf(database: DatabaseSync): Sql {
+type Ask = (statement: Statement) => readonly Row[];
+
+/** Each statement is prepared once. */
+function statementsOf(database: DatabaseSync): Ask {
   const known = new Map<string, StatementSync>();
-  function statement(sql: string): StatementSync {
-    let found = known.get(sql);
-    if (!found) known.set(sql, (found = database.prepare(sql)));
-    return found;
-  }
-  return {
-    get: (sql, ...values) => statement(sql).get(...values),
-    all: (sql, ...values) => statement(sql).all(...values),
-    run: (sql, ...values) => Number(statement(sql).run(...values).lastInsertRowid),
+  return ({ text, values }) => {
+    let found = known.get(text);
+    if (!found) known.set(text, (found = database.prepare(text)));
+    return found.all(...(values as SQLInputValue[]));
   };
+}
+
+function perform<T>(work: Work<T>, ask: Ask): T {
+  let step = work.next();
+  while (!step.done) step = work.next(ask(step.value));
+  return step.value;
 }
 
 function within<T>(database: DatabaseSync, begin: string, work: () => T): T {

@@ -1,0 +1,27 @@
+/** Which database results are kept in: a file, or a server that many machines share. */
+import { invalid } from "../../errors.ts";
+import type { Tools } from "../../source.ts";
+import type { AnalysisOptions } from "./options.ts";
+import type { Database } from "./sql.ts";
+import { createFile } from "./sqlite-database.ts";
+
+/** Nothing is opened or connected before the first question. */
+export async function openDatabase(options: AnalysisOptions, tools: Tools): Promise<Database> {
+  const { path, url, password, ca, schema, timeoutMs, maxConnections } = options;
+  if (url === undefined) {
+    if (path === undefined) throw invalid('"path" or "url" must say where results are kept');
+    return createFile(path, tools);
+  }
+  const { parseUrl, tlsOptions } = await import("../postgres/url.ts");
+  const { createPostgresDatabase } = await import("./postgres-database.ts");
+  const target = parseUrl(url);
+  return createPostgresDatabase({
+    target,
+    password,
+    tls: tlsOptions(target, ca),
+    schema,
+    timeoutMs,
+    maxConnections,
+    tools,
+  });
+}

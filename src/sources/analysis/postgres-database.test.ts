@@ -1,0 +1,157 @@
+/** Results in a PostgreSQL server that several machines share: who may, who hears of what, and what happens when it goes. */
+import { afterEach, describe, expect, it } from "vitest";
+import { createTools } from "../../server/tools.ts";
+import type { Call } from "../../resources.ts";
+import type { Source, SourceChange, Tools } from "../../source.ts";
+import { listen } from "../../testing/listen.ts";
+import { refusal } from "../../testing/refusal.ts";
+import definition from "../analysis.ts";
+import { createStore } from "./create-store.ts";
+import { openDatabase } from "./open-database.ts";
+import { keyOf } from "./question.ts";
+import { optionsFor, question, resultOf, type Where } from "./test-results.ts";
+import { kinds, openAt, usePlaces } from "./test-stores.ts";
+
+const kind = kinds[1]!;
+const saying = (what: string, id: unknown) => (change: SourceChange) =>
+  change.kind === what && "path" in change && change.path === `results/${id}`;
+
+describe.skipIf(kind.missing)(`results in PostgreSQL (${kind.missing ?? "real"})`, () => {
+  const { place, server } = usePlaces(kind);
+  const opened: Source[] = [];
+  let stop = new AbortController();
+  const call = (): Call => ({ caller: { id: "test" }, signal: stop.signal });
+  afterEach(async () => {
+    stop.abort();
+    stop = new AbortController();
+    for (const source of opened.splice(0)) await source.close?.();
+  });
+
+  /** One that looks by itself so seldom that all it knows in time is what it was told. */
+  async function open(where: Where, more: Readonly<Record<string, unknown>> = {}, log: Tools["log"] = () => undefined) {
+    const options = optionsFor(where, { pollMs: 3_600_000, ...more });
+    const source = await definition.open(options, { ...createTools(process.stderr), log });
+    opened.push(source);
+    const { find_analysis: find, store_analysis: keep } = source.actions!;
+    return {
+      source,
+      find: async (input: object = {}) =>
+        (await find!.run({ ...question, claim: true, acceptStale: false, waitMs: 0, ...input }, call())).value,
+      keep: async (input: object = {}) =>
+        (await keep!.run({ ...question, result: resultOf(), ...input }, call())).value,
+    };
+  }
+
+  it("others hear at once of what is written, written again and dropped", async () => {
+    const { where } = place();
+    const [one, other] = [await open(where), await open(where)];
+    const heard = listen(await one.source.watch!(call()));
+    const grounding = [{ uri: "https://example.com/spec", version: "1" }];
+    const { id } = await other.keep({ grounding });
+    await heard.until(saying("appeared", id), "that it appeared");
+    await other.keep({ grounding });
+    await heard.until(saying("changed", id), "that it changed");
+    const store = createStore({
+      database: await openDatabase(optionsFor(where), createTools(process.stderr)),
+      maxBytes: 1e9,
+    });
+    await store.dropGrounded("https://example.com/spec", undefined, "all", call().caller);
+    await store.close();
+    await heard.until(saying("gone", id), "that it is gone");
+  });
+
+  it("that a result has expired is told by everyone's own clock", async () => {
+    const { where } = place();
+    const [one, other] = [await open(where), await open(where, { ttlMs: { basic: 1000 } })];
+    const { id } = await other.keep();
+    const heard = listen(await one.source.watch!(call()));
+    await heard.until(saying("changed", id), "that it expired");
+    expect(await one.find({ acceptStale: true })).toMatchObject({ status: "stale", id });
+  });
+
+  it("who waits in another process gets what is stored, and who waits for a failure is told to compute", async () => {
+    const { where } = place();
+    const [one, other] = [await open(where), await open(where)];
+    const { lease } = await one.find();
+    const waiting = other.find({ waitMs: 20_000 });
+    await one.keep({ lease, prompt: undefined, taskType: undefined });
+    expect(await waiting).toMatchObject({ status: "hit", result: resultOf() });
+
+    const second = await one.find({ prompt: "another" });
+    const next = other.find({ prompt: "another", waitMs: 20_000 });
+    await one.keep({ lease: second["lease"], result: undefined, failed: "away" });
+    expect(await next).toMatchObject({ status: "compute" });
+  });
+
+  it("goes on where it was when the server comes back, and tells again of what others write", async () => {
+    const { where } = place();
+    const warned = Promise.withResolvers<void>();
+    const [one, other] = [await open(where, {}, () => warned.resolve()), await open(where)];
+    const { id } = await one.keep();
+    await server().stop("immediate");
+    expect((await refusal(one.find(), ["unavailable"], "no server")).passing).toBe(true);
+    await warned.promise;
+    await server().start();
+    expect(await one.find()).toMatchObject({ status: "hit", id });
+    expect(await other.find()).toMatchObject({ status: "hit", id });
+    const heard = listen(await one.source.watch!(call()));
+    const { id: later } = await other.keep({ prompt: "afterwards" });
+    await heard.until(saying("appeared", later), "that it appeared");
+  });
+
+  it("machines whose clocks are an hour apart agree on what is fresh, and on who computes", async () => {
+    const { where } = place();
+    const [one, late] = [await openAt(where), await openAt(where, 1_700_003_600_000)];
+    const stores = [one, late].map(({ database }) => createStore({ database, maxBytes: 1e9 }));
+    await Promise.all(stores.map((store) => store.agree()));
+    expect(Math.abs(one.database.now() - late.database.now())).toBeLessThan(60_000);
+    const asked = { ...question, options: {}, providers: [], models: [], grounding: [] };
+    const key = keyOf(asked);
+    const { taken } = await stores[0]!.claim(key, asked, one.database.now() + 600_000);
+    expect(await stores[1]!.claim(key, asked, late.database.now() + 600_000)).toEqual({ held: taken });
+    await Promise.all(stores.map((store) => store.close()));
+  });
+
+  it("a role that may not make its schema is told what an administrator should run, and then it works", async () => {
+    const { schema } = place().where as { readonly schema: string };
+    await server().run("postgres", `CREATE ROLE small_${schema} LOGIN PASSWORD 'planted-secret'`);
+    const where = { url: server().url("postgres", `small_${schema}`, "planted-secret"), schema };
+    const { find } = await open(where);
+    const { message } = await refusal(find(), ["unavailable"], "a small role");
+    const advice = /run: (CREATE SCHEMA .*)$/.exec(message)?.[1];
+    expect(advice).toBe(`CREATE SCHEMA ${schema} AUTHORIZATION "small_${schema}"`);
+    await server().run("postgres", advice!);
+    expect(await find()).toMatchObject({ status: "compute" });
+
+    await server().run("postgres", `REVOKE ALL ON ALL TABLES IN SCHEMA ${schema} FROM small_${schema}`);
+    const refused = await refusal(find(), ["unavailable"], "a role that may not write");
+    expect(refused.message).toContain(`may not write to the schema "${schema}"`);
+  });
+
+  it("what is no such database is refused in words that hold no password", async () => {
+    const { schema, url } = place().where as { readonly schema: string; readonly url: string };
+    await server().run("postgres", `CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.format (number int)`);
+    const { password, port } = server();
+    for (const [where, expected] of [
+      [{ url, schema }, 'choose another "schema"'],
+      [{ url: url.replace(password, "planted-secret"), schema }, "refuses the user or the password"],
+      [{ url: `postgres://postgres:planted-secret@127.0.0.1:${port}/nowhere`, schema }, 'check "url"'],
+      [{ url: "postgres://postgres:planted-secret@127.0.0.1:1/nowhere", schema }, "no database listens there"],
+    ] as const) {
+      const error = await refusal((await open(where)).find(), ["unavailable"], expected);
+      expect(error.message).toContain(expected);
+      expect(`${error.message} ${String(error.cause)}`).not.toMatch(new RegExp(`planted-secret|${password}`));
+    }
+    await expect(open({ url: "http://x:planted-secret@y/z", schema })).rejects.toThrow(
+      /^"url" must begin with postgres/,
+    );
+  });
+});
+
+it.each([
+  [{}, "is missing, or not alone"],
+  [{ path: "x", url: "postgres://h/d" }, "is missing, or not alone"],
+  [{ url: "postgres://h/d", schema: 'x"; drop' }, "is written with small letters"],
+])("a mount names a file or a database, and a schema that is a plain name (%j)", (options, says) => {
+  expect(() => optionsFor(options as Where)).toThrow(says);
+});

@@ -1,0 +1,248 @@
+/** The PostgreSQL database that results are kept in: its own schema, made where it is missing, written to from many machines. */
+import { createHash } from "node:crypto";
+import type pg from "pg";
+import { quote, ResourceError } from "../../errors.ts";
+import type { Tools } from "../../source.ts";
+import { type ConnectionOptions, createPool } from "../postgres/pool.ts";
+import type { Database, Row, Statement, Value, Work, Writing } from "./sql.ts";
+
+/** Changes whenever results are kept in another way. */
+const format = 1;
+
+const tables = `
+  create table results (
+    number bigint generated always as identity primary key, id text collate "C" not null unique, key bytea not null unique,
+    task text not null, title text not null, stored bigint not null, expires bigint not null, dies bigint not null,
+    passed integer not null, confidence double precision not null, consensus double precision not null, providers integer not null,
+    cost double precision not null, time double precision not null, bytes bigint not null, place bigint not null
+  );
+  create index results_by_time on results (stored desc, id);
+  create index results_by_task on results (task, stored desc, id);
+  create index results_by_expiry on results (expires);
+  create index results_by_death on results (dies);
+  create table bodies (place bigint primary key, key bytea not null, body text not null);
+  create table grounds (
+    digest bytea not null, number bigint not null, uri text not null, version text not null, stamped integer not null,
+    caller text not null, primary key (digest, number)
+  );
+  create index grounds_by_result on grounds (number);
+  create table events (
+    seq bigint generated always as identity primary key, number bigint not null, at bigint not null, what text not null, detail text
+  );
+  create index events_by_result on events (number, seq);
+  create table leases (
+    key bytea primary key, token text not null unique, until bigint not null, question text not null, bytes bigint not null,
+    failed bigint, reason text
+  );
+  create index leases_by_end on leases (until, bytes);
+  create table tallies (task text, name text, value double precision not null, primary key (task, name));
+  create table changes (seq bigint generated always as identity primary key, kind text not null, id text not null);
+  create table format (number integer not null);
+  insert into format values (${format});
+`;
+
+export interface PostgresDatabaseOptions extends ConnectionOptions {
+  /** Small letters, digits and underscores. */
+  readonly schema: string;
+  readonly tools: Pick<Tools, "now" | "wait" | "log">;
+}
+
+/** How long one waits before a connection that broke is made again. */
+const firstBackMs = 500;
+const longestBackMs = 30_000;
+
+export function createPostgresDatabase(options: PostgresDatabaseOptions): Database {
+  const { schema, timeoutMs, tools } = options;
+  const { borrow, attach, toError, close } = createPool("analysis", options);
+  const closing = new AbortController();
+  const channel = schema;
+  const [alone, byKey] = lockClasses(schema);
+  const listening = new Set<Promise<void>>();
+  let isPrepared: Promise<void> | undefined;
+  /** How far the clock of this machine is ahead of that of the database. */
+  let aheadMs = 0;
+
+  // Nothing of this stays behind in a connection that others get after us, as behind a pooler.
+  const begin = (mode: string): string =>
+    [
+      `begin transaction isolation level ${mode}`,
+      `set local search_path = ${schema}`,
+      `set local statement_timeout = ${timeoutMs}`,
+      `set local lock_timeout = ${timeoutMs}`,
+      `set local idle_in_transaction_session_timeout = ${timeoutMs}`,
+      "set local jit = off",
+      "set local synchronous_commit = on",
+    ].join("; ");
+  const beginReading = begin("repeatable read, read only");
+  const beginWriting = begin("read committed, read write");
+
+  async function transact<T>(opening: string, work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+    try {
+      return await borrow(closing.signal, async (client) => {
+        await client.query(opening);
+        try {
+          const answer = await work(client);
+          await client.query("commit");
+          return answer;
+        } catch (cause) {
+          await client.query("rollback").catch(() => undefined);
+          throw cause;
+        }
+      });
+    } catch (cause) {
+      throw toStoreError(toError(cause));
+    }
+  }
+
+  /** Whom the database refuses is the mount, not the caller. */
+  function toStoreError(error: ResourceError): ResourceError {
+    const { cause, kind, message } = error;
+    if (kind !== "denied") return error;
+    const isForbidden = cause instanceof Error && cause.message.startsWith("42501");
+    return lasting(
+      isForbidden
+        ? `the role of this mount may not write to the schema ${quote(schema)}; let its owner give the schema, and all that is in it, to that role`
+        : message,
+      cause,
+    );
+  }
+
+  async function prepare(): Promise<void> {
+    await transact(`${beginWriting}; ${lock(alone, 0)}`, async (client) => {
+      const found = await client.query(
+        `select current_setting('server_encoding') as encoding, current_user::text as role, to_regclass($1) is not null as made,
+           extract(epoch from clock_timestamp()) * 1000 as now`,
+        [`${schema}.format`],
+      );
+      const { encoding, role, made, now } = found.rows[0] as Row;
+      if (encoding !== "UTF8")
+        throw lasting(
+          `the database keeps texts as ${quote(String(encoding))}; results need one that is made with UTF8`,
+        );
+      aheadMs = Math.round(tools.now() - Number(now));
+      if (made !== true)
+        try {
+          const { rows } = await client.query("select from pg_namespace where nspname = $1", [schema]);
+          if (rows.length === 0) await client.query(`create schema ${schema}`);
+          await client.query(tables);
+        } catch (cause) {
+          if ((cause as { readonly code?: unknown }).code !== "42501") throw cause;
+          throw lasting(
+            `the role of this mount may not make the schema ${quote(schema)}; let an administrator run: CREATE SCHEMA ${schema} AUTHORIZATION ${quote(String(role))}`,
+          );
+        }
+      const { rows } = await client.query("select number from format");
+      if (Number((rows[0] as Row | undefined)?.["number"]) !== format)
+        throw lasting(`the schema ${quote(schema)} holds what another version keeps; choose another "schema"`);
+    });
+  }
+
+  function agree(): Promise<void> {
+    isPrepared ??= prepare().catch((cause: unknown) => {
+      isPrepared = undefined;
+      throw cause;
+    });
+    return isPrepared;
+  }
+
+  /** Until the signal ends; resolves when the connection is over. */
+  async function hearOut(hear: (what: string) => void, signal: AbortSignal, onArmed: () => void): Promise<void> {
+    await agree();
+    const session = await attach(signal);
+    const leave = (): void => void session.end();
+    signal.addEventListener("abort", leave, { once: true });
+    try {
+      await session.listen(channel, (payload) => hear(/^[0-9a-f]{64}$/.test(payload) ? payload : ""));
+      onArmed();
+      // What was written before is not told any more.
+      hear("");
+      await session.over;
+    } finally {
+      signal.removeEventListener("abort", leave);
+      await session.end();
+    }
+  }
+
+  async function keepListening(hear: (what: string) => void, signal: AbortSignal): Promise<void> {
+    let backMs = firstBackMs;
+    while (!signal.aborted) {
+      let why: unknown;
+      await hearOut(hear, signal, () => (backMs = firstBackMs)).catch((cause: unknown) => (why = cause));
+      if (signal.aborted) return;
+      tools.log("warn", "what others write is not told just now; it is looked for instead", {
+        ...(why !== undefined && { cause: toError(why) }),
+      });
+      await tools.wait(backMs, signal).catch(() => undefined);
+      backMs = Math.min(longestBackMs, backMs * 2);
+    }
+  }
+
+  return {
+    now: () => tools.now() - aheadMs,
+    agree,
+
+    async read(work) {
+      await agree();
+      return transact(beginReading, (client) => perform(work(), client));
+    },
+
+    async write<T>(work: () => Work<T>, { key, isSmall, tells }: Writing<T> = {}) {
+      await agree();
+      // In one order, so that no two wait for each other; the order of changes is that in which they are seen.
+      const locks = [...(key ? [lock(byKey, headOf(key))] : []), ...(isSmall ? [] : [lock(alone, 0)])];
+      return transact([beginWriting, ...locks].join("; "), async (client) => {
+        const answer = await perform(work(), client);
+        const told = tells?.(answer);
+        if (told !== undefined) await client.query("select pg_notify($1, $2)", [channel, told]);
+        return answer;
+      });
+    },
+
+    listen(hear, signal) {
+      const over = keepListening(hear, AbortSignal.any([signal, closing.signal])).finally(() => listening.delete(over));
+      listening.add(over);
+    },
+
+    async close() {
+      closing.abort();
+      await Promise.all(listening);
+      await close();
+    },
+  };
+}
+
+async function perform<T>(work: Work<T>, client: pg.ClientBase): Promise<T> {
+  let step = work.next();
+  while (!step.done) step = work.next(await ask(step.value, client));
+  return step.value;
+}
+
+async function ask({ text, values }: Statement, client: pg.ClientBase): Promise<readonly Row[]> {
+  let count = 0;
+  const numbered = text.replaceAll("?", () => `$${(count += 1)}`);
+  return (await client.query(numbered, values.map(storable))).rows as Row[];
+}
+
+/** No text of PostgreSQL holds a NUL. */
+function storable(value: Value): Value {
+  return typeof value === "string" ? value.replaceAll("\0", "\ufffd") : value;
+}
+
+function lock(area: number, which: number): string {
+  return `select pg_advisory_xact_lock(${area}, ${which})`;
+}
+
+/** Numbers that other users of the database will not hit upon: one for who writes alone, one for who writes of a key. */
+function lockClasses(schema: string): readonly [number, number] {
+  const digest = createHash("sha256").update(`pressmark analysis ${schema}`).digest();
+  return [digest.readInt32BE(0), digest.readInt32BE(4)];
+}
+
+/** Two keys with one head only wait for each other. */
+function headOf(key: Uint8Array): number {
+  return new DataView(key.buffer, key.byteOffset).getInt32(0);
+}
+
+function lasting(says: string, cause?: unknown): ResourceError {
+  return new ResourceError("unavailable", says, { passing: false, cause });
+}

@@ -1,0 +1,129 @@
+/** Both kinds of database that results are kept in, each empty and with time that is moved by hand, for tests. */
+import { rmSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll } from "vitest";
+import { missingFor, type PostgresServer, startPostgres } from "../../../test/live/postgres.ts";
+import type { Tools } from "../../source.ts";
+import { openDatabase } from "./open-database.ts";
+import type { Database, Statement } from "./sql.ts";
+import { optionsFor, temporaryFile, type Where } from "./test-results.ts";
+
+export interface Kind {
+  readonly name: "a file" | "PostgreSQL";
+  /** What is missing to have one, as a sentence. */
+  readonly missing?: string | undefined;
+}
+
+export const kinds: readonly Kind[] = [{ name: "a file" }, { name: "PostgreSQL", missing: missingFor("npm") }];
+
+export interface Place {
+  readonly where: Where;
+  /** The words with which the database says how it goes about a statement. */
+  explain(statement: Statement): Promise<string>;
+  count(rows: string): Promise<number>;
+}
+
+/** What is opened is removed after all tests. */
+export function usePlaces({ name, missing }: Kind): { place(): Place; server(): PostgresServer } {
+  let server: PostgresServer | undefined;
+  const files: string[] = [];
+  let made = 0;
+  beforeAll(async () => {
+    if (name === "PostgreSQL" && missing === undefined) server = await startPostgres("npm");
+  }, 60_000);
+  afterAll(async () => {
+    await server?.close();
+    for (const path of files) rmSync(dirname(path), { recursive: true, force: true });
+  });
+
+  function file(): Place {
+    const path = temporaryFile();
+    files.push(path);
+    const ask = (text: string, values: readonly unknown[] = []) => {
+      const opened = new DatabaseSync(path);
+      try {
+        return opened.prepare(text).all(...(values as string[]));
+      } finally {
+        opened.close();
+      }
+    };
+    return {
+      where: { path },
+      explain: async ({ text, values }) =>
+        ask(`explain query plan ${text}`, values)
+          .map(({ detail }) => String(detail))
+          .join("\n"),
+      count: async (rows) => Number(ask(`select count(*) as count from ${rows}`)[0]?.["count"]),
+    };
+  }
+
+  function database(from: PostgresServer): Place {
+    const schema = `results_${(made += 1)}`;
+    const ask = async (text: string, values: readonly unknown[] = []) => {
+      const client = await from.connect("postgres");
+      try {
+        // What could be done without looking at everything, however little there is.
+        for (const setting of [`search_path = ${schema}`, "enable_seqscan = off", "enable_sort = off"])
+          await client.query(`set ${setting}`);
+        return (await client.query(text, values as unknown[])).rows as Record<string, unknown>[];
+      } finally {
+        await client.end();
+      }
+    };
+    return {
+      where: { url: from.url("postgres"), schema },
+      async explain({ text, values }) {
+        let count = 0;
+        const numbered = text.replaceAll("?", () => `$${(count += 1)}`);
+        return (await ask(`explain ${numbered}`, values)).map((row) => String(row["QUERY PLAN"])).join("\n");
+      },
+      count: async (rows) => Number((await ask(`select count(*) from ${rows}`))[0]?.["count"]),
+    };
+  }
+
+  return {
+    place: () => (server ? database(server) : file()),
+    server() {
+      if (!server) throw new Error("there is no server");
+      return server;
+    },
+  };
+}
+
+export interface Opened {
+  readonly database: Database;
+  /** What was asked of it. */
+  readonly asked: Statement[];
+  advance(ms: number): void;
+}
+
+/** Time stands still between moves; waits are real. */
+export async function openAt(where: Where, startMs = 1_700_000_000_000): Promise<Opened> {
+  let nowMs = startMs;
+  const tools: Tools = {
+    now: () => nowMs,
+    wait: (ms, signal) => sleep(ms, undefined, { signal }),
+    log: () => undefined,
+  };
+  const database = await openDatabase(optionsFor(where), tools);
+  const asked: Statement[] = [];
+  return {
+    asked,
+    advance: (ms) => void (nowMs += ms),
+    database: {
+      ...database,
+      read: (work) =>
+        database.read(function* () {
+          const steps = work();
+          let step = steps.next();
+          while (!step.done) {
+            asked.push(step.value);
+            step = steps.next(yield step.value);
+          }
+          return step.value;
+        }),
+    },
+  };
+}
