@@ -99,6 +99,20 @@ describe.skipIf(kind.missing)(`results in PostgreSQL (${kind.missing ?? "real"})
     await heard.until(saying("appeared", later), "that it appeared");
   });
 
+  it("closes at once, whatever is under way", async () => {
+    const { where } = place();
+    const opening = await open(where);
+    const asked = refusal(opening.find(), ["cancelled"], "one that closes");
+    await opening.source.close?.();
+    await asked;
+    for (let turns = 0; turns < 8; turns += 1) {
+      const { source, find } = await open(where);
+      await find({ claim: false });
+      for (let turn = 0; turn < turns; turn += 1) await new Promise(setImmediate);
+      await source.close?.();
+    }
+  });
+
   it("machines whose clocks are an hour apart agree on what is fresh, and on who computes", async () => {
     const { where } = place();
     const [one, late] = [await openAt(where), await openAt(where, 1_700_003_600_000)];

@@ -152,6 +152,8 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
     const leave = (): void => void session.end();
     signal.addEventListener("abort", leave, { once: true });
     try {
+      // It may have ended while the connection was made, and no one says so again.
+      if (signal.aborted) return;
       await session.listen(channel, (payload) => hear(/^[0-9a-f]{64}$/.test(payload) ? payload : ""));
       onArmed();
       // What was written before is not told any more.
