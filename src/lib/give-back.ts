@@ -13,13 +13,12 @@ type Collect = (how: { readonly type: "major"; readonly flavor: "last-resort" })
 
 /** From here on, in the thread that calls it. Keeps nothing alive. */
 export function giveBackWhenIdle(): void {
-  const { getHeapStatistics, setFlagsFromString } = process.getBuiltinModule("node:v8");
+  const { getHeapStatistics } = process.getBuiltinModule("node:v8");
   let before = performance.eventLoopUtilization();
   let delayMs = busyMs;
   /** The least that was held. */
   let heldBytes = getHeapStatistics().total_physical_size;
   let collectedMs = -leastBetweenMs;
-  let collect: Collect | undefined;
   setTimeout(look, delayMs).unref();
 
   function look(): void {
@@ -34,18 +33,20 @@ export function giveBackWhenIdle(): void {
     const nowMs = performance.now();
     if (isResting && bytes > heldBytes + worthBytes && nowMs - collectedMs > leastBetweenMs) {
       collectedMs = nowMs;
-      lookThrough();
+      giveBack();
       heldBytes = getHeapStatistics().total_physical_size;
     }
     setTimeout(look, delayMs).unref();
   }
+}
 
-  /** The one kind of collection that hands free pages back to the system. */
-  function lookThrough(): void {
-    if (!collect) {
-      setFlagsFromString("--expose-gc");
-      collect = process.getBuiltinModule("node:vm").runInNewContext("gc") as Collect;
-    }
-    collect({ type: "major", flavor: "last-resort" });
+let collect: Collect | undefined;
+
+/** At once, also what threads that have ended held: by the one kind of collection that hands free pages back to the system. */
+export function giveBack(): void {
+  if (!collect) {
+    process.getBuiltinModule("node:v8").setFlagsFromString("--expose-gc");
+    collect = process.getBuiltinModule("node:vm").runInNewContext("gc") as Collect;
   }
+  collect({ type: "major", flavor: "last-resort" });
 }

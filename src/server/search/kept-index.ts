@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Worker } from "node:worker_threads";
 import { ResourceError } from "../../errors.ts";
+import { giveBack } from "../../lib/give-back.ts";
 import type { Call } from "../../resources.ts";
 import type { EmbeddingOptions } from "../../search/embeddings.ts";
 import type { IndexStatus, MountStatus, Role } from "../../search/status.ts";
@@ -160,7 +161,8 @@ export function createKeptIndex(options: KeptIndexOptions): KeptIndex {
     role = message.role;
     status = message.status;
     if (role === "reader") unfollow();
-    if (role === "writer" && !once && hasNothing()) resting ??= { worker: indexer, gone: ended(indexer) };
+    if (role === "writer" && !once && hasNothing())
+      resting ??= { worker: indexer, gone: ended(indexer).then(giveBack) };
     for (const listener of listeners) listener();
   }
 
