@@ -13,6 +13,9 @@ export interface Searching {
 
 const mostHits = 50;
 const pauseMs = 120;
+/** While not all is indexed, the same is asked again: soon, and then more and more rarely. */
+const againMs = 1000;
+const longestAgainMs = 15_000;
 
 export function createSearching(desk: Desk): Searching {
   let asking = new AbortController();
@@ -24,18 +27,23 @@ export function createSearching(desk: Desk): Searching {
     const question = questionOf(text, filters);
     if (!question) return desk.change({ search: { ...noSearch, filters } });
     desk.change({ search: { ...desk.state.search, text, filters, status: "loading" } });
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    if (signal.aborted) return;
     const asked = { text, filters } as const;
-    try {
-      const call = desk.call(signal);
-      const { hits, ready } = await desk.house().search({ ...question, limit: mostHits, typing: true }, call);
+    let waitMs = pauseMs;
+    for (let nextMs = againMs, isAll = false; !isAll; nextMs = Math.min(nextMs * 2, longestAgainMs)) {
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
       if (signal.aborted) return;
-      const kept = hits.filter((hit) => agrees(hit, filters, Date.now()));
-      desk.change({ search: { ...asked, status: "ready", hits: kept, hasMore: hits.length >= mostHits, ready } });
-    } catch (cause) {
-      if (signal.aborted) return;
-      desk.change({ search: { ...noSearch, ...asked, status: "failed", problem: messageOf(cause) } });
+      waitMs = nextMs;
+      try {
+        const call = desk.call(signal);
+        const { hits, ready } = await desk.house().search({ ...question, limit: mostHits, typing: true }, call);
+        if (signal.aborted) return;
+        const kept = hits.filter((hit) => agrees(hit, filters, Date.now()));
+        desk.change({ search: { ...asked, status: "ready", hits: kept, hasMore: hits.length >= mostHits, ready } });
+        isAll = ready >= 1;
+      } catch (cause) {
+        if (signal.aborted) return;
+        return desk.change({ search: { ...noSearch, ...asked, status: "failed", problem: messageOf(cause) } });
+      }
     }
   }
 
