@@ -1,5 +1,5 @@
 /** Templates: which there are, and one of them filled in, a variable at a time. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { nameIn } from "../client/tree-of.ts";
 import type { Resource } from "../resources.ts";
 import type { Shared } from "./app.tsx";
@@ -13,7 +13,7 @@ export function TemplatesPane({ picker, language }: Shared) {
   const list = useRef<HTMLUListElement>(null);
   const left = useRef(-1);
   const at = filling ? items.findIndex(({ uriTemplate }) => uriTemplate === filling.template.uriTemplate) : -1;
-  useEffect(() => {
+  useLayoutEffect(() => {
     // Whoever comes back to the list stands where they left it.
     if (at < 0) list.current?.children[left.current]?.querySelector("button")?.focus();
     left.current = at;
@@ -59,7 +59,7 @@ function FillingView({ picker, language, filling }: Shared & { readonly filling:
   const { template, variables, values, at, uri, problem } = filling;
   const isDone = at >= variables.length;
   const open = useRef<HTMLButtonElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isDone) open.current?.focus();
   }, [isDone]);
   const isMissing = variables.some(({ name, isOptional }) => !isOptional && (values[name] ?? "") === "");
@@ -134,8 +134,8 @@ function VariableBox({ picker, language: { texts }, filling, name, isOptional }:
   const isComposing = useRef(false);
   const box = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLUListElement>(null);
-  // What was said before is replaced by the first key.
-  useEffect(() => {
+  // What was said before is replaced by the first key, which may be pressed as soon as the box is seen.
+  useLayoutEffect(() => {
     box.current?.focus();
     box.current?.select();
   }, [name]);
