@@ -4,7 +4,8 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { parseAst } from "rolldown/parseAst";
-import { type LogLevel, type OutputChunk, rolldown, type RolldownLog } from "rolldown";
+import { type OutputChunk, rolldown } from "rolldown";
+import { refuseWarnings } from "./refuse-warnings.ts";
 import { thirdParties } from "./third-parties.ts";
 
 const root = dirname(import.meta.dirname);
@@ -85,11 +86,6 @@ async function bundleWhole(entry: string): Promise<string> {
   const { output } = await built.generate({ format: "esm", minify: true, codeSplitting: false });
   await built.close();
   return output[0].code;
-}
-
-function refuseWarnings(level: LogLevel, { code, message }: RolldownLog): void {
-  // How long it takes on a busy machine is no fault.
-  if (level === "warn" && code !== "PLUGIN_TIMINGS") throw new Error(`${code}: ${message}`);
 }
 
 type Chunks = readonly [OutputChunk, ...OutputChunk[]];

@@ -4,8 +4,9 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promise
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { parseAst } from "rolldown/parseAst";
-import { type LogLevel, type Plugin, rolldown, type RolldownLog } from "rolldown";
+import { type Plugin, rolldown } from "rolldown";
 import { buildPicker, buildPickerApp, buildPickerElement } from "./build-picker.ts";
+import { refuseWarnings } from "./refuse-warnings.ts";
 import { noticesOfThirdParties, thirdParties } from "./third-parties.ts";
 
 const root = dirname(import.meta.dirname);
@@ -81,9 +82,6 @@ function lookAt(module: string, specifiers: Specifiers): string {
 
 const clientEntries = ["index", "stdio"];
 
-/** A module that is loaded late in one place and early in another is no fault of either; nor is a machine that has other work. */
-const harmless: ReadonlySet<string> = new Set(["INEFFECTIVE_DYNAMIC_IMPORT", "PLUGIN_TIMINGS"]);
-
 await rm(dist, { recursive: true, force: true });
 const [picker] = await Promise.all([
   buildPicker(join(dist, "picker")),
@@ -152,10 +150,6 @@ async function buildClient(): Promise<void> {
   await bundle.close();
 }
 
-/** What a bundler only warns of is missing when it runs. */
-function refuseWarnings(level: LogLevel, { code = "", message }: RolldownLog): void {
-  if (level === "warn" && !harmless.has(code)) throw new Error(`${code}: ${message}`);
-}
 async function libraryEntries(): Promise<Record<string, string>> {
   const sources = (await readdir(join(source, "sources"))).filter(
     (name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && name !== "index.ts",

@@ -1,5 +1,6 @@
 /** Texts as vectors, from any endpoint that speaks the dialect of OpenAI's `/embeddings`. */
 import { ResourceError } from "../errors.ts";
+import { takeUpTo } from "../lib/take-up-to.ts";
 import type { Tools } from "../source.ts";
 
 export interface EmbeddingOptions {
@@ -104,14 +105,9 @@ function* batches(texts: readonly string[]): Generator<readonly string[]> {
 }
 
 async function bodyOf(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength;
-    if (size > maxAnswerBytes) throw unintelligible();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+  const bytes = await takeUpTo(maxAnswerBytes, response.body);
+  if (!bytes) throw unintelligible();
+  return bytes.toString("utf8");
 }
 
 function refusal({ status, headers }: Response): ResourceError {

@@ -76,8 +76,10 @@ export function createTokenGate({ token, pid, now }: TokenGateOptions): TokenGat
 
   function gate(request: IncomingMessage, response: ServerResponse, path: string): ReturnType<Gate> {
     // Of two tokens, a server in front of this one may have judged the other.
-    if (timesSaid(request, "authorization") > 1) return "refused";
-    if (holdsToken(request)) return "welcome";
+    if (request.headers.authorization !== undefined) {
+      if (timesSaid(request, "authorization") > 1) return "refused";
+      if (holdsToken(request)) return "welcome";
+    }
     const isKnown = isOwnPage(request) && wasLetIn(request);
     const code = path === "/" && request.method === "GET" ? codeIn(request.url ?? "") : undefined;
     if (code === undefined) {

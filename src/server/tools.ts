@@ -1,5 +1,6 @@
 /** The real world, as sources and layers may touch it. */
 import type { Writable } from "node:stream";
+import { wait } from "../lib/wait.ts";
 import type { Tools } from "../source.ts";
 import { createLineLimit } from "./line-limit.ts";
 
@@ -52,19 +53,4 @@ function oneLine(text: string): string {
 
 function short(text: string, maxLength: number): string {
   return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
-}
-
-function wait(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
-    signal.addEventListener("abort", stop, { once: true });
-  });
 }

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { wait } from "../lib/wait.ts";
 import { ResourceError } from "../errors.ts";
 import type { Call } from "../resources.ts";
 import type { Source, SourceChange } from "../source.ts";
@@ -31,16 +32,6 @@ afterEach(async () => {
 });
 
 const call = (): Call => ({ caller: { id: "test" }, signal: stop.signal });
-const tools = {
-  wait: (ms: number, signal: AbortSignal) =>
-    new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(resolve, ms);
-      signal.addEventListener("abort", () => {
-        clearTimeout(timer);
-        reject(signal.reason);
-      });
-    }),
-};
 
 function put(path: string, text: string | Uint8Array): void {
   mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -52,7 +43,7 @@ function parse(options: object): ConfigOptions {
 }
 
 function open(options: object = {}, env: Readonly<Record<string, string>> = {}, files?: typeof openFiles): Source {
-  const source = openConfig(parse(options), tools, env, files);
+  const source = openConfig(parse(options), { wait }, env, files);
   opened.push(source);
   return source;
 }

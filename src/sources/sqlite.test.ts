@@ -19,6 +19,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { openPolicy } from "../access/policy.ts";
+import { wait } from "../lib/wait.ts";
 import { ResourceError } from "../errors.ts";
 import type { Call } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
@@ -51,22 +52,7 @@ afterEach(async () => {
 
 const call = (): Call => ({ caller: { id: "test" }, signal: stop.signal });
 const file = (name = "app.db") => join(folder, name);
-const tools = {
-  now: () => Date.now(),
-  wait: (ms: number, signal: AbortSignal) =>
-    new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(resolve, ms);
-      signal.addEventListener(
-        "abort",
-        () => {
-          clearTimeout(timer);
-          reject(signal.reason as Error);
-        },
-        { once: true },
-      );
-    }),
-  log: () => undefined,
-};
+const tools = { now: Date.now, wait, log: () => undefined };
 
 /** Made, and left open for whoever goes on writing. */
 function make(sql: string, name?: string): DatabaseSync {

@@ -4,22 +4,8 @@ import { describe, expect, it } from "vitest";
 import type { Peer, Reply } from "../protocol/edge.ts";
 import { resultOf, wireOf } from "./fake-edge.ts";
 import { serveFake } from "./serve-fake.ts";
+import { code, modern, question, rawQuestion } from "./test-question.ts";
 import { modernHeaders } from "./wire-client.ts";
-
-const question = { jsonrpc: "2.0", id: 7, method: "resources/list" };
-const modern = { headers: modernHeaders, body: question };
-const rawBody = JSON.stringify(question);
-const rawQuestion = [
-  "POST /mcp HTTP/1.1",
-  "Host: localhost",
-  "Content-Type: application/json",
-  "MCP-Protocol-Version: 2026-07-28",
-  `Content-Length: ${rawBody.length}`,
-  "",
-  rawBody,
-].join("\r\n");
-const code = (answer: { json(): unknown }) =>
-  (answer.json() as { error: { code: number; message: string } }).error.code;
 
 describe("one modern question (MOD-55 to MOD-67)", () => {
   it("is answered as JSON of exact length, with no trace of a session (MOD-57, MOD-65)", async () => {

@@ -1,6 +1,6 @@
 /** Two servers to stand behind a gateway, and gateways to stand before them: ours, and those that others built. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -184,7 +184,6 @@ export async function openMcpProxy({ url }: Upstream): Promise<Gateway> {
 }
 
 const hubProgram = join(import.meta.dirname, "../../node_modules/mcp-hub/dist/cli.js");
-export const isMcpHubHere = existsSync(hubProgram);
 
 /** mcp-hub, which stands before many servers and is configured by a file. It has no way to say who may see what. */
 export async function openMcpHub(upstreams: readonly Upstream[]): Promise<Gateway> {

@@ -9,7 +9,6 @@ import { listen } from "../../src/testing/listen.ts";
 import {
   type Gateway,
   greetingOf,
-  isMcpHubHere,
   kinds,
   noteOf,
   notesOf,
@@ -153,33 +152,30 @@ describe("two servers behind our gateway", () => {
   });
 });
 
-describe.skipIf(!isMcpHubHere)(
-  "two servers behind mcp-hub (skipped where the package mcp-hub is not installed)",
-  () => {
-    it("are listed to their first page", async () => {
-      expect(await listed((await hub()).gateway)).toEqual(
-        [...names.flatMap((name) => notesOf(name).slice(0, 2)), ...secrets].sort(),
-      );
-    });
+describe("two servers behind mcp-hub", () => {
+  it("are listed to their first page", async () => {
+    expect(await listed((await hub()).gateway)).toEqual(
+      [...names.flatMap((name) => notesOf(name).slice(0, 2)), ...secrets].sort(),
+    );
+  });
 
-    it("are read through the templates of their first page", async () => {
-      expect(await expanded((await hub()).gateway)).toEqual(names.flatMap((name) => marsOf(name, ["moons"])));
-    });
+  it("are read through the templates of their first page", async () => {
+    expect(await expanded((await hub()).gateway)).toEqual(names.flatMap((name) => marsOf(name, ["moons"])));
+  });
 
-    it("complete nothing", async () => {
-      expect(await completed((await hub()).gateway)).toEqual([[], []]);
-    });
+  it("complete nothing", async () => {
+    expect(await completed((await hub()).gateway)).toEqual([[], []]);
+  });
 
-    it("are not heard when something changes", async () => {
-      const { gateway, upstreams } = await hub();
-      expect(await heard(gateway, upstreams[1])).toBe("unsupported");
-    });
+  it("are not heard when something changes", async () => {
+    const { gateway, upstreams } = await hub();
+    expect(await heard(gateway, upstreams[1])).toBe("unsupported");
+  });
 
-    it("show everyone the same", async () => {
-      expect(await listed((await hub()).gateway, "reader")).toEqual(expect.arrayContaining(secrets));
-    });
-  },
-);
+  it("show everyone the same", async () => {
+    expect(await listed((await hub()).gateway, "reader")).toEqual(expect.arrayContaining(secrets));
+  });
+});
 
 describe("one server behind mcp-proxy, which takes no second one", () => {
   it("is listed to the last page", async () => {

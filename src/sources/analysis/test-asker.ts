@@ -1,5 +1,5 @@
 /** A process of the tests that shares a database of results with others: it asks, or it writes until it is killed. */
-import { setTimeout as sleep } from "node:timers/promises";
+import { wait } from "../../lib/wait.ts";
 import type { Tools } from "../../source.ts";
 import definition from "../analysis.ts";
 import { optionsFor, question, resultOf } from "./test-results.ts";
@@ -10,7 +10,7 @@ export type Told =
   | { readonly kind: "stored"; readonly id: string };
 
 const [, , job, where = "{}", count = "10"] = process.argv;
-const tools: Tools = { now: Date.now, wait: (ms, signal) => sleep(ms, undefined, { signal }), log: () => undefined };
+const tools: Tools = { now: Date.now, wait, log: () => undefined };
 const source = await definition.open(optionsFor(JSON.parse(where)), tools);
 const call = { caller: { id: "asker" }, signal: new AbortController().signal };
 const tell = (told: Told) => void process.send?.(told);

@@ -2,8 +2,8 @@
 import { rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { dirname } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll } from "vitest";
+import { wait } from "../../lib/wait.ts";
 import { missingFor, type PostgresServer, startPostgres } from "../../../test/live/postgres.ts";
 import type { Tools } from "../../source.ts";
 import { openDatabase } from "./open-database.ts";
@@ -104,7 +104,7 @@ export async function openAt(where: Where, startMs = 1_700_000_000_000): Promise
   let nowMs = startMs;
   const tools: Tools = {
     now: () => nowMs,
-    wait: (ms, signal) => sleep(ms, undefined, { signal }),
+    wait,
     log: () => undefined,
   };
   const database = await openDatabase(optionsFor(where), tools);

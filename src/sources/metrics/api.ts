@@ -1,5 +1,6 @@
 /** The HTTP API that Prometheus made a custom: asked in time, and every answer that is none said in words. */
 import { invalid, quote, ResourceError } from "../../errors.ts";
+import { takeUpTo } from "../../lib/take-up-to.ts";
 
 export interface ApiOptions {
   /** Where the server is, with whatever stands before `/api/v1`. */
@@ -76,18 +77,11 @@ export function createApi(options: ApiOptions): Api {
   }
 
   async function textOf(response: Response, most: number, signal: AbortSignal): Promise<string | undefined> {
-    const pieces: Uint8Array[] = [];
-    let size = 0;
     try {
-      for await (const piece of response.body ?? []) {
-        size += piece.length;
-        if (size > most) return undefined;
-        pieces.push(piece);
-      }
+      return (await takeUpTo(most, response.body))?.toString("utf8");
     } catch (cause) {
       throw broken(cause, signal, false);
     }
-    return Buffer.concat(pieces).toString("utf8");
   }
 
   function refusal(endpoint: string, status: number, body: string): ResourceError {

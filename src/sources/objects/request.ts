@@ -1,5 +1,6 @@
 /** One request to a store: answered in time, or refused in words. */
 import { invalid, quote, ResourceError } from "../../errors.ts";
+import { takeUpTo } from "../../lib/take-up-to.ts";
 
 export interface Requesting {
   /** Where the store is, as it may stand in an error. */
@@ -29,19 +30,12 @@ export async function send(request: Request, { host, timeoutMs }: Requesting, si
 
 /** The body; undefined where it is larger than this. */
 export async function takeSome(response: Response, most: number, signal: AbortSignal): Promise<Buffer | undefined> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
   try {
-    for await (const piece of response.body ?? []) {
-      size += piece.length;
-      if (size > most) return undefined;
-      pieces.push(piece);
-    }
+    return await takeUpTo(most, response.body);
   } catch (cause) {
     if (signal.aborted) throw withdrawn(cause);
     throw new ResourceError("unavailable", "the store broke off in the middle", { cause });
   }
-  return Buffer.concat(pieces);
 }
 
 /** The body. More than was agreed on is no answer. */
