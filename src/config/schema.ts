@@ -108,7 +108,9 @@ export function searchSchema(zod: Zod) {
       .min(1)
       .max(100_000_000)
       .optional()
-      .describe("a mount of more than this is not indexed, because that takes hours and memory; 250000 unless said"),
+      .describe(
+        "a mount of more than this is not indexed, because that takes long and much memory; 250000 unless said",
+      ),
     embeddings: zod
       .strictObject({
         url: zod

@@ -76,19 +76,3 @@ describe("what is said again and again", () => {
     expect(lines.at(-1)).toBe("pressmark warn: heard again\n");
   });
 });
-
-describe("waiting", () => {
-  const { wait } = createTools({ write: () => true });
-
-  it("ends when its time has come", async () => {
-    await expect(wait(1, new AbortController().signal)).resolves.toBeUndefined();
-  });
-
-  it("ends at once when the signal does, with the signal's reason", async () => {
-    const stop = new AbortController();
-    const waited = wait(1_000_000, stop.signal);
-    stop.abort(new Error("enough"));
-    await expect(waited).rejects.toThrow("enough");
-    await expect(wait(1_000_000, stop.signal)).rejects.toThrow("enough");
-  });
-});

@@ -1,0 +1,16 @@
+import { describe, expect, it } from "vitest";
+import { wait } from "./wait.ts";
+
+describe("waiting", () => {
+  it("ends when its time has come", async () => {
+    await expect(wait(1, new AbortController().signal)).resolves.toBeUndefined();
+  });
+
+  it("ends at once when the signal does, with the signal's reason", async () => {
+    const stop = new AbortController();
+    const waited = wait(1_000_000, stop.signal);
+    stop.abort(new Error("enough"));
+    await expect(waited).rejects.toThrow("enough");
+    await expect(wait(1_000_000, stop.signal)).rejects.toThrow("enough");
+  });
+});
