@@ -12,6 +12,8 @@ export interface Fixture {
   readonly thousand: string;
   /** 100 folders of 1,000 files. */
   readonly tree: string;
+  /** 50 folders of 1,000 files, and `watched.txt`. */
+  readonly mixed: string;
   /** 1,000 folders of 1,000 files. */
   readonly million: string;
   /** One folder of 100,000 files. */
@@ -31,6 +33,7 @@ export function prepareFixture(needs: ReadonlySet<keyof Fixture>): Fixture {
     few: join(base, "few"),
     thousand: join(base, "thousand"),
     tree: join(base, "tree"),
+    mixed: join(base, "mixed"),
     million: join(base, "million"),
     flat: join(base, "flat"),
     repository: join(base, "repository"),
@@ -45,6 +48,10 @@ export function prepareFixture(needs: ReadonlySet<keyof Fixture>): Fixture {
       }),
     thousand: (root) => makeTree(root, { folders: 1, files: 1000 }),
     tree: (root) => makeTree(root, { folders: 100, files: 1000 }),
+    mixed: (root) => {
+      makeTree(root, { folders: 50, files: 1000 });
+      writeFileSync(join(root, "watched.txt"), "watched\n");
+    },
     million: (root) => makeTree(root, { folders: 1000, files: 1000 }),
     flat: (root) => makeFlat(root, 100_000),
     repository: (root) => makeRepository(root, { commits: 10_000, files: 3000 }),

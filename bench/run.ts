@@ -11,6 +11,7 @@ import { gitCases } from "./cases/git.ts";
 import { holdCase, tellCase } from "./cases/listen.ts";
 import { listCases } from "./cases/list.ts";
 import { metricsCases } from "./cases/metrics.ts";
+import { mixCase } from "./cases/mix.ts";
 import { objectCases } from "./cases/objects.ts";
 import { readCases } from "./cases/read.ts";
 import { saveCases } from "./cases/save.ts";
@@ -34,6 +35,7 @@ const cases: readonly Case[] = [
   ...saveCases,
   ...burstCases,
   tellCase,
+  mixCase,
   ...startCases,
   holdCase,
 ];

@@ -18,16 +18,16 @@ const textOf = (pieces: readonly (string | Uint8Array)[]): string =>
   Buffer.concat(pieces.map((piece) => Buffer.from(piece))).toString("utf8");
 
 describe("a page", () => {
-  it.each([0, 1, 249, 250, 251, 500, 501, 2000])("of %i reads as if it were spelled at once", (count) => {
+  it.each([0, 1, 249, 250, 251, 500, 501, 2000])("of %i reads as if it were spelled at once", async (count) => {
     const items = resources(count);
     for (const rest of [{}, { nextCursor: "abc", _meta: { a: 1 } }]) {
       const whole = { resources: items.map((resource) => wireResource(resource, has)), ...rest };
-      expect(textOf(spellPage(items, rest, has))).toBe(JSON.stringify(whole));
+      expect(textOf(await spellPage(items, rest, has))).toBe(JSON.stringify(whole));
     }
   });
 
-  it("that is large is no single piece", () => {
-    const pieces = spellPage(resources(20_000), {}, has);
+  it("that is large is no single piece", async () => {
+    const pieces = await spellPage(resources(20_000), {}, has);
     for (const piece of pieces) expect(piece.length).toBeLessThan(100_000);
   });
 });

@@ -1,6 +1,7 @@
 /** The pages of many sources as pages of one list, of which hidden entries change nothing but the time it takes. */
 import { ResourceError, toResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
+import { createTimeSlices } from "../lib/time-slices.ts";
 import type { Call, Failure, Page, Resource } from "../resources.ts";
 import type { Address, Entry, ListAsk } from "../source.ts";
 import type { Position } from "./cursor.ts";
@@ -41,9 +42,6 @@ const mostAsked = 2000;
 /** A source with more empty pages in a row than this is taken to have no end. */
 const maxEmptyPages = 1000;
 const maxCursorLength = 16_384;
-/** After so many pages others get their turn, and a withdrawn question is noticed. */
-const pagesPerTurn = 16;
-
 /** Runs are walked in their order, from a position that an earlier walk gave. */
 export function walk(doors: Doors, runs: readonly Run[], call: Call, options: WalkOptions): Promise<Walked> {
   return walkAs(doors.show, doors, runs, call, options);
@@ -61,7 +59,7 @@ export async function walkAs<E extends Address, T>(
   const items: T[] = [];
   const failures: Failure[] = [];
   const start = from ? runs.findIndex((run) => run.mount.name === from.mount) : 0;
-  let pages = 0;
+  const slice = createTimeSlices();
 
   for (let index = start; index < runs.length; index += 1) {
     const run = runs[index] as Run<E>;
@@ -74,7 +72,7 @@ export async function walkAs<E extends Address, T>(
     let look = firstLook;
 
     for (let first = true; ; first = false) {
-      if ((pages += 1) % pagesPerTurn === 0) await new Promise(setImmediate);
+      await slice();
       if (call.signal.aborted) throw withdrawn();
       const missing = size - items.length;
       if (missing === 0) look = Math.min(look * 2, longestLook);

@@ -4,7 +4,7 @@
  */
 import * as fs from "node:fs";
 import type { BigIntStats, Stats } from "node:fs";
-import { createPause } from "./steps.ts";
+import { createTimeSlices } from "../../lib/time-slices.ts";
 import type { Maybe, Steps } from "./steps.ts";
 
 export interface Disk {
@@ -251,7 +251,7 @@ export function isRefusal(cause: unknown): boolean {
 
 /** The names of a folder that may have very many, with pauses: neither reading nor sorting holds the event loop up. */
 function* namesInChunks(folder: string): Steps<string[]> {
-  const pause = createPause();
+  const pause = createTimeSlices();
   let runs: string[][] = [];
   const dir = fs.opendirSync(folder, { bufferSize: 1024 });
   try {

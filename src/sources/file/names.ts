@@ -1,11 +1,11 @@
 /** The served names of a folder in address order, kept for folders so large that reading them again would be felt. */
 import type { BigIntStats } from "node:fs";
+import { createTimeSlices } from "../../lib/time-slices.ts";
 import type { Place } from "./confine.ts";
 import type { Disk } from "./disk.ts";
 import { asFile, asFolder } from "./folder-rules.ts";
 import type { FolderRules } from "./folder-rules.ts";
 import type { Serving } from "./serving.ts";
-import { createPause } from "./steps.ts";
 import type { Steps } from "./steps.ts";
 
 export interface FolderNames {
@@ -78,7 +78,7 @@ export function createNames(disk: Disk, serving: Serving): Names {
     const all = yield* disk.names(handle, Number(stats.size));
     const rules = yield* serving.rulesAmong(place, all);
     if (!rules) return nothing;
-    const pause = createPause();
+    const pause = createTimeSlices();
     const names: string[] = [];
     let only: Map<string, typeof asFile | typeof asFolder> | undefined;
     let before = "";

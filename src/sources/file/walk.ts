@@ -4,6 +4,7 @@ import { ResourceError } from "../../errors.ts";
 import { directoryType } from "../../resources.ts";
 import type { Page } from "../../resources.ts";
 import type { Entry } from "../../source.ts";
+import { createTimeSlices } from "../../lib/time-slices.ts";
 import type { Confine, Place } from "./confine.ts";
 import { isNothing, isRefusal, kindOf } from "./disk.ts";
 import type { Disk } from "./disk.ts";
@@ -12,7 +13,7 @@ import type { Facts } from "./entry.ts";
 import { asFile, asFolder } from "./folder-rules.ts";
 import type { FolderNames, Names } from "./names.ts";
 import type { Serving } from "./serving.ts";
-import { createPause, settled } from "./steps.ts";
+import { settled } from "./steps.ts";
 import type { Steps } from "./steps.ts";
 
 export interface PageAsk {
@@ -247,7 +248,7 @@ export function createWalk(options: WalkOptions): Walk {
 
   function* take(ask: PageAsk, first: Frame, deep: boolean): Steps<Page<Entry> | undefined> {
     const limit = Math.max(1, Math.min(maxLimit, Math.trunc(ask.limit) || 1));
-    const pause = createPause();
+    const pause = createTimeSlices();
     const items: Entry[] = [];
     const frames = [first];
     const page: PageState = { deep, versions: ask.versions !== false, above: undefined };
