@@ -90,6 +90,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       identify: () => caller,
       ...(guarded && { gate: guarded.gate, challenge: guarded.challenge }),
       ...(offering.actions && { posts: createActionDoor(house.resources, log) }),
+      page: "/",
       elsewhere: (request, response, path) => own.answer(request, response, path) || page(request, response, path),
       allowedHosts: [...allowedHosts, ...(everywhere ? ownNames() : [])],
       allowedOrigins,
