@@ -73,6 +73,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...(offering.actions && { moreTools: offering.actions }),
       prompts: offering.prompts,
       witness: house.register,
+      isPrivate: guarded !== undefined,
       log,
     });
     const everywhere = host === "0.0.0.0" || host === "::";
