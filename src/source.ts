@@ -243,6 +243,11 @@ export interface SourceDefinition<Options = unknown> {
   base?(options: Options): string;
   /** Other prefixes under which the same things are read. They are listed under the base. */
   aliases?(options: Options): readonly string[];
+  /**
+   * Whether the backend may answer because of who asks: a password, a key, a header, a private network. Nothing of such a mount is
+   * ever called public. Absent where the backend asks for nothing.
+   */
+  usesCredentials?(options: Options): boolean;
   open(options: Options, tools: Tools): Promise<Source>;
 }
 

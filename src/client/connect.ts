@@ -7,6 +7,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { invalid, quote } from "../errors.ts";
+import { mayHoldSecret } from "../lib/url-secret.ts";
 import type { Resources } from "../resources.ts";
 import type { ToolUse } from "./by-tool.ts";
 import { createHearingFetch, type Ear } from "./hearing-fetch.ts";
@@ -109,6 +110,14 @@ export function httpWays(url: string | URL, { headers, auth, fetch: own, era }: 
   return address.pathname.endsWith("/sse") ? [oldest, current] : [current, oldest];
 }
 
+/**
+ * Whether the server cannot know who asks: then it may say that an answer is for everyone. A program, a transport or a `fetch` of
+ * the caller's own may send anything.
+ */
+function sendsNothingSecret({ headers = {}, auth, fetch: own }: ConnectOptions, server: string): boolean {
+  return auth === undefined && own === undefined && Object.keys(headers).length === 0 && !mayHoldSecret(server);
+}
+
 /** Nothing is connected before the first question, or `reach`. */
 export function createRemoteHouse(
   ways: readonly Way[],
@@ -124,7 +133,8 @@ export function createRemoteHouse(
     identity = crypto.randomUUID(),
   } = options;
   const link = createLink({ ways, era, client, timeoutMs });
-  const resources = createRemoteResources({ link, kept, server, identity });
+  const isAnonymous = sendsNothingSecret(options, server);
+  const resources = createRemoteResources({ link, kept, server, identity, isAnonymous });
   const watching = createWatching({
     link,
     timeoutMs,

@@ -17,6 +17,8 @@ export interface RemoteOptions {
   /** Where kept answers belong. */
   readonly server: string;
   readonly identity: string;
+  /** Whether nothing is sent that says who asks. Otherwise nothing is public, whatever the server says. */
+  readonly isAnonymous: boolean;
 }
 
 const skillsExtension = "io.modelcontextprotocol/skills";
@@ -38,8 +40,14 @@ export function createRemoteResources({
   kept,
   server,
   identity,
+  isAnonymous,
 }: RemoteOptions): Omit<Resources, "watch"> & ToolUse {
   let listFreshness = unkept;
+
+  function freshnessOf(result: unknown): Freshness {
+    const said = toFreshness(result);
+    return isAnonymous ? said : { ...said, scope: "private" };
+  }
 
   /** From what is kept, or from the server. */
   async function answer<T>(
@@ -66,7 +74,7 @@ export function createRemoteResources({
   function list(ask: PageAsk, call: Call): Promise<Page<Resource>> {
     return answer({ question: spell("list", ask), isList: true }, call, async (client, options) => {
       const result = await client.request({ method: "resources/list", params: pageParams(ask) }, options);
-      listFreshness = toFreshness(result);
+      listFreshness = freshnessOf(result);
       return { value: { items: result.resources.map(toResource), ...restOfPage(result) }, freshness: listFreshness };
     });
   }
@@ -80,7 +88,7 @@ export function createRemoteResources({
         if (!readsDirectories(client)) return { value: await byTool(client, uri, ask, options), freshness: unkept };
         const result = await askFor(client, "resources/directory/read", { uri, ...pageParams(ask) }, options);
         const value = { items: toResources(result["resources"]), ...restOfPage(result) };
-        return { value, freshness: toFreshness(result) };
+        return { value, freshness: freshnessOf(result) };
       },
     );
     if (page) return page;
@@ -99,7 +107,7 @@ export function createRemoteResources({
       const result = await client.request({ method: "resources/read", params: { uri } }, options);
       // An empty answer is none; some servers give it for what is not there.
       if (result.contents.length === 0) throw notFound(uri);
-      const freshness = toFreshness(result);
+      const freshness = freshnessOf(result);
       return { value: { contents: result.contents.map(toContent), ...freshness }, freshness };
     });
     return left === undefined ? found : { ...found, ttlMs: left };
@@ -155,7 +163,7 @@ export function createRemoteResources({
       answer({ question: spell("templates", ask), isList: true }, call, async (client, options) => {
         const result = await client.request({ method: "resources/templates/list", params: pageParams(ask) }, options);
         const items = result.resourceTemplates.map(toTemplate);
-        return { value: { items, ...restOfPage(result) }, freshness: toFreshness(result) };
+        return { value: { items, ...restOfPage(result) }, freshness: freshnessOf(result) };
       }),
 
     complete: ({ template, variable, value, given }, call) =>
@@ -185,7 +193,7 @@ export function createRemoteResources({
         const result = await askFor(client, "skills/list", pageParams(ask), options);
         const found = Array.isArray(result["skills"]) ? result["skills"] : [];
         const items = found.map(toSkill).filter((skill) => skill !== undefined);
-        return { value: { items, ...restOfPage(result) }, freshness: toFreshness(result) };
+        return { value: { items, ...restOfPage(result) }, freshness: freshnessOf(result) };
       }),
 
     skill: (uri, call) =>
@@ -195,7 +203,7 @@ export function createRemoteResources({
           const result = await askFor(client, "skills/get", { uri }, options);
           const skill = toSkill(result["skill"]);
           if (!skill) throw new ResourceError("unexpected", "the server answered with what is no skill");
-          return { skill, ...toFreshness(result) };
+          return { skill, ...freshnessOf(result) };
         },
         call,
         uri,

@@ -66,7 +66,15 @@ async function checkMount(
     definition,
     options: checked.value,
     limits: { ...options.limits, ...limits },
+    ...(holdsReference(settings, at, options) && { isReferred: true }),
   };
+}
+
+function holdsReference(value: unknown, at: KeyPath, options: Pick<MountChecking, "isReferred">): boolean {
+  if (typeof value !== "object" || value === null) return options.isReferred(at);
+  return Object.entries(value).some(([key, each]) =>
+    holdsReference(each, [...at, Array.isArray(value) ? Number(key) : key], options),
+  );
 }
 
 /** The value where there is one; otherwise its problems are said. */

@@ -12,6 +12,8 @@ export interface MountConfig extends Omit<MountSettings, "source" | "limits"> {
   readonly options: unknown;
   /** Those of the mount before those for all. */
   readonly limits: Limits;
+  /** Whether any of its values came from the environment or from a file. */
+  readonly isReferred?: boolean;
 }
 
 export interface Config {

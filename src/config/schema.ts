@@ -155,7 +155,12 @@ export function mountSchema(zod: Zod) {
     freshness: zod
       .strictObject({
         ttlMs: zod.int().min(0).max(86_400_000).optional().describe("for so many milliseconds"),
-        scope: zod.enum(["public", "private"]).optional().describe("whether other callers may be given a kept answer"),
+        scope: zod
+          .enum(["public", "private"])
+          .optional()
+          .describe(
+            "whether other callers may be given a kept answer; private wherever the source uses credentials or a reference",
+          ),
       })
       .optional()
       .describe("how long a client may keep what it read"),

@@ -7,6 +7,7 @@ import { claimsModern, openEnvelope, visitorIn } from "./envelope.ts";
 import { codes, errorWire, isRecord, notificationWire, parseMessage } from "./message.ts";
 import { type Prompt, type PromptShelf, shelfOf } from "./prompts.ts";
 import { createQuota, type Quota } from "./quota.ts";
+import type { Revision } from "./revision.ts";
 import { allRevisions, modernRevisions } from "./revisions/index.ts";
 import { createSession } from "./session.ts";
 import type { Tool, ToolShelf } from "./tools.ts";
@@ -25,6 +26,8 @@ export interface EdgeOptions {
   readonly watchQuota?: Quota;
   /** Told who asks, and what they were given. */
   readonly witness?: Witness;
+  /** Whether callers had to say who they are: then no answer is called public. */
+  readonly isPrivate?: boolean;
   readonly log?: Log;
 }
 
@@ -37,9 +40,11 @@ export function createEdge({
   prompts = [],
   watchQuota,
   witness,
+  isPrivate = false,
   log = () => {},
 }: EdgeOptions): Edge {
   let closed = false;
+  const revisions = new Map(modernRevisions.map((each) => [each, isPrivate ? withoutSharing(each) : each]));
   const offer: Offer = {
     resources,
     server,
@@ -69,6 +74,7 @@ export function createEdge({
     let ask, clientCapabilities, visitor;
     try {
       ({ revision, clientCapabilities } = openEnvelope(method, params, headers));
+      revision = revisions.get(revision) ?? revision;
       visitor = witness && visitorIn(params, revision.date);
       ask = askFor(method, revision, offer);
     } catch (cause) {
@@ -122,6 +128,14 @@ export function createEdge({
       for (const listen of offer.listens) void listen.return?.();
       await Promise.allSettled(underWay);
     },
+  };
+}
+
+/** The same revision, whose answers are for their caller alone. */
+function withoutSharing(revision: Revision): Revision {
+  return {
+    ...revision,
+    seal: (result, freshness, server) => revision.seal(result, freshness && { ...freshness, scope: "private" }, server),
   };
 }
 

@@ -44,7 +44,9 @@ export function createReading(doors: Doors): Reading {
       if (own === undefined || !doors.mayReach(call, mount, part)) continue;
       contents.push(toContent(own, part));
       ttlMs = Math.min(ttlMs, part.freshness?.ttlMs ?? mount.freshness?.ttlMs ?? 0);
-      if ((part.freshness?.scope ?? mount.freshness?.scope) !== "public") scope = "private";
+      // Either may take back what the other allows.
+      const said = [part.freshness?.scope, mount.freshness?.scope];
+      if (said.includes("private") || !said.includes("public")) scope = "private";
     }
     return { contents, ttlMs, scope: doors.isOpen ? scope : "private" };
   }

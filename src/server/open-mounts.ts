@@ -70,8 +70,9 @@ async function openSource(config: MountConfig, whole: Config, tools: Tools): Pro
   };
 }
 
-function toMount({ name, scheme, definition, options, freshness }: MountConfig, base: string, source: Source): Mount {
-  const { ttlMs, scope } = freshness ?? {};
+function toMount(config: MountConfig, base: string, source: Source): Mount {
+  const { name, scheme, definition, options } = config;
+  const freshness = freshnessOf(config);
   // Who names a scheme wants no other.
   const aliases = scheme === undefined ? (definition.aliases?.(options) ?? []) : [];
   return {
@@ -80,8 +81,17 @@ function toMount({ name, scheme, definition, options, freshness }: MountConfig, 
     source,
     ...(definition.verbatim && { verbatim: true }),
     ...(aliases.length > 0 && { aliases }),
-    ...(freshness && { freshness: { ...(ttlMs !== undefined && { ttlMs }), ...(scope && { scope }) } }),
+    ...(freshness && { freshness }),
   };
+}
+
+/** What was had with credentials is for whoever they belong to, whatever is said of it. */
+function freshnessOf({ definition, options, freshness, isReferred }: MountConfig): Mount["freshness"] {
+  const { ttlMs, scope } = freshness ?? {};
+  const isPrivate = isReferred || definition.usesCredentials?.(options);
+  if (!freshness && !isPrivate) return undefined;
+  const said = isPrivate ? "private" : scope;
+  return { ...(ttlMs !== undefined && { ttlMs }), ...(said && { scope: said }) };
 }
 
 /** Whether an open source of the one serves for the other. */

@@ -142,8 +142,6 @@ export function createOwnMetrics({ version, index, counts, log }: OwnMetricsOpti
       response.writeHead(200, {
         "Content-Type": "text/plain; version=0.0.4; charset=utf-8",
         "Content-Length": Buffer.byteLength(text),
-        "Cache-Control": "no-store",
-        "X-Content-Type-Options": "nosniff",
       });
       response.end(request.method === "HEAD" ? undefined : text);
     } catch (cause) {

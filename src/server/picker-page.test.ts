@@ -91,7 +91,7 @@ describe("the picker's page", () => {
     const again = await ask("/", { "If-None-Match": String(page.headers["etag"]) });
     expect([again.status, again.body.length]).toEqual([304, 0]);
     const script = await ask("/picker/picker-0123456789ab.js");
-    expect(script.headers["cache-control"]).toBe("public, max-age=31536000, immutable");
+    expect(script.headers["cache-control"]).toBe("private, max-age=31536000, immutable");
   });
 
   it("is compressed for those who take it so", async () => {

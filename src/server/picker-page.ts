@@ -73,7 +73,7 @@ export function createPickerPage({ folder, log }: PickerPageOptions): PickerPage
     const tag = takesGzip ? `"${file.tag}-gz"` : `"${file.tag}"`;
     const headers = {
       ...guards,
-      "Cache-Control": isNamedByContent ? "public, max-age=31536000, immutable" : "no-cache",
+      "Cache-Control": isNamedByContent ? "private, max-age=31536000, immutable" : "no-cache",
       ETag: tag,
       Vary: "Accept-Encoding, Origin",
     };

@@ -73,6 +73,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...(offering.actions && { moreTools: offering.actions }),
       prompts: offering.prompts,
       witness: house.register,
+      isPrivate: guarded !== undefined,
       log,
     });
     const everywhere = host === "0.0.0.0" || host === "::";
@@ -90,6 +91,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       identify: () => caller,
       ...(guarded && { gate: guarded.gate, challenge: guarded.challenge }),
       ...(offering.actions && { posts: createActionDoor(house.resources, log) }),
+      page: "/",
       elsewhere: (request, response, path) => own.answer(request, response, path) || page(request, response, path),
       allowedHosts: [...allowedHosts, ...(everywhere ? ownNames() : [])],
       allowedOrigins,

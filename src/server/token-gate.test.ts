@@ -234,8 +234,8 @@ describe("the cookie", () => {
     expect(await status({ Origin: `http://${host}`, "Sec-Fetch-Site": "same-origin" })).toBe(400);
     expect(await status({ Origin: "http://127.0.0.1:1" })).toBe(401);
     expect(await status({ Origin: `http://localhost:${port}` })).toBe(401);
-    expect(await status({ "Sec-Fetch-Site": "same-site" })).toBe(401);
-    expect(await status({ "Sec-Fetch-Site": "cross-site" })).toBe(401);
+    expect(await status({ "Sec-Fetch-Site": "same-site" })).toBe(403);
+    expect(await status({ "Sec-Fetch-Site": "cross-site" })).toBe(403);
     expect(await status({ Origin: "https://evil.example" })).toBe(403);
   });
 

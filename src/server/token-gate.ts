@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isSameSecret } from "../lib/same-secret.ts";
+import { isFollowedLink } from "../transport/guard.ts";
 import type { Gate } from "../transport/http.ts";
 
 export interface TokenGateOptions {
@@ -66,9 +67,7 @@ export function createTokenGate({ token, pid, now }: TokenGateOptions): TokenGat
       "Content-Type": "text/html; charset=utf-8",
       "Content-Length": Buffer.byteLength(page),
       "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-      "X-Content-Type-Options": "nosniff",
       "Referrer-Policy": "no-referrer",
-      "Cache-Control": "no-store",
       "WWW-Authenticate": challenge,
     });
     response.end(page);
@@ -105,7 +104,7 @@ export function createTokenGate({ token, pid, now }: TokenGateOptions): TokenGat
 
 /** Without the code, so that it stays in no history and is handed on to nobody. */
 function toPage(response: ServerResponse): void {
-  response.writeHead(303, { Location: "/", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer" }).end();
+  response.writeHead(303, { Location: "/", "Referrer-Policy": "no-referrer" }).end();
 }
 
 /** Cookies are sent along whoever asks, from any port of this machine: they count only for pages of our own. */
@@ -114,8 +113,7 @@ function isOwnPage({ method, headers }: IncomingMessage): boolean {
   if (origin !== undefined && origin.toLowerCase().replace(/^https?:\/\//, "") !== host.toLowerCase()) return false;
   const site = headers["sec-fetch-site"];
   if (site === undefined || site === "same-origin" || site === "none") return true;
-  // Someone followed a link to the page; who made the link sees nothing of it.
-  return method === "GET" && headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document";
+  return method === "GET" && isFollowedLink(headers);
 }
 
 /** Browsers know no ports when it comes to cookies: two servers of one machine need two names. */

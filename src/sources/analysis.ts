@@ -30,6 +30,7 @@ export default defineSource<AnalysisOptions>({
   searchable: false,
   options: analysisOptions,
   base: () => "analysis://",
+  usesCredentials: () => true,
   async open(options, tools) {
     const database = await openDatabase(options, tools);
     return openAnalysis(

@@ -104,6 +104,7 @@ export default defineSource<ConfigOptions>({
   },
 
   base: () => "config://",
+  usesCredentials: () => true,
 
   open: async (options, tools) => openConfig(options, tools, process.env),
 });

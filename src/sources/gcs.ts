@@ -45,6 +45,7 @@ export default defineSource<GcsSourceOptions>({
     }),
   base: ({ buckets }) => (buckets.length === 1 ? `gcs://${buckets[0]}/` : "gcs://"),
   aliases: ({ buckets }) => [buckets.length === 1 ? `gs://${buckets[0]}/` : "gs://"],
+  usesCredentials: ({ anonymous }) => !anonymous,
 
   async open(options, tools) {
     const emulator = process.env["STORAGE_EMULATOR_HOST"]?.replace(/^(?!\w+:\/\/)/, "http://");

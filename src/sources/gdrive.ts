@@ -20,6 +20,7 @@ export default defineSource<DriveSourceOptions>({
   scheme: "gdrive",
   options: driveOptions,
   base: () => "gdrive://",
+  usesCredentials: ({ anonymous }) => !anonymous,
 
   async open(options, tools) {
     const { keyFile, subject, account, anonymous, rootUrl, access, timeoutMs } = options;

@@ -1,6 +1,7 @@
 /** Another MCP server as a source: what it lists, reads, completes and tells, under our own URIs and rules. */
 import { notFound, ResourceError } from "../errors.ts";
 import { isPackageMissing } from "../lib/needed-package.ts";
+import { mayHoldSecret } from "../lib/url-secret.ts";
 import { directoryType } from "../resources.ts";
 import type { Call, Content, Hit, Page, Resource } from "../resources.ts";
 import { defineSource, pathOf, segmentsOf } from "../source.ts";
@@ -75,6 +76,10 @@ export default defineSource<McpOptions>({
       .refine(({ url, command }) => (url === undefined) !== (command === undefined), {
         message: 'needs either "url" or "command"',
       }),
+
+  // A program runs as the person who started this server, with all that is theirs.
+  usesCredentials: ({ url, headers, env }) =>
+    url === undefined || Object.keys({ ...headers, ...env }).length > 0 || mayHoldSecret(url),
 
   async open(options, tools) {
     return createGateway(createUpstream(options, tools), options, tools);

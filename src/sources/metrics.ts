@@ -2,6 +2,7 @@
 import { invalid, notFound, quote, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { createGlob, GlobError } from "../lib/glob.ts";
+import { mayHoldSecret } from "../lib/url-secret.ts";
 import { directoryType } from "../resources.ts";
 import type { Page } from "../resources.ts";
 import { defineSource, segmentsOf } from "../source.ts";
@@ -96,6 +97,10 @@ export default defineSource<MetricsOptions>({
         .describe("how often to look for new samples and states while someone listens; intervalMs unless said"),
     }),
   base: () => "metrics://",
+  usesCredentials: ({ url, token, username, password, headers }) =>
+    [token, username, password].some((each) => each !== undefined) ||
+    Object.keys(headers ?? {}).length > 0 ||
+    mayHoldSecret(url),
   open: async (options, tools) => createMetrics(options, tools),
 });
 

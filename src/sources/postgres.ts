@@ -39,6 +39,7 @@ export default defineSource<PostgresOptions>({
   options: postgresOptions,
 
   base: ({ url }) => baseOf(parseUrl(url)),
+  usesCredentials: () => true,
 
   open: async (options, tools) => openPostgres(options, tools),
 });

@@ -56,6 +56,7 @@ export default defineSource<S3SourceOptions>({
       ...readingOptions(z, "keys"),
     }),
   base: ({ buckets }) => (buckets.length === 1 ? `s3://${buckets[0]}/` : "s3://"),
+  usesCredentials: ({ anonymous }) => !anonymous,
 
   async open(options, tools) {
     const { env } = process;

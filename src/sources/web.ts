@@ -2,6 +2,7 @@
 import { invalid, notFound, quote, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { doneWithin } from "../lib/done-within.ts";
+import { mayHoldSecret } from "../lib/url-secret.ts";
 import { defineSource, pathOf, segmentsOf } from "../source.ts";
 import type { Address, Entry, Source, SourceChange, SourceTemplate, Tools } from "../source.ts";
 import { createExtract } from "./file/extract.ts";
@@ -83,6 +84,9 @@ export default defineSource<WebOptions>({
         .describe("how often pages are looked at again while someone watches"),
     }),
   base: ({ direct }) => (direct ? "https://" : "web://"),
+  // Who can reach an address that is not public has been let in already.
+  usesCredentials: ({ allowAddresses, pages }) =>
+    allowAddresses.length > 0 || pages.some((page) => mayHoldSecret(typeof page === "string" ? page : page.url)),
 
   async open(options, tools) {
     const { lookup } = await import("node:dns/promises");

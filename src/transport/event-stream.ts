@@ -165,7 +165,7 @@ export function createEventStreams({
       response.writeHead(200, {
         ...ask.headers,
         "Content-Type": "text/event-stream",
-        "Cache-Control": "no-cache, no-transform",
+        "Cache-Control": "no-store, no-transform",
         "X-Accel-Buffering": "no",
       });
       if (ask.greeting) response.write(ask.greeting);

@@ -1,4 +1,5 @@
-/** Keeps pages of other sites away: a name that was made to point here, or a script of a stranger, is refused. */
+/** Refuses requests that pages of other sites make a browser send, and names that were made to point here. */
+import type { IncomingHttpHeaders } from "node:http";
 import { quote } from "../errors.ts";
 
 export interface GuardOptions {
@@ -9,8 +10,11 @@ export interface GuardOptions {
 }
 
 export interface Guard {
-  /** Why a request with these headers is refused; undefined if it is welcome. */
-  refusal(host: string | undefined, origin: string | undefined): string | undefined;
+  /**
+   * Why a request with these headers is refused; undefined if it is welcome. `isLinkable` is for a page that holds no data of its
+   * own: people may follow a link to it from another site.
+   */
+  refusal(headers: IncomingHttpHeaders, isLinkable?: boolean): string | undefined;
 }
 
 const local = ["localhost", "127.0.0.1", "[::1]"];
@@ -37,15 +41,30 @@ export function createGuard({ hosts = [], origins = [] }: GuardOptions = {}): Gu
   }
 
   return {
-    refusal(hostHeader, originHeader) {
-      const host = hostHeader?.toLowerCase() ?? "";
+    refusal(headers, isLinkable = false) {
+      const { origin: originHeader } = headers;
+      const host = headers.host?.toLowerCase() ?? "";
       if (!anyHost && !isOurs(host))
         return `this server does not go by the name ${quote(host)}; ask the one who runs it to allow that host`;
       if (originHeader !== undefined && !mayAsk(originHeader.toLowerCase(), host))
         return `pages of ${quote(originHeader)} may not ask this server; ask the one who runs it to allow that origin`;
+      // An image, a script or a frame of another page comes without an Origin, but browsers say where it comes from.
+      if (originHeader === undefined && isFromElsewhere(headers) && !(isLinkable && isFollowedLink(headers)))
+        return "pages of other sites may not load this; open it by its own address";
       return undefined;
     },
   };
+}
+
+/** https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header: programs send none, and what is unknown is taken for another site. */
+function isFromElsewhere(headers: IncomingHttpHeaders): boolean {
+  const site = headers["sec-fetch-site"];
+  return site !== undefined && site !== "same-origin" && site !== "none";
+}
+
+/** A tab shows it; the page that links to it sees nothing of it. */
+export function isFollowedLink(headers: IncomingHttpHeaders): boolean {
+  return headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document";
 }
 
 function authorityOf(origin: string): string | undefined {

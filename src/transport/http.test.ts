@@ -67,7 +67,8 @@ describe("one modern question (MOD-55 to MOD-67)", () => {
     expect(stream.status).toBe(200);
     expect(stream.headers).toMatchObject({
       "content-type": "text/event-stream",
-      "cache-control": "no-cache, no-transform",
+      "cache-control": "no-store, no-transform",
+      "x-content-type-options": "nosniff",
       "x-accel-buffering": "no",
     });
     expect(stream.headers["mcp-session-id"]).toBeUndefined();

@@ -48,6 +48,8 @@ export interface HttpOptions extends EventStreamOptions, LegacySessionOptions {
   /** Of all bodies that are still arriving, together. */
   readonly maxArrivingBytes?: number;
   readonly maxUrlLength?: number;
+  /** Path of a page without data of its own, which people may follow links to from other sites. */
+  readonly page?: string;
   /** Takes JSON that callers post to other paths. */
   readonly posts?: PostDoor;
   /** Answers other paths, behind the same guards. False if it does not know the path either. */
@@ -89,6 +91,7 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
     maxArrivingBytes = 256 * 1024 * 1024,
     maxUrlLength = 2048,
     gate,
+    page,
     posts,
     elsewhere,
     log,
@@ -116,15 +119,18 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
 
   function guarded(request: IncomingMessage, response: ServerResponse): void {
     try {
-      const { headers, url = "/" } = request;
+      const { headers, method, url = "/" } = request;
       const { origin } = headers;
+      const path = url === endpoint ? url : pathOf(url);
+      // Set before anything can be answered, so that no route and no error forgets them.
+      response.setHeader("Cache-Control", "no-store");
+      response.setHeader("X-Content-Type-Options", "nosniff");
       if (namesTwoHosts(request.rawHeaders)) return refuse(response, 400, "send one Host header", thenClose);
-      const refusal = guard.refusal(headers.host, origin);
+      const refusal = guard.refusal(headers, path === page && method === "GET");
       if (refusal !== undefined) return refuse(response, 403, refusal);
       if (origin !== undefined) allowOrigin(response, origin);
       if (url.length > maxUrlLength) return refuse(response, 414, `a URL may have ${maxUrlLength} characters at most`);
-      if (request.method === "OPTIONS") return preflight(response);
-      const path = url === endpoint ? url : pathOf(url);
+      if (method === "OPTIONS") return preflight(response);
       const judged = gate?.(request, response, path);
       if (judged === "refused") return refuseStranger(response);
       if (judged !== "answered") route(path, request, response);

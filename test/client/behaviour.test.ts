@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { connect, connectBy, type RemoteHouse } from "../../src/client/connect.ts";
+import { connect, connectBy, type ConnectOptions, type RemoteHouse } from "../../src/client/connect.ts";
 import { createKeptAnswers } from "../../src/client/kept.ts";
 import { readSkill, readSkillFile } from "../../src/client/read-skill.ts";
 import { connectProgram } from "../../src/client/stdio.ts";
@@ -79,6 +79,28 @@ describe("what the server lets be kept", () => {
         await house.read(notes.uriOf("a"), call);
       }
       expect(notes.reads, scope).toBe(reads);
+    }
+  });
+
+  it("is another's own where credentials were sent, though the server calls it public", async () => {
+    const ways: readonly ((url: string) => readonly [url: string, options: ConnectOptions])[] = [
+      (url) => [url, { headers: { Authorization: "Bearer of-one-of-them" } }],
+      (url) => [url, { auth: { token: async () => "of-one-of-them" } }],
+      (url) => [url, { fetch: (to, init) => fetch(to, init) }],
+      (url) => [`${url}?key=of-one-of-them`, {}],
+    ];
+    for (const way of ways) {
+      await using notes = await openNotes({ a: "1" }, { ttlMs: hour, scope: "public" });
+      const kept = createKeptAnswers();
+      const call = caller();
+      for (const identity of ["ada", "grace", "ada"]) {
+        const [url, options] = way(notes.url);
+        const house = await connected(url, { ...options, kept, identity });
+        expect((await house.read(notes.uriOf("a"), call)).scope).toBe("private");
+        await house.list({}, call);
+        expect(house.listFreshness.scope).toBe("private");
+      }
+      expect(notes.reads).toBe(2);
     }
   });
 
