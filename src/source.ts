@@ -213,8 +213,10 @@ export interface Source {
 
 /** The world, as a source may touch it. Tests hand in their own. */
 export interface Tools {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, for what is shown or stored. Someone may set this clock back or forward at any time. */
   now(): number;
+  /** Milliseconds that only go forward, from no fixed beginning: for time limits, delays and how old something is. */
+  monotonicMs(): number;
   /** Resolves after this time, or rejects when the signal ends. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
   /**

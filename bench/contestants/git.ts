@@ -49,7 +49,7 @@ function byBatch(): Reader {
 
 async function bySource(): Promise<Reader> {
   const { default: definition } = await import("../../src/sources/git.ts");
-  const tools = { now: Date.now, wait: async () => {}, log: () => {} };
+  const tools = { now: Date.now, monotonicMs: () => performance.now(), wait: async () => {}, log: () => {} };
   const source = await definition.open({ root }, tools);
   return {
     read: (files, commit) =>

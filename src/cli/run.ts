@@ -1,5 +1,4 @@
 /** The command as a process: its streams, its signals, its exit code. */
-import { constants } from "node:os";
 import { main } from "./main.ts";
 
 /** A terminal tells every process of a group to stop, and npm or our own launcher pass it on once more. */
@@ -13,14 +12,14 @@ export async function run({ version }: { readonly version: string }): Promise<vo
   process.stderr.on("error", () => {});
 
   const stop = new AbortController();
-  let askedAt = 0;
-  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
-    process.on(name, () => {
-      if (!stop.signal.aborted) {
-        askedAt = performance.now();
-        stop.abort();
-      } else if (performance.now() - askedAt > echoMs) process.exit(128 + constants.signals[name]);
-    });
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  const onSignal = (): void => {
+    if (stop.signal.aborted) return;
+    stop.abort();
+    // From then on a signal ends the process at once, also while the event loop is busy: that is what the system does by itself.
+    setTimeout(() => signals.forEach((name) => process.off(name, onSignal)), echoMs).unref();
+  };
+  for (const name of signals) process.on(name, onSignal);
 
   process.exitCode = await main(process.argv.slice(2), {
     version,

@@ -42,7 +42,7 @@ export interface KeptOptions {
 export function createKeptAnswers({
   maxEntries = 1000,
   maxWeight = 32 * 1024 * 1024,
-  now = Date.now,
+  now = () => performance.now(),
 }: KeptOptions = {}): KeptAnswers {
   const answers = new Map<string, Kept>();
   /** Questions under way. */

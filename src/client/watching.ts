@@ -101,12 +101,12 @@ export function createWatching({ link, changed, timeoutMs, patience }: WatchingO
         }
       },
     });
-    const bornMs = Date.now();
+    const bornMs = performance.now();
     post = fresh;
     void fresh.over.then(() => {
       if (post !== fresh) return;
       post = undefined;
-      if (Date.now() - bornMs > steadyMs) waitMs = 0;
+      if (performance.now() - bornMs > steadyMs) waitMs = 0;
       void armAgain();
     });
     return fresh;

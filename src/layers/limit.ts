@@ -2,6 +2,7 @@
 import { ResourceError } from "../errors.ts";
 import { wrapSource } from "../layer.ts";
 import type { Asked, Layer, Operation } from "../layer.ts";
+import { monotonicMs } from "../lib/monotonic-ms.ts";
 import { attempt, callOf, withdrawn } from "./asked.ts";
 
 export interface LimitOptions {
@@ -22,7 +23,7 @@ export function limit({
   maxAtOnce = 64,
   maxWaiting = 1024,
   abandonedMs = 120_000,
-  now = Date.now,
+  now = monotonicMs,
 }: LimitOptions = {}): Layer {
   return (inner) => {
     const running = new Set<{ readonly startMs: number }>();

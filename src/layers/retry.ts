@@ -20,7 +20,7 @@ export interface RetryOptions {
  * ends.
  */
 export function retry(
-  tools: Pick<Tools, "now" | "wait">,
+  tools: Pick<Tools, "monotonicMs" | "wait">,
   { attempts = 3, firstDelayMs = 100, withinMs = 10_000 }: RetryOptions = {},
 ): Layer {
   async function again(ask: Asked, asked: readonly never[], startMs: number, first: ResourceError): Promise<unknown> {
@@ -28,7 +28,7 @@ export function retry(
     let failure = first;
     for (let delayMs = firstDelayMs, attempted = 1; attempted < attempts; delayMs *= 2, attempted += 1) {
       const waitMs = delayMs * (0.5 + Math.random() / 2);
-      if (tools.now() + waitMs - startMs > withinMs) break;
+      if (tools.monotonicMs() + waitMs - startMs > withinMs) break;
       try {
         await tools.wait(waitMs, signal);
       } catch {
@@ -48,7 +48,7 @@ export function retry(
     wrapSource(inner, <T extends Asked>(operation: Operation, ask: T): T => {
       if (operation === "watch" || operation === "act") return ask;
       const retrying = (...asked: never[]): Promise<unknown> => {
-        const startMs = tools.now();
+        const startMs = tools.monotonicMs();
         return attempt(ask, asked).catch((cause: unknown) => {
           if (!isPassing(cause)) throw cause;
           return again(ask, asked, startMs, cause);

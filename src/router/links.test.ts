@@ -9,7 +9,7 @@ import type { Call } from "../resources.ts";
 import file from "../sources/file.ts";
 import { createResources, type House } from "./create-resources.ts";
 
-const tools = { now: Date.now, wait: () => Promise.resolve(), log: () => {} };
+const tools = { now: Date.now, monotonicMs: () => performance.now(), wait: () => Promise.resolve(), log: () => {} };
 const noSecrets: Policy = {
   maySee: (caller, _mount, { path }) => caller.id === "boss" || !/^secrets(\/|$)/.test(path),
 };

@@ -57,7 +57,7 @@ export function createSearcher({ folder, openStore, tools, embeddings }: Searche
   }
 
   async function vectorOf(text: string, signal: AbortSignal): Promise<Float32Array | undefined> {
-    if (!embeddings || tools.now() < downUntilMs) return undefined;
+    if (!embeddings || tools.monotonicMs() < downUntilMs) return undefined;
     const known = vectors.get(text);
     if (known) return known;
     try {
@@ -68,7 +68,7 @@ export function createSearcher({ folder, openStore, tools, embeddings }: Searche
       return vector;
     } catch (cause) {
       if (signal.aborted) throw toResourceError(cause);
-      downUntilMs = tools.now() + downMs;
+      downUntilMs = tools.monotonicMs() + downMs;
       tools.log("warn", "a question has no embedding just now, so search goes by words alone", { cause });
       return undefined;
     }

@@ -72,7 +72,7 @@ export async function openConfiguredHouse(options: ConfiguredOptions): Promise<H
   let open: readonly OpenMount[] = (await openMounts(config, [], tools)).all;
   const project = { config: realPath(origin.file) };
   const index = createHouseIndex({ cacheFolder: options.cacheFolder, project, tools, live });
-  const register = createRegister(tools.now);
+  const register = createRegister(tools);
   const own = ownMounts({ index, register, mounts: houseMounts, tools, pickerApp: options.pickerApp });
   serveIndex();
   const closing = new AbortController();

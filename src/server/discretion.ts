@@ -26,6 +26,7 @@ export function createDiscretion(tools: Tools): Discretion {
   return {
     tools: {
       now: tools.now,
+      monotonicMs: tools.monotonicMs,
       wait: tools.wait,
       log(level, message, facts) {
         const said = facts && Object.fromEntries(Object.entries(facts).map(([name, fact]) => [name, clean(fact)]));

@@ -59,7 +59,7 @@ export function statusPage({ index, register, mounts, tools }: HouseStatusOption
   }
 
   function lookAround(): void {
-    const now = tools.now();
+    const now = tools.monotonicMs();
     if (now - lookedAt < freshMs) return;
     lookedAt = now;
     for (const mount of mounts()) void look(mount);

@@ -76,7 +76,7 @@ export function createInstructions({ house, server, tools }: InstructionsOptions
       into.landmarks = await findLandmarks(mounts, house.resources, { caller, signal: patience() });
       into.isGlance = false;
     } finally {
-      into.at = house.tools.now();
+      into.at = house.tools.monotonicMs();
       into.looking = undefined;
       looks -= 1;
     }
@@ -89,7 +89,7 @@ export function createInstructions({ house, server, tools }: InstructionsOptions
   function refresh(caller: Caller): { readonly mounts: readonly NamedMount[]; readonly now: Known } {
     const mounts = mountsFor(house, caller);
     const now = knownTo(caller, mounts);
-    const isFresh = now.at !== undefined && !now.isGlance && house.tools.now() - now.at < freshMs;
+    const isFresh = now.at !== undefined && !now.isGlance && house.tools.monotonicMs() - now.at < freshMs;
     if (!isFresh && !now.looking && looks < maxLooks && !closing.signal.aborted)
       now.looking = look(caller, mounts, now);
     return { mounts, now };
@@ -98,7 +98,7 @@ export function createInstructions({ house, server, tools }: InstructionsOptions
   return {
     of(caller) {
       const { mounts, now } = refresh(caller);
-      const isKnown = now.at !== undefined && house.tools.now() - now.at < knownMs;
+      const isKnown = now.at !== undefined && house.tools.monotonicMs() - now.at < knownMs;
       return compose({ server, mounts, tools, landmarks: isKnown ? now.landmarks : [] });
     },
     look: async (caller) => refresh(caller).now.looking,
@@ -108,7 +108,7 @@ export function createInstructions({ house, server, tools }: InstructionsOptions
       const found = await glanceForLandmarks(mounts, house.resources, { caller, signal: patience() });
       if (now.at !== undefined) return;
       now.landmarks = found;
-      now.at = house.tools.now();
+      now.at = house.tools.monotonicMs();
     },
     close: () => closing.abort(),
   };

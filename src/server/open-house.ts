@@ -146,7 +146,7 @@ async function openFolders(
   for (const mount of await openGitHere(found, tools, taken)) located.push({ mount });
   const index = createHouseIndex({ cacheFolder: cache, project, tools, live });
   index.serve(searched, {});
-  const register = createRegister(tools.now);
+  const register = createRegister(tools);
   const houseMounts = located.map(({ mount, folder }) => toHouseMount(mount, folder));
   const own = ownMounts({ index, register, mounts: () => houseMounts, tools, pickerApp });
   const mounts = [...located.map(({ mount }) => mount), ...own];

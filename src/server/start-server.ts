@@ -149,7 +149,11 @@ async function findGate(
   ]);
   const token = await findToken({ file, from, env, configured: house.settings.token });
   if (token === undefined) return undefined;
-  return { ...createTokenGate({ token, pid: process.pid, now: house.tools.now }), challenge, variable: tokenVariable };
+  return {
+    ...createTokenGate({ token, pid: process.pid, monotonicMs: house.tools.monotonicMs }),
+    challenge,
+    variable: tokenVariable,
+  };
 }
 
 /** What this machine is known by; names that a stranger made to point here are not among it. */

@@ -7,7 +7,7 @@ const visitor = { name: "host", version: "1", revision: "2026-07-28" };
 describe("the register", () => {
   it("forgets a client without a connection after a while, and keeps one that stays", async () => {
     const { tools, advance } = createClock();
-    const register = createRegister(tools.now);
+    const register = createRegister(tools);
     const leave = new AbortController();
     register.asked(visitor);
     register.came({ ...visitor, name: "other", revision: "2025-06-18" }, leave.signal);
@@ -19,8 +19,23 @@ describe("the register", () => {
     expect(register.clients()).toEqual([]);
   });
 
+  it("knows who is there although the wall clock is set back, and shows its time", async () => {
+    const { tools, advance, setWallClock } = createClock(Date.parse("2026-11-15T12:00:00Z"));
+    const register = createRegister(tools);
+    register.asked(visitor);
+    setWallClock(-3_600_000);
+    await advance(60_000);
+    register.asked({ ...visitor, name: "later" });
+    expect(register.clients()).toMatchObject([
+      { name: "later", lastSeen: "2026-11-15T11:01:00.000Z" },
+      { name: "host", lastSeen: "2026-11-15T12:00:00.000Z" },
+    ]);
+    await advance(5 * 60_000);
+    expect(register.clients().map(({ name }) => name)).toEqual(["later"]);
+  });
+
   it("holds a bounded number of clients and reads, the last ones", () => {
-    const register = createRegister(() => 0);
+    const register = createRegister(createClock().tools);
     register.came({ ...visitor, name: "faithful" }, new AbortController().signal);
     for (let index = 0; index < 1000; index += 1) {
       register.asked({ ...visitor, name: `client-${index}` });
@@ -35,7 +50,7 @@ describe("the register", () => {
   });
 
   it("counts what is read again instead of naming it again, and leaves out what the house says of itself", () => {
-    const register = createRegister(() => 0);
+    const register = createRegister(createClock().tools);
     for (const uri of ["file:///a", "file:///b", "file:///a", "pressmark://status", "UI://pressmark/picker"])
       register.read(visitor, uri);
     expect(register.reads()).toMatchObject([

@@ -1,5 +1,6 @@
 /** Who is connected and what was read lately: bounded, forgotten with the process, for the owner alone. */
 import type { Visitor, Witness } from "../protocol/witness.ts";
+import type { Tools } from "../source.ts";
 
 export interface ClientStatus extends Visitor {
   readonly era: "modern" | "legacy";
@@ -40,6 +41,8 @@ interface Known {
   readonly visitor: Visitor;
   readonly since: number;
   lastSeen: number;
+  /** The same moment by the monotonic clock, which decides who is still there. */
+  seenMs: number;
   connections: number;
 }
 
@@ -59,7 +62,7 @@ const firstModern = "2026-07-28";
 /** What the house says of itself is no news to it. */
 const own = /^(?:pressmark|ui):/i;
 
-export function createRegister(now: () => number): Register {
+export function createRegister({ now, monotonicMs }: Pick<Tools, "now" | "monotonicMs">): Register {
   const known = new Map<string, Known>();
   /** The last read last. */
   const reads = new Map<string, Read>();
@@ -72,14 +75,11 @@ export function createRegister(now: () => number): Register {
 
   function meet(visitor: Visitor): Known {
     const key = `${visitor.name}\0${visitor.version ?? ""}\0${visitor.revision}`;
-    const at = now();
+    const [at, seenMs] = [now(), monotonicMs()];
     const found = known.get(key);
-    if (found) {
-      found.lastSeen = at;
-      return found;
-    }
+    if (found) return Object.assign(found, { lastSeen: at, seenMs });
     if (known.size >= maxClients) forgetOne();
-    const met = { visitor, since: at, lastSeen: at, connections: 0 };
+    const met = { visitor, since: at, lastSeen: at, seenMs, connections: 0 };
     known.set(key, met);
     tell();
     return met;
@@ -124,11 +124,11 @@ export function createRegister(now: () => number): Register {
     },
 
     clients() {
-      const oldest = now() - hereMs;
+      const oldest = monotonicMs() - hereMs;
       return [...known.values()]
-        .filter(({ connections, lastSeen }) => connections > 0 || lastSeen >= oldest)
+        .filter(({ connections, seenMs }) => connections > 0 || seenMs >= oldest)
         .toReversed()
-        .sort((one, other) => other.lastSeen - one.lastSeen)
+        .sort((one, other) => other.seenMs - one.seenMs)
         .map(({ visitor, since, lastSeen, connections }) => ({
           ...visitor,
           era: visitor.revision >= firstModern ? "modern" : "legacy",
@@ -158,7 +158,7 @@ export function createRegister(now: () => number): Register {
 
 function isSooner(one: Known, other: Known): boolean {
   const [isHere, isThere] = [one.connections > 0, other.connections > 0];
-  return isHere === isThere ? one.lastSeen < other.lastSeen : isThere;
+  return isHere === isThere ? one.seenMs < other.seenMs : isThere;
 }
 
 function toIso(at: number): string {

@@ -204,7 +204,7 @@ describe("a one-time code", () => {
 
   it("expires", async () => {
     let now = 0;
-    const { gate, newCode } = createTokenGate({ token, pid: 1, now: () => now });
+    const { gate, newCode } = createTokenGate({ token, pid: 1, monotonicMs: () => now });
     const { listening } = await serveFake({}, { gate });
     const status = async (code: string) =>
       (await fetch(new URL(`/?code=${code}`, listening.url), { redirect: "manual" })).status;

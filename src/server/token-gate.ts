@@ -9,8 +9,7 @@ export interface TokenGateOptions {
   readonly token: string;
   /** Of the process that prints another code when it is signalled. */
   readonly pid: number;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
+  readonly monotonicMs: () => number;
 }
 
 export interface TokenGate {
@@ -30,7 +29,7 @@ const maxVisitors = 256;
 const codeBytes = 16;
 const visitBytes = 32;
 
-export function createTokenGate({ token, pid, now }: TokenGateOptions): TokenGate {
+export function createTokenGate({ token, pid, monotonicMs }: TokenGateOptions): TokenGate {
   /** By the digest of a code: until when it is good. Neither codes nor visits can be told by how long a look at them takes. */
   const codes = new Map<string, number>();
   const visits = new Set<string>();
@@ -50,7 +49,7 @@ export function createTokenGate({ token, pid, now }: TokenGateOptions): TokenGat
     const key = keyOf(code);
     const until = codes.get(key);
     codes.delete(key);
-    return until !== undefined && now() <= until;
+    return until !== undefined && monotonicMs() <= until;
   }
 
   function letIn(request: IncomingMessage, response: ServerResponse): void {
@@ -95,7 +94,7 @@ export function createTokenGate({ token, pid, now }: TokenGateOptions): TokenGat
     gate,
     newCode() {
       const code = randomBytes(codeBytes).toString("base64url");
-      codes.set(keyOf(code), now() + codeMinutes * 60_000);
+      codes.set(keyOf(code), monotonicMs() + codeMinutes * 60_000);
       trim(codes, maxCodes);
       return code;
     },

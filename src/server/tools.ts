@@ -1,5 +1,6 @@
 /** The real world, as sources and layers may touch it. */
 import type { Writable } from "node:stream";
+import { monotonicMs } from "../lib/monotonic-ms.ts";
 import { wait } from "../lib/wait.ts";
 import type { Tools } from "../source.ts";
 import { createLineLimit } from "./line-limit.ts";
@@ -13,6 +14,7 @@ export function createTools(to: Pick<Writable, "write">, level: Level = "warn"):
   const limit = createLineLimit();
   return {
     now: Date.now,
+    monotonicMs,
     wait,
     log(said, message, facts) {
       if (weight[said] < weight[level]) return;

@@ -26,8 +26,10 @@ async function seed(): Promise<string> {
   const path = temporaryFile();
   const { tools } = createClock();
   let count = 0;
-  const store = createStore({ database: createFile(path, tools), maxBytes: 1e9, newId: () => idOf((count += 1)) });
-  const source = openAnalysis(optionsFor({ path }), tools, store);
+  const options = optionsFor({ path });
+  const database = createFile(path, tools);
+  const store = createStore({ ...options, database, newId: () => idOf((count += 1)) });
+  const source = openAnalysis(options, tools, store);
   const call = { caller: { id: "test" }, signal: new AbortController().signal };
   for (const prompt of Object.keys(known))
     await source.actions!["store_analysis"]!.run({ ...question, prompt, result: resultOf() }, call);
@@ -289,7 +291,7 @@ it("any fault of the store is told, and all works again afterwards", async () =>
   const failed = await sweepFaults<Store>({
     open() {
       paths.push(temporaryFile());
-      return createStore({ database: createFile(paths.at(-1) ?? "", tools), maxBytes: 1e9 });
+      return createStore({ database: createFile(paths.at(-1) ?? "", tools), maxBytes: 1e9, leaseMs: 300_000 });
     },
     async run(store) {
       source = openAnalysis(optionsFor({ path: paths.at(-1) ?? "" }), tools, store);

@@ -36,7 +36,7 @@ export default defineSource<AnalysisOptions>({
     return openAnalysis(
       options,
       { ...tools, now: database.now },
-      createStore({ database, maxBytes: options.maxBytes }),
+      createStore({ database, maxBytes: options.maxBytes, leaseMs: options.leaseMs }),
     );
   },
 });

@@ -204,7 +204,7 @@ describe("list", () => {
       const { default: file } = await import(${JSON.stringify(new URL("./file.ts", import.meta.url).href)});
       const said = [];
       const source = await file.open({ root: ${JSON.stringify(folder.root)}, maxBytes: 100 },
-        { now: Date.now, wait: async () => {}, log: (...words) => said.push(words) });
+        { now: Date.now, monotonicMs: () => performance.now(), wait: async () => {}, log: (...words) => said.push(words) });
       const call = { caller: { id: "x" }, signal: new AbortController().signal };
       const { items } = await source.list({ limit: 10 }, call);
       const kind = await source.read({ path: "shut/a.txt" }, call).catch(({ kind }) => kind);

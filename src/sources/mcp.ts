@@ -232,7 +232,7 @@ function createGateway(
     // The same array for as long as nothing is another, so that others may remember what they made of it.
     if (JSON.stringify(found) !== JSON.stringify(templates)) templates = found;
     theirs = spelled;
-    learntMs = tools.now();
+    learntMs = tools.monotonicMs();
   }
 
   const relay = createRelay({
@@ -303,7 +303,7 @@ function createGateway(
     },
 
     async learnTemplates({ caller }) {
-      if (tools.now() < learntMs + templatesFreshMs) return;
+      if (tools.monotonicMs() < learntMs + templatesFreshMs) return;
       // It is for everyone, whoever asks first.
       learning ??= learn({ caller, signal: AbortSignal.timeout(templatesMs) })
         // What was learnt before still holds, as far as anyone knows.

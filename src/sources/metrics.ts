@@ -159,15 +159,15 @@ export function createMetrics(options: MetricsOptions, tools: Tools, given?: Api
   const closing = new AbortController();
   const discretion = createDiscretion({ labels: options.labels, redact: options.redactLabels });
   const api = given ?? createApi({ ...options, clean: discretion.cleanSaid });
-  const catalogue = createCatalogue(api, tools.now, closing.signal);
+  const catalogue = createCatalogue(api, tools.monotonicMs, closing.signal);
   const watcher = createWatcher({ api, catalogue, pollMs: options.pollMs ?? intervalMs, tools });
   const presence = new Map<string, { readonly isThere: boolean; readonly untilMs: number }>();
 
   async function has(endpoint: string, signal: AbortSignal): Promise<boolean> {
     const known = presence.get(endpoint);
-    if (known && tools.now() < known.untilMs) return known.isThere;
+    if (known && tools.monotonicMs() < known.untilMs) return known.isThere;
     const isThere = await api.has(endpoint, signal);
-    presence.set(endpoint, { isThere, untilMs: isThere ? Infinity : tools.now() + absentMs });
+    presence.set(endpoint, { isThere, untilMs: isThere ? Infinity : tools.monotonicMs() + absentMs });
     return isThere;
   }
 

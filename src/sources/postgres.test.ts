@@ -1,6 +1,7 @@
 /** The PostgreSQL source on real servers, Debian's and the one of the npm package: what is said, what is kept silent, what happens when the server goes. */
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { monotonicMs } from "../lib/monotonic-ms.ts";
 import { z } from "zod";
 import { flavours, missingFor, type PostgresServer, startPostgres } from "../../test/live/postgres.ts";
 import { openPolicy } from "../access/policy.ts";
@@ -66,6 +67,7 @@ const shop = `
 
 const tools: Tools = {
   now: () => Date.now(),
+  monotonicMs,
   wait: (ms, signal) =>
     new Promise((resolve, reject) => {
       const leave = (): void => {

@@ -17,6 +17,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { monotonicMs } from "../lib/monotonic-ms.ts";
 import { z } from "zod";
 import { openPolicy } from "../access/policy.ts";
 import { wait } from "../lib/wait.ts";
@@ -52,7 +53,7 @@ afterEach(async () => {
 
 const call = (): Call => ({ caller: { id: "test" }, signal: stop.signal });
 const file = (name = "app.db") => join(folder, name);
-const tools = { now: Date.now, wait, log: () => undefined };
+const tools = { now: Date.now, monotonicMs, wait, log: () => undefined };
 
 /** Made, and left open for whoever goes on writing. */
 function make(sql: string, name?: string): DatabaseSync {

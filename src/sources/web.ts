@@ -149,10 +149,10 @@ export function createWeb(options: WebOptions, tools: Tools, resolve: Resolve): 
 
   function robotsOf({ origin }: URL): Promise<Robots> {
     const known = rules.get(origin);
-    if (known && known.until > tools.now()) return known.robots;
+    if (known && known.until > tools.monotonicMs()) return known.robots;
     // Not the caller's signal: the answer is for everyone who asks meanwhile.
     const robots = readRobots(new URL("/robots.txt", origin), closing.signal);
-    const entry = { until: tools.now() + robotsMs, robots };
+    const entry = { until: tools.monotonicMs() + robotsMs, robots };
     setLast(rules, origin, entry, maxRobots);
     robots.catch(() => rules.get(origin) === entry && rules.delete(origin));
     return robots;

@@ -11,6 +11,17 @@ describe("the clock", () => {
     expect(tools.now()).toBe(1050);
   });
 
+  it("has a wall clock that can be set, while the monotonic one and waits go on", async () => {
+    const { tools, advance, setWallClock } = createClock(10_000);
+    const beganMs = tools.monotonicMs();
+    expect(beganMs).not.toBe(tools.now());
+    let isOver = false;
+    void tools.wait(50, never).then(() => (isOver = true));
+    setWallClock(-4000);
+    await advance(50);
+    expect([tools.now(), tools.monotonicMs() - beganMs, isOver]).toEqual([6050, 50, true]);
+  });
+
   it("ends waits in the order in which they fall due, each at its own time", async () => {
     const { tools, advance } = createClock(0);
     const ended: [string, number][] = [];

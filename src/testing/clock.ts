@@ -8,6 +8,7 @@ export interface Logged {
 }
 
 export interface Clock {
+  /** The wall clock and the monotonic one show different times, so that neither passes for the other. */
   readonly tools: Tools;
   /** What was said through `tools.log`, oldest first. */
   readonly logged: readonly Logged[];
@@ -18,6 +19,8 @@ export interface Clock {
    * waits it began are seen to, before this resolves.
    */
   advance(ms: number): Promise<void>;
+  /** Sets the wall clock forward, or back where this is negative. No time passes. */
+  setWallClock(byMs: number): void;
   /** Resolves when all that could happen without time passing has happened. */
   settle(): Promise<void>;
 }
@@ -30,7 +33,9 @@ interface Wait {
 export function createClock(startMs = 1_700_000_000_000): Clock {
   const logged: Logged[] = [];
   const waits = new Set<Wait>();
-  let nowMs = startMs;
+  /** Of the monotonic clock. */
+  let nowMs = 1_000_000;
+  let wallMs = startMs - nowMs;
 
   function earliest(): Wait | undefined {
     let first: Wait | undefined;
@@ -44,7 +49,8 @@ export function createClock(startMs = 1_700_000_000_000): Clock {
       return waits.size;
     },
     tools: {
-      now: () => nowMs,
+      now: () => wallMs + nowMs,
+      monotonicMs: () => nowMs,
       wait(ms, signal) {
         return new Promise<void>((resolve, reject) => {
           if (signal.aborted) {
@@ -72,6 +78,9 @@ export function createClock(startMs = 1_700_000_000_000): Clock {
       },
     },
     settle,
+    setWallClock(byMs) {
+      wallMs += byMs;
+    },
     async advance(ms) {
       const untilMs = nowMs + ms;
       await settle();

@@ -64,7 +64,10 @@ export interface Http {
   handleExpectation(request: IncomingMessage, response: ServerResponse): void;
   /** Sessions and streams that are open. */
   readonly counts: { readonly sessions: number; readonly streams: number };
-  /** Ends every listen with its result, lets what is under way finish for so long, then ends sessions and streams. */
+  /**
+   * Answers what has been received, for at most so long, and says on each answer that its connection closes. Then ends every
+   * listen with its result, and sessions and streams. Later requests are answered with 503.
+   */
   close(graceMs?: number): Promise<void>;
 }
 
@@ -74,6 +77,10 @@ const internalError = -32603;
 
 const tooManySessions = "too many sessions are open; try again later";
 const anonymous: Caller = { id: "anonymous" };
+/** For listens to be given their results when the grace period is over. */
+const listenEndMs = 250;
+/** Between two looks whether everything has been answered, while closing. */
+const lookMs = 10;
 const thenClose = { Connection: "close" };
 const methods = "GET, POST, DELETE, OPTIONS";
 const corsHeaders =
@@ -105,7 +112,9 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
   const sse = ssePaths && createSse(edge, streams, underWay, { ...options, post: ssePaths.post });
   /** Those who wait for a word before they send their bodies. */
   const expectant = new WeakSet<IncomingMessage>();
-  let closing = false;
+  /** Until their last byte has left, streams included. */
+  const open = new Set<ServerResponse>();
+  let state: "open" | "finishing" | "closed" = "open";
 
   function refuse(response: ServerResponse, status: number, message: string, headers?: OutgoingHttpHeaders): void {
     const code = status >= 500 ? internalError : invalidRequest;
@@ -113,12 +122,38 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
   }
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
-    if (isEarly(response)) inTurn(request, response, () => guarded(request, response));
-    else guarded(request, response);
+    // Nothing can be answered on this connection any more; its bytes are read all the same, as unread ones would reset it.
+    if (request.socket.writableEnded || (state !== "open" && !staysOpenFor(request))) return void request.resume();
+    open.add(response);
+    response.on("close", forget);
+    if (!isEarly(response)) return guarded(request, response);
+    inTurn(request, response, () => guarded(request, response));
+  }
+
+  function forget(this: ServerResponse): void {
+    open.delete(this);
+  }
+
+  /** While closing, the last answer of a connection says so: its client then asks elsewhere. */
+  function closeAfter(response: ServerResponse): void {
+    if (response.headersSent) return;
+    for (const other of open) if (other !== response && other.req.socket === response.req.socket) return;
+    response.setHeader("Connection", "close");
+  }
+
+  /** Whether earlier answers on the connection of this request leave it open; those that have not begun do from now on. */
+  function staysOpenFor({ socket }: IncomingMessage): boolean {
+    for (const earlier of open) {
+      if (earlier.req.socket !== socket || earlier.getHeader("Connection") === undefined) continue;
+      if (earlier.headersSent || expectant.has(earlier.req)) return false;
+      earlier.removeHeader("Connection");
+    }
+    return true;
   }
 
   function guarded(request: IncomingMessage, response: ServerResponse): void {
     try {
+      if (state !== "open") closeAfter(response);
       const { headers, method, url = "/" } = request;
       const { origin } = headers;
       const path = url === endpoint ? url : pathOf(url);
@@ -184,7 +219,7 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
   function enter(request: IncomingMessage, response: ServerResponse, door: Door, caller: Caller | undefined): void {
     if (response.destroyed) return;
     if (caller === undefined) return refuseStranger(response);
-    if (closing) return refuseLate(response);
+    if (state === "closed") return refuseLate(response);
     door(request, response, caller);
   }
 
@@ -242,7 +277,7 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
           return refuse(response, 503, "too much is arriving at once; ask again soon", { "Retry-After": 1 });
         if (bytes === "too-large") return refuseBody(request, response);
         // What began to arrive before must not open a session that no one would end.
-        if (closing) return refuseLate(response);
+        if (state === "closed") return refuseLate(response);
         const parsed = parseMessage(bytes);
         if (parsed.ok) done(parsed.body, accepts);
         else answer(response, 400, edge.error(null, parseError, parsed.message));
@@ -252,6 +287,7 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
     });
     if (headers.expect !== undefined && expectant.delete(request) && !response.headersSent) {
       response.removeHeader("Connection");
+      if (state !== "open") closeAfter(response);
       response.writeContinue();
     }
   }
@@ -337,14 +373,21 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
       return { sessions: sessions.size + (sse ? sse.size : 0), streams: streams.size };
     },
     async close(graceMs = 5000) {
-      closing = true;
       const deadline = monotonicMs() + graceMs;
+      async function until(isTrue: () => boolean): Promise<void> {
+        while (!isTrue() && monotonicMs() < deadline) await new Promise((resolve) => setTimeout(resolve, lookMs));
+      }
+      state = "finishing";
+      for (const response of open) closeAfter(response);
+      // A listen is not under way, and its response is one of the streams: those are ended afterwards.
+      await until(() => underWay.count === 0 && open.size <= streams.size);
       const ending = edge.close().catch((cause: unknown) => log?.("error", "the edge did not close", { cause }));
-      await atMost(graceMs, ending);
-      await atMost(deadline - monotonicMs(), underWay.idle());
+      await atMost(Math.max(listenEndMs, deadline - monotonicMs()), ending);
+      state = "closed";
       sessions.close();
       if (sse) sse.close();
       streams.close();
+      await until(() => open.size === 0);
     },
   };
 }

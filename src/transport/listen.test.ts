@@ -10,7 +10,12 @@ import { createWireClient, modernHeaders } from "./wire-client.ts";
 
 const question = { jsonrpc: "2.0", id: 7, method: "resources/list" };
 const modern = { headers: modernHeaders, body: question };
+const modernListen = { headers: modernHeaders, body: { ...question, method: "subscriptions/listen" } };
 const json = "Host: localhost\r\nContent-Type: application/json\r\n";
+
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise((resolve) => setImmediate(resolve));
+}
 
 async function everything(socket: AsyncIterable<Buffer>): Promise<string> {
   let text = "";
@@ -159,7 +164,7 @@ describe("closing", () => {
     });
     const listening = await listen(edge, { port: 0 });
     const client = createWireClient(listening.port);
-    const listens = [await client.listen(modern), await client.listen(modern)];
+    const listens = [await client.listen(modernListen), await client.listen(modernListen)];
     const id = await client.initialize();
     const standing = await client.listen({ method: "GET", headers: { "Mcp-Session-Id": id } });
     const old = await client.listen({ method: "GET", path: "/sse" });
@@ -174,9 +179,9 @@ describe("closing", () => {
     client.close();
   });
 
-  it("lets questions finish that are under way, in either era, and takes no new ones", async () => {
+  it("first answers what it has received, in either era, and says that the connections close", async () => {
     const answers: (() => void)[] = [];
-    const closing = Promise.withResolvers<void>();
+    let isEdgeClosed = false;
     const hold = (message: { id?: string | number; method?: string }, reply: Reply) => {
       if (message.method === "initialize") reply.end(resultOf(message));
       else answers.push(() => reply.end(resultOf(message)));
@@ -184,9 +189,8 @@ describe("closing", () => {
     const edge = createFakeEdge({
       exchange: hold,
       receive: hold,
-      close() {
-        closing.resolve();
-        return Promise.resolve();
+      async close() {
+        isEdgeClosed = true;
       },
     });
     const identified = Promise.withResolvers<{ id: string }>();
@@ -195,18 +199,28 @@ describe("closing", () => {
     const listening = await listen(edge, { port: 0, graceMs: 60_000, identify });
     const client = createWireClient(listening.port);
     const id = await client.initialize();
+    const body = JSON.stringify(question);
+    const begun = await client.raw(
+      `POST /mcp HTTP/1.1\r\n${json}MCP-Protocol-Version: 2026-07-28\r\nContent-Length: ${body.length}\r\n\r\n{`,
+    );
     const asked = [client.ask(modern), client.ask({ headers: { "Mcp-Session-Id": id }, body: question })];
-    while (answers.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => answers.length === 2);
     const requested = once(listening.server, "request");
-    const late = client.ask({ ...modern, headers: { ...modernHeaders, Authorization: "slow" } });
+    asked.push(client.ask({ ...modern, headers: { ...modernHeaders, Authorization: "slow" } }));
     await requested;
     const closed = listening.close();
-    await closing.promise;
+    await until(() => !listening.server.listening);
     identified.resolve({ id: "ben" });
-    expect((await late).status).toBe(503);
+    const said = everything(begun);
+    begun.write(body.slice(1));
+    await until(() => answers.length === 4);
+    expect(isEdgeClosed).toBe(false);
     for (const answer of answers) answer();
-    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200]);
+    const all = await Promise.all(asked);
+    expect(all.map(({ status, headers }) => [status, headers.connection])).toEqual(asked.map(() => [200, "close"]));
+    expect(await said).toMatch(/^HTTP\/1\.1 200 OK\r\n(.*\r\n)*Connection: close\r\n/);
     await closed;
+    expect(isEdgeClosed).toBe(true);
     client.close();
   });
 
@@ -216,7 +230,7 @@ describe("closing", () => {
     const requested = once(listening.server, "request");
     const socket = await raw(`POST /mcp HTTP/1.1\r\n${json}Content-Length: ${body.length}\r\n\r\n${body.slice(0, 9)}`);
     await requested;
-    await listening.http.close();
+    await listening.http.close(0);
     const said = everything(socket);
     socket.write(body.slice(9));
     expect(await said).toMatch(/^HTTP\/1\.1 503 /);

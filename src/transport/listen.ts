@@ -1,7 +1,7 @@
 /** A server of its own for MCP over HTTP: a port, time limits, and an orderly end. */
 import type { Server } from "node:http";
 import { createServer } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { invalid, quote, ResourceError } from "../errors.ts";
 import type { Edge } from "../protocol/edge.ts";
 import { hostInUrl } from "./guard.ts";
@@ -30,9 +30,12 @@ export interface Listening {
   readonly port: number;
   readonly server: Server;
   readonly http: Http;
-  /** Takes nothing new, lets what is under way finish for a while, then hangs up on everyone. */
+  /** Accepts no more connections, answers what has been received for as long as the grace period, then closes all connections. */
   close(): Promise<void>;
 }
+
+/** For clients to close their side of a connection after this side was closed. */
+const lingerMs = 500;
 
 export async function listen(edge: Edge, options: ListenOptions): Promise<Listening> {
   const {
@@ -73,12 +76,6 @@ export async function listen(edge: Edge, options: ListenOptions): Promise<Listen
     connections.delete(this);
   }
 
-  /** To Node, a connection that was opened ahead of a question and never used is not idle. */
-  function closeIdle(): void {
-    server.closeIdleConnections();
-    for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
-  }
-
   try {
     await start(server, host, port);
   } catch (cause) {
@@ -93,18 +90,32 @@ export async function listen(edge: Edge, options: ListenOptions): Promise<Listen
     server,
     http,
     async close() {
+      await pollOnce();
       const { promise: closed, resolve } = Promise.withResolvers<void>();
-      server.close(() => resolve());
-      const hangUp = setTimeout(() => server.closeAllConnections(), graceMs + 500);
+      // An HTTP server's own `close` destroys connections that have an answer to send, or a request that was not read yet.
+      NetServer.prototype.close.call(server, () => resolve());
+      // After the last answer Node would destroy the connection; unread bytes would then reset it, and cut that answer.
+      for (const socket of connections) socket.destroySoon = closeSide;
       await http.close(graceMs);
-      // What ended just now is idle only after its last byte has left.
-      closeIdle();
-      const closing = setInterval(closeIdle, 20);
+      for (const socket of connections) socket.end();
+      const hangUp = setTimeout(() => connections.forEach((socket) => socket.destroy()), lingerMs);
       await closed;
-      clearInterval(closing);
       clearTimeout(hangUp);
+      // Stops the timer behind the time limits of requests.
+      server.close();
     },
   };
+}
+
+/** Resolves when connections and bytes that had already come have been taken from the system. */
+async function pollOnce(): Promise<void> {
+  // The first ends the current round of events, the second a whole one.
+  for (let count = 0; count < 2; count++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** What is still to be written is written first; the connection closes when the client closes its side. */
+function closeSide(this: Socket): void {
+  this.end();
 }
 
 function start(server: Server, host: string, port: number): Promise<void> {

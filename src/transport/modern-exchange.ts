@@ -24,20 +24,21 @@ class Exchange implements Peer, Reply, EventStreamAsk {
   readonly #takesJson: boolean;
   readonly #response: ServerResponse;
   readonly #streams: EventStreams;
-  readonly #underWay: UnderWay;
+  /** Absent for a listen: it lasts until it is ended. */
+  readonly #underWay: UnderWay | undefined;
   #stream: EventStream | undefined;
   #controller: AbortController | undefined;
   #onClose: (() => void) | undefined;
   #isAnswered = false;
 
-  constructor({ caller, accepts }: Posted, response: ServerResponse, streams: EventStreams, underWay: UnderWay) {
+  constructor({ caller, accepts }: Posted, response: ServerResponse, streams: EventStreams, underWay?: UnderWay) {
     this.caller = caller;
     this.takesNotice = accepts.events;
     this.#takesJson = accepts.json;
     this.#response = response;
     this.#streams = streams;
     this.#underWay = underWay;
-    underWay.begin();
+    underWay?.begin();
   }
 
   /** Made when it is asked for: most questions are answered before anyone wants to know. */
@@ -81,7 +82,7 @@ class Exchange implements Peer, Reply, EventStreamAsk {
   settle(): boolean {
     if (this.#isAnswered) return false;
     this.#isAnswered = true;
-    this.#underWay.end();
+    this.#underWay?.end();
     return true;
   }
 }
@@ -94,7 +95,7 @@ export function exchange(
   posted: Posted,
   response: ServerResponse,
 ): void {
-  const asked = new Exchange(posted, response, streams, underWay);
+  const asked = new Exchange(posted, response, streams, edge.isListen?.(posted.body) ? undefined : underWay);
   try {
     edge.exchange(posted.body, posted.headers, asked, asked);
   } catch (cause) {

@@ -18,10 +18,12 @@ export interface StdioOptions {
   readonly highWaterBytes?: number;
   /** For questions that are under way when the input ends, and for a reader that takes nothing. A listen is not waited for. */
   readonly graceMs?: number;
-  /** Ends the conversation as the end of the input does, but closes the edge: every listen gets its result. */
+  /** Ends the conversation as the end of the input does: what came before is answered. Every listen gets its result. */
   readonly signal?: AbortSignal;
 }
 
+/** Between two looks whether more has come, when told to stop. */
+const lookMs = 10;
 /** Questions that may be under way at once: their answers all go to one reader. */
 const maxUnderWay = 64;
 
@@ -51,6 +53,7 @@ export async function serveStdio(
   /** No more bytes come. */
   let complete = false;
   let taking = false;
+  let chunkCount = 0;
   let takenCount = 0;
   let flushedCount = 0;
 
@@ -84,7 +87,8 @@ export async function serveStdio(
     if (taking) return;
     taking = true;
     while (isReady()) {
-      const line = lines.next() ?? (complete ? lines.rest() : undefined);
+      // What the signal cuts off is no message.
+      const line = lines.next() ?? (complete && !signal?.aborted ? lines.rest() : undefined);
       if (line !== undefined) {
         takenCount++;
         take(line);
@@ -125,6 +129,7 @@ export async function serveStdio(
   }
 
   function takeChunk(chunk: Buffer | string): void {
+    chunkCount++;
     lines.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
     takeLines();
   }
@@ -150,9 +155,10 @@ export async function serveStdio(
   signal?.addEventListener("abort", stop, { once: true });
   if (signal?.aborted) stop();
 
-  const over = Promise.race([outputBroke.promise, stopped.promise]);
-  await Promise.race([inputEnded.promise, over]);
-  await whileMoving(Promise.race([allTaken.promise, over]), () => takenCount);
+  await Promise.race([inputEnded.promise, outputBroke.promise, stopped.promise]);
+  if (!complete && !silent) await whileMoving(Promise.race([readAll(), outputBroke.promise]), () => takenCount);
+  endInput();
+  if (!silent) await whileMoving(Promise.race([allTaken.promise, outputBroke.promise]), () => takenCount);
   // From here on nothing more is taken.
   taking = true;
   input.off("data", takeChunk).off("end", endInput).pause();
@@ -165,6 +171,15 @@ export async function serveStdio(
   signal?.removeEventListener("abort", stop);
   input.off("error", endInput).off("close", endInput);
   await flushOutput();
+
+  /** Resolves when nothing that was sent before is left to read: no bytes came though they were waited for. */
+  async function readAll(): Promise<void> {
+    for (let before = -1; before !== chunkCount || !isReady();) {
+      before = chunkCount;
+      await new Promise((resolve) => setTimeout(resolve, lookMs));
+      if (complete || silent) return;
+    }
+  }
 
   async function flushOutput(): Promise<void> {
     if (output.writableLength === 0 || output.destroyed) return;

@@ -29,6 +29,18 @@ describe("coalesced changes", () => {
     expect(said()).toEqual(["changed a"]);
   });
 
+  it.each([-3_600_000, 3_600_000])("are announced as ever when the wall clock is set by %i ms", async (byMs) => {
+    const { clock, hear, said } = start();
+    hear("changed a");
+    await clock.advance(30);
+    hear("changed a", "changed b");
+    clock.setWallClock(byMs);
+    await clock.advance(30);
+    expect(said()).toEqual(["changed a", "changed b"]);
+    await clock.advance(970);
+    expect(said()).toEqual(["changed a"]);
+  });
+
   it("wait again with each further change of the same path", async () => {
     const { clock, hear, said } = start();
     for (let round = 0; round < 5; round += 1) {

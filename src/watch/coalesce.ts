@@ -37,7 +37,7 @@ interface Pending {
  */
 export function createCoalescer(
   announce: (change: SourceChange) => void,
-  tools: Pick<Tools, "now" | "wait">,
+  tools: Pick<Tools, "monotonicMs" | "wait">,
   { quietMs = 30, maxHoldMs = 1000, maxPending = 50_000 }: CoalesceOptions = {},
 ): Coalescer {
   const closing = new AbortController();
@@ -54,7 +54,7 @@ export function createCoalescer(
       return;
     }
     const { kind, path } = change;
-    const nowMs = tools.now();
+    const nowMs = tools.monotonicMs();
     const before = pending.get(path);
     if (before === undefined) {
       if (pending.size >= maxPending) {
@@ -100,7 +100,7 @@ export function createCoalescer(
   function tick(): void {
     ticking = false;
     if (closing.signal.aborted) return;
-    const nowMs = tools.now();
+    const nowMs = tools.monotonicMs();
     for (const [path, atMs] of announcedMs) if (atMs + maxHoldMs <= nowMs) announcedMs.delete(path);
     // A path that is first heard of while asleep is due no earlier than `quietMs` later, so a sleep of that length is never too long.
     let restMs = quietMs;

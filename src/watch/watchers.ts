@@ -69,7 +69,7 @@ export function createWatchers(
       try {
         const changes = await source.watch?.({ caller: house, signal });
         if (changes === undefined) return tried();
-        armedMs = tools.now();
+        armedMs = tools.monotonicMs();
         if (missed) {
           tools.log("info", "the watch is back", { mount: mount.name });
           coalescer.hear({ kind: "lost" });
@@ -85,7 +85,7 @@ export function createWatchers(
       if (signal.aborted) return tried();
       missed = true;
       // A watch that dies as soon as it is armed must not come back at full speed each time.
-      if (armedMs !== undefined && tools.now() - armedMs >= longestDelayMs) failures = 0;
+      if (armedMs !== undefined && tools.monotonicMs() - armedMs >= longestDelayMs) failures = 0;
       const delayMs = Math.min(firstDelayMs * 2 ** failures, longestDelayMs) * (0.75 + Math.random() / 4);
       const what = armedMs === undefined ? "the watch cannot start" : "the watch ended";
       tools.log("warn", `${what}, trying again`, { mount: mount.name, delayMs: Math.round(delayMs), cause });

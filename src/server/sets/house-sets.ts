@@ -43,7 +43,7 @@ export function createHouseSets(options: HouseSetsOptions): HouseSets {
 
   /** Where they are kept takes a digest to say, which the first answer need not wait for. */
   async function follow(): Promise<void> {
-    const openedMs = Date.now();
+    const openedMs = tools.now();
     await tools.wait(startMs, closing.signal);
     const followed = followFile(kept.stamp, async () => sets.changed(), { tools, signal: closing.signal });
     if ((statSync(kept.stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= openedMs) sets.changed();

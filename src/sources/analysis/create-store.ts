@@ -3,14 +3,16 @@ import { createHash, randomBytes } from "node:crypto";
 import { ResourceError } from "../../errors.ts";
 import type { Caller } from "../../resources.ts";
 import type { Question } from "./question.ts";
-import { add, announce, columns, leaseOf, remove, removed, toLease, toSummary, total, valuesOf } from "./rows.ts";
-import { all, type Database, get, type Work } from "./sql.ts";
-import type { Change, Claim, Keeping, Kept, Store, Summary } from "./store.ts";
+import { add, announce, columns, remove, removed, toSummary, total, valuesOf } from "./rows.ts";
+import { all, type Database, get, type Row, type Work } from "./sql.ts";
+import type { Change, Claim, Keeping, Kept, Lease, Store, Summary } from "./store.ts";
 
 export interface StoreOptions {
   readonly database: Database;
   /** Of all results together. What is next to die makes room. */
   readonly maxBytes: number;
+  /** How long who computes has before another is asked. The same for all who share the database. */
+  readonly leaseMs: number;
   /** Of all that is being computed. */
   readonly maxLeaseBytes?: number;
   newId?(now: number): string;
@@ -22,6 +24,8 @@ const maxEvents = 200;
 const purgedAtOnce = 200;
 /** A lease that ended is still known for so long, so that who comes late hears why. */
 const leaseMemoryMs = 3_600_000;
+/** By how much the clocks of two machines that agreed on one may differ. */
+const clockErrorMs = 10_000;
 /** What may be computed at the same time. */
 const maxLeases = 10_000;
 
@@ -29,8 +33,8 @@ const listed = `number, ${columns.join(", ")}`;
 const overwritten = columns.filter((name) => name !== "id" && name !== "key");
 
 export function createStore(options: StoreOptions): Store {
-  const { database, maxBytes, maxLeaseBytes = 64 * 1024 ** 2, newId = timedId, placeOf = headOf } = options;
-  const { now, agree, read, write, listen, close } = database;
+  const { database, maxBytes, leaseMs, maxLeaseBytes = 64 * 1024 ** 2, newId = timedId, placeOf = headOf } = options;
+  const { now, leaseClockMs, agree, read, write, listen, close } = database;
 
   /** One way down one tree, which is as quick among a million as among a thousand. */
   function* keptAt(key: Uint8Array): Work<Kept | undefined> {
@@ -63,8 +67,9 @@ export function createStore(options: StoreOptions): Store {
     );
     yield* remove(dead);
     yield* all(
-      `delete from leases where key in (select key from leases where until <= ? limit ${purgedAtOnce})`,
-      now() - leaseMemoryMs,
+      `delete from leases where key in (select key from leases where until <= ? or until > ? limit ${purgedAtOnce})`,
+      leaseClockMs() - leaseMemoryMs,
+      latestEndMs(),
     );
     return dead.length;
   }
@@ -84,15 +89,36 @@ export function createStore(options: StoreOptions): Store {
     return Number(held?.["count"]) < maxLeases && Number(held?.["bytes"] ?? 0) + bytes <= maxLeaseBytes;
   }
 
-  function* claim(key: Buffer, question: Question, until: number): Work<Claim> {
+  /** No lease ends later: one that does is of a clock that has begun anew since, or was set back. */
+  function latestEndMs(): number {
+    return leaseClockMs() + leaseMs + clockErrorMs;
+  }
+
+  function toLease({ token, until, question, failed, reason }: Row): Lease {
+    const leftMs = Number(until) > latestEndMs() ? 0 : Math.max(0, Number(until) - leaseClockMs());
+    return {
+      token: String(token),
+      leftMs,
+      question: JSON.parse(String(question)) as Question,
+      ...(failed !== null && { failedMsAgo: leaseClockMs() - Number(failed) }),
+      ...(reason !== null && { reason: String(reason) }),
+    };
+  }
+
+  function* leaseOf(key: Uint8Array): Work<Lease | undefined> {
+    const row = yield* get("select * from leases where key = ?", key);
+    return row && toLease(row);
+  }
+
+  function* claim(key: Buffer, question: Question): Work<Claim> {
     const kept = yield* keptAt(key);
     if (kept && kept.expires > now()) return { kept };
     const held = yield* leaseOf(key);
-    if (held && held.until > now() && held.failed === undefined) return { held };
+    if (held && held.leftMs > 0 && held.failedMsAgo === undefined) return { held };
     const text = JSON.stringify(question);
     const bytes = Buffer.byteLength(text);
     if (!(yield* hasRoomFor(bytes))) {
-      yield* all("delete from leases where until <= ?", now());
+      yield* all("delete from leases where until <= ? or until > ?", leaseClockMs(), latestEndMs());
       if (!(yield* hasRoomFor(bytes)))
         throw new ResourceError("busy", "too much is being computed already; come back in a minute", {
           details: { retryAfterMs: 60_000 },
@@ -105,11 +131,11 @@ export function createStore(options: StoreOptions): Store {
            bytes = excluded.bytes, failed = null, reason = null`,
       key,
       token,
-      until,
+      leaseClockMs() + leaseMs,
       text,
       bytes,
     );
-    return { taken: { token, until, question } };
+    return { taken: { token, leftMs: leaseMs, question } };
   }
 
   function* keep({ key, caller, token, task, title, expires, dies, events, ...body }: Keeping): Work<Summary> {
@@ -232,13 +258,13 @@ export function createStore(options: StoreOptions): Store {
         return (yield* all(query, prefix, `${prefix}g`, now(), limit)).map(({ id }) => String(id));
       }),
 
-    claim: (key, question, until) => write(() => claim(key, question, until), { key, isSmall: true }),
+    claim: (key, question) => write(() => claim(key, question), { key, isSmall: true }),
 
-    renew: (token, key, until) =>
+    renew: (token, key) =>
       write(
         function* () {
           const query = "update leases set until = ? where token = ? and key = ? and failed is null returning *";
-          const row = yield* get(query, until, token, key);
+          const row = yield* get(query, leaseClockMs() + leaseMs, token, key);
           return row && toLease(row);
         },
         { key, isSmall: true },
@@ -255,8 +281,8 @@ export function createStore(options: StoreOptions): Store {
         function* () {
           const row = yield* get(
             "update leases set until = ?, failed = ?, reason = ? where token = ? and failed is null returning key",
-            now(),
-            now(),
+            leaseClockMs(),
+            leaseClockMs(),
             reason,
             token,
           );

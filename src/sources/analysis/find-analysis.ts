@@ -25,11 +25,11 @@ export function createFindAnalysis(desk: Desk): SourceAction<Finding> {
       case "stale":
         return tellStale(found.kept, found.reason, desk);
       case "compute": {
-        const { token, until } = found.lease;
-        return { value: { status: "compute", lease: token, lease_until: iso(until), lease_ms: until - now() } };
+        const { token, leftMs } = found.lease;
+        return { value: { status: "compute", lease: token, lease_until: iso(now() + leftMs), lease_ms: leftMs } };
       }
       case "wait":
-        return { value: { status: "wait", retry_after_ms: Math.min(5000, Math.max(500, found.untilMs - now())) } };
+        return { value: { status: "wait", retry_after_ms: Math.min(5000, Math.max(500, found.leftMs)) } };
       case "miss":
         return { value: { status: "miss" } };
     }
@@ -61,14 +61,13 @@ export function createFindAnalysis(desk: Desk): SourceAction<Finding> {
       await desk.begin();
       const question = await toQuestion(asked, desk, call);
       const key = keyOf(question);
-      const lease = token === undefined ? undefined : await store.renew(token, key, now() + options.leaseMs);
+      const lease = token === undefined ? undefined : await store.renew(token, key);
       const ask = {
         key,
         question,
         claims: claim && options.store,
         takesStale: acceptStale,
         waitMs,
-        leaseMs: options.leaseMs,
       };
       const found: Found = lease ? { status: "compute", lease } : await flights.find(ask, call);
       if (!lease) count(tally, question.taskType, found);

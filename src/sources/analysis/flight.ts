@@ -10,7 +10,7 @@ export type Found =
   | { readonly status: "stale"; readonly kept: Kept; readonly reason: string }
   | { readonly status: "compute"; readonly lease: Lease }
   /** Someone else computes, and has not finished in the time that there was. */
-  | { readonly status: "wait"; readonly untilMs: number }
+  | { readonly status: "wait"; readonly leftMs: number }
   | { readonly status: "miss" };
 
 export interface FlightAsk {
@@ -21,7 +21,6 @@ export interface FlightAsk {
   /** Whether one that has expired is better than none, at once. */
   readonly takesStale: boolean;
   readonly waitMs: number;
-  readonly leaseMs: number;
 }
 
 export interface Flights {
@@ -38,7 +37,7 @@ const maxWaiting = 10_000;
 
 export function createFlights(
   store: Pick<Store, "look" | "claim" | "listen">,
-  { now, wait }: Pick<Tools, "now" | "wait">,
+  { now, monotonicMs, wait }: Pick<Tools, "now" | "monotonicMs" | "wait">,
 ): Flights {
   const longestMs = longestLookMs[store.listen ? "told" : "looking"];
   const waiting = new Map<string, Set<() => void>>();
@@ -61,32 +60,32 @@ export function createFlights(
   }
 
   async function find(ask: FlightAsk, { signal }: Call): Promise<Found> {
-    const { key, question, claims, takesStale, waitMs, leaseMs } = ask;
+    const { key, question, claims, takesStale, waitMs } = ask;
     const name = key.toString("hex");
-    const begunMs = now();
+    const begunMs = monotonicMs();
     for (let lookMs = firstLookMs, isFirst = true; ; lookMs = Math.min(longestMs, lookMs * 2), isFirst = false) {
       const seen = landings;
       const { kept, lease } = await store.look(key);
       if (kept && kept.expires > now()) return { status: "hit", kept, isShared: !isFirst };
-      const isHeld = lease !== undefined && lease.failed === undefined && lease.until > now();
+      const isHeld = lease !== undefined && lease.failedMsAgo === undefined && lease.leftMs > 0;
       if (kept && takesStale) return { status: "stale", kept, reason: "it has expired" };
       // Whoever waited for one that failed is better served with the old one than with the next failure.
-      if (kept && !isFirst && lease?.failed !== undefined && lease.failed >= begunMs)
+      if (kept && !isFirst && lease?.failedMsAgo !== undefined && lease.failedMsAgo <= monotonicMs() - begunMs)
         return { status: "stale", kept, reason: lease.reason ?? "it could not be computed anew" };
       if (!isHeld) {
         if (!claims) return { status: "miss" };
-        const { taken, kept: fresh } = await store.claim(key, question, now() + leaseMs);
+        const { taken, kept: fresh } = await store.claim(key, question);
         if (taken) return { status: "compute", lease: taken };
         if (fresh) return { status: "hit", kept: fresh, isShared: !isFirst };
         continue;
       }
-      const leftMs = begunMs + waitMs - now();
-      if (leftMs <= 0 || waitingCount >= maxWaiting) return { status: "wait", untilMs: lease.until };
+      const leftMs = begunMs + waitMs - monotonicMs();
+      if (leftMs <= 0 || waitingCount >= maxWaiting) return { status: "wait", leftMs: lease.leftMs };
       // It may have landed since that was true.
       if (landings !== seen) continue;
       waitingCount += 1;
       try {
-        await pause(name, Math.min(lookMs, leftMs, Math.max(1, lease.until - now())), signal);
+        await pause(name, Math.min(lookMs, leftMs, lease.leftMs), signal);
       } finally {
         waitingCount -= 1;
       }

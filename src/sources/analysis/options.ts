@@ -106,7 +106,9 @@ export function analysisOptions(zod: typeof z): z.ZodType<AnalysisOptions> {
         .min(1000)
         .max(hourMs)
         .default(5 * minuteMs)
-        .describe("how long a producer may take before another one is asked, unless it says that it is still at it"),
+        .describe(
+          "how long a producer may take before another one is asked, unless it says that it is still at it; the same for all who share the store",
+        ),
       gate: gate.prefault({}).describe("what a result must reach to be kept for its whole time"),
       maxResultBytes: zod
         .int()

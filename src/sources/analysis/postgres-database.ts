@@ -44,8 +44,12 @@ const tables = `
 export interface PostgresDatabaseOptions extends ConnectionOptions {
   /** Small letters, digits and underscores. */
   readonly schema: string;
-  readonly tools: Pick<Tools, "now" | "wait" | "log">;
+  readonly tools: Pick<Tools, "monotonicMs" | "wait" | "log">;
 }
+
+/** How often the clock of the database is looked at. */
+const compareMs = 600_000;
+const clock = "extract(epoch from clock_timestamp()) * 1000";
 
 /** How long one waits before a connection that broke is made again. */
 const firstBackMs = 500;
@@ -59,8 +63,9 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
   const [alone, byKey] = lockClasses(schema);
   const listening = new Set<Promise<void>>();
   let isPrepared: Promise<void> | undefined;
-  /** How far the clock of this machine is ahead of that of the database. */
-  let aheadMs = 0;
+  /** The time of the database when the monotonic clock of this process began; it was compared at `comparedMs`. */
+  let beginningMs = 0;
+  let comparedMs = 0;
 
   // Nothing of this stays behind in a connection that others get after us, as behind a pooler.
   const begin = (mode: string): string =>
@@ -111,7 +116,7 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
     await transact(`${beginWriting}; ${lock(alone, 0)}`, async (client) => {
       const found = await client.query(
         `select current_setting('server_encoding') as encoding, current_user::text as role, to_regclass($1) is not null as made,
-           extract(epoch from clock_timestamp()) * 1000 as now`,
+           ${clock} as now`,
         [`${schema}.format`],
       );
       const { encoding, role, made, now } = found.rows[0] as Row;
@@ -119,7 +124,7 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
         throw lasting(
           `the database keeps texts as ${quote(String(encoding))}; results need one that is made with UTF8`,
         );
-      aheadMs = Math.round(tools.now() - Number(now));
+      compare(Number(now));
       if (made !== true)
         try {
           const { rows } = await client.query("select from pg_namespace where nspname = $1", [schema]);
@@ -137,7 +142,23 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
     });
   }
 
+  function compare(databaseMs: number): void {
+    comparedMs = tools.monotonicMs();
+    beginningMs = databaseMs - comparedMs;
+  }
+
+  const databaseMs = (): number => Math.round(beginningMs + tools.monotonicMs());
+
+  /** Someone may have set the clock of the database. */
+  async function compareAgain(): Promise<void> {
+    if (tools.monotonicMs() - comparedMs < compareMs) return;
+    comparedMs = tools.monotonicMs();
+    const { rows } = await borrow(closing.signal, (client) => client.query(`select ${clock} as now`));
+    compare(Number((rows[0] as Row)["now"]));
+  }
+
   function agree(): Promise<void> {
+    if (isPrepared) compareAgain().catch(() => undefined);
     isPrepared ??= prepare().catch((cause: unknown) => {
       isPrepared = undefined;
       throw cause;
@@ -180,7 +201,8 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
   }
 
   return {
-    now: () => tools.now() - aheadMs,
+    now: databaseMs,
+    leaseClockMs: databaseMs,
     agree,
 
     async read(work) {

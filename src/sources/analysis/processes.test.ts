@@ -1,7 +1,10 @@
 /** Several processes, one database. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { afterEach, describe, expect, it } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { createTools } from "../../server/tools.ts";
 import { collect } from "../../testing/pages.ts";
 import definition from "../analysis.ts";
@@ -9,14 +12,35 @@ import type { Told } from "./test-asker.ts";
 import { optionsFor, type Where } from "./test-results.ts";
 import { kinds, usePlaces } from "./test-stores.ts";
 
+const wallClock = new URL("../../../test/faults/wall-clock.mjs", import.meta.url).href;
+const clocks = mkdtempSync(join(tmpdir(), "pressmark-clocks-"));
+afterAll(() => rmSync(clocks, { recursive: true }));
+
 const children: ChildProcess[] = [];
 afterEach(async () => {
   for (const child of children.splice(0)) await kill(child);
 });
 
-async function start(job: "ask" | "write", where: Where, count = 0): Promise<ChildProcess> {
-  const given = [job, JSON.stringify(where), String(count)];
-  const child = fork(new URL("./test-asker.ts", import.meta.url), given, { execArgv: [] });
+interface Given {
+  readonly leaseMs?: number;
+  /** How far its wall clock is ahead of that of this machine. */
+  readonly aheadMs?: number;
+}
+
+async function start(
+  job: "ask" | "claim" | "write",
+  where: Where,
+  count = 0,
+  { aheadMs, ...options }: Given = {},
+): Promise<ChildProcess> {
+  const given = [job, JSON.stringify({ ...where, ...options }), String(count)];
+  const env = { ...process.env };
+  if (aheadMs !== undefined)
+    writeFileSync((env["TEST_WALL_CLOCK_FILE"] = join(clocks, String(aheadMs))), String(aheadMs));
+  const child = fork(new URL("./test-asker.ts", import.meta.url), given, {
+    execArgv: aheadMs === undefined ? [] : ["--import", wallClock],
+    env,
+  });
   children.push(child);
   await once(child, "message");
   return child;
@@ -28,6 +52,12 @@ async function kill(child: ChildProcess): Promise<void> {
   await once(child, "exit");
 }
 
+async function told(child: ChildProcess): Promise<Told> {
+  child.send("go");
+  const [message] = (await once(child, "message")) as [Told];
+  return message;
+}
+
 describe.each(kinds)("several processes and $name", (kind) => {
   const { place } = usePlaces(kind);
   const run = it.skipIf(kind.missing !== undefined);
@@ -37,12 +67,30 @@ describe.each(kinds)("several processes and $name", (kind) => {
     const askers = await Promise.all(Array.from({ length: 5 }, () => start("ask", where, 10)));
     const answers = await Promise.all(
       askers.map(async (asker) => {
-        asker.send("go");
-        const [told] = (await once(asker, "message")) as [Told];
-        return told.kind === "answers" ? told.answers : [];
+        const said = await told(asker);
+        return said.kind === "answers" ? said.answers : [];
       }),
     );
     expect(answers.flat().toSorted()).toEqual(["compute", ...Array.from({ length: 49 }, () => "hit")]);
+  });
+
+  run("processes whose wall clocks differ agree on who computes, and for how long", { timeout: 120_000 }, async () => {
+    const { where } = place();
+    const hourMs = 3_600_000;
+    const holder = await start("claim", where, 0, { leaseMs: 60_000, aheadMs: hourMs });
+    expect(await told(holder)).toEqual({ kind: "found", status: "compute" });
+    const others = [
+      await start("claim", where, 0, { leaseMs: 60_000, aheadMs: -hourMs }),
+      await start("claim", where, 0, { leaseMs: 60_000, aheadMs: 24 * hourMs }),
+    ];
+    for (const other of others) expect(await told(other)).toEqual({ kind: "found", status: "wait" });
+
+    const short = place().where;
+    const lost = await start("claim", short, 0, { leaseMs: 2000, aheadMs: hourMs });
+    expect(await told(lost)).toEqual({ kind: "found", status: "compute" });
+    await kill(lost);
+    const next = await start("claim", short, 20_000, { leaseMs: 2000, aheadMs: -hourMs });
+    expect(await told(next)).toEqual({ kind: "found", status: "compute" });
   });
 
   run(
@@ -54,8 +102,8 @@ describe.each(kinds)("several processes and $name", (kind) => {
       const writers = await Promise.all([start("write", where), start("write", where)]);
       const done = Promise.withResolvers<void>();
       for (const writer of writers) {
-        writer.on("message", (told: Told) => {
-          if (told.kind === "stored") stored.push(told.id);
+        writer.on("message", (said: Told) => {
+          if (said.kind === "stored") stored.push(said.id);
           if (stored.length >= 12) done.resolve();
         });
         writer.send("go");

@@ -1,7 +1,7 @@
 /** What the statements of the store have in common: rows as its words, counts, and word of each change. */
-import type { Question, TaskType } from "./question.ts";
+import type { TaskType } from "./question.ts";
 import { all, get, type Row, type Value, type Work } from "./sql.ts";
-import type { Change, Lease, Summary } from "./store.ts";
+import type { Change, Summary } from "./store.ts";
 
 export const columns = [
   "id",
@@ -25,11 +25,6 @@ export const removed = "number, id, bytes, place, results.key";
 
 /** So many changes are remembered. */
 const maxChanges = 10_000;
-
-export function* leaseOf(key: Uint8Array): Work<Lease | undefined> {
-  const row = yield* get("select * from leases where key = ?", key);
-  return row && toLease(row);
-}
 
 export function* announce(kind: Change["kind"], id: string): Work<void> {
   const row = yield* get("insert into changes (kind, id) values (?, ?) returning seq", kind, id);
@@ -81,15 +76,5 @@ export function toSummary(row: Row): Summary {
     providers: Number(row["providers"]),
     cost: Number(row["cost"]),
     time: Number(row["time"]),
-  };
-}
-
-export function toLease({ token, until, question, failed, reason }: Row): Lease {
-  return {
-    token: String(token),
-    until: Number(until),
-    question: JSON.parse(String(question)) as Question,
-    ...(failed !== null && { failed: Number(failed) }),
-    ...(reason !== null && { reason: String(reason) }),
   };
 }

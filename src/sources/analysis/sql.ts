@@ -33,6 +33,8 @@ export interface Writing<T> {
 export interface Database {
   /** The time that all agree on who share the database, in milliseconds since the epoch. */
   now(): number;
+  /** Whole milliseconds that measure leases, the same for all who share the database; setting the clock of a machine does not move it. */
+  leaseClockMs(): number;
   /** Resolves once that is known. */
   agree(): Promise<void>;
   /** All that one piece of work reads is of one moment. */

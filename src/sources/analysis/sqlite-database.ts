@@ -41,12 +41,15 @@ const tables = `
 const busyMs = 20;
 const patienceMs = 10_000;
 
-export function createFile(path: string, { now, wait }: Pick<Tools, "now" | "wait">): Database {
+export function createFile(
+  path: string,
+  { now, monotonicMs, wait }: Pick<Tools, "now" | "monotonicMs" | "wait">,
+): Database {
   const closing = new AbortController();
   let open: { readonly database: DatabaseSync; readonly ask: Ask } | undefined;
 
   async function withFile<T>(work: (file: NonNullable<typeof open>) => T): Promise<T> {
-    const untilMs = now() + patienceMs;
+    const untilMs = monotonicMs() + patienceMs;
     for (;;) {
       if (closing.signal.aborted) throw new ResourceError("cancelled", "the house is closing");
       try {
@@ -56,7 +59,7 @@ export function createFile(path: string, { now, wait }: Pick<Tools, "now" | "wai
         }
         return work(open);
       } catch (cause) {
-        if (!isBusy(cause) || now() >= untilMs) throw toStoreError(cause);
+        if (!isBusy(cause) || monotonicMs() >= untilMs) throw toStoreError(cause);
       }
       // Others are not asked for at once by all who wait.
       await wait(5 + Math.random() * 20, closing.signal).catch(() => undefined);
@@ -65,6 +68,8 @@ export function createFile(path: string, { now, wait }: Pick<Tools, "now" | "wai
 
   return {
     now,
+    // A file is shared by the processes of one machine, and so is this clock; it begins anew when the machine starts.
+    leaseClockMs: () => Math.floor(monotonicMs()),
     agree: async () => undefined,
     read: (work) => withFile(({ database, ask }) => within(database, "begin", () => perform(work(), ask))),
     write: (work, { isLasting } = {}) =>

@@ -41,10 +41,11 @@ export interface Event {
 /** That someone computes the answer of a key. */
 export interface Lease {
   readonly token: string;
-  readonly until: number;
+  /** How long it lasts from now on; 0 when it has ended. */
+  readonly leftMs: number;
   readonly question: Question;
-  /** When it was given up, and why. */
-  readonly failed?: number;
+  /** How long ago it was given up, and why. */
+  readonly failedMsAgo?: number;
   readonly reason?: string;
 }
 
@@ -96,9 +97,9 @@ export interface Store {
   ids(prefix: string, limit: number): Promise<readonly string[]>;
 
   /** Taken if no fresh result is there and no one else has it; "taken" is told to one of all who ask, in all processes. */
-  claim(key: Buffer, question: Question, until: number): Promise<Claim>;
+  claim(key: Buffer, question: Question): Promise<Claim>;
   /** Undefined if it ended, and another has it or it was never given for this key. */
-  renew(token: string, key: Buffer, until: number): Promise<Lease | undefined>;
+  renew(token: string, key: Buffer): Promise<Lease | undefined>;
   lease(token: string): Promise<Lease | undefined>;
   /** The lease ends; what was kept before stays. Undefined if the lease is not known, or has failed before. */
   fail(token: string, reason: string): Promise<{ readonly key: string; readonly kept?: Kept } | undefined>;

@@ -34,8 +34,8 @@ describe.each(kinds)("results in $name", (kind) => {
   });
 
   async function open({ at = place(), startMs, ...limits }: Setting = {}) {
-    const { database, asked, advance } = await openAt(at.where, startMs);
-    const store = createStore({ database, maxBytes: 1e9, ...limits });
+    const { database, asked, advance, setWallClock } = await openAt(at.where, startMs);
+    const store = createStore({ database, maxBytes: 1e9, leaseMs: 1000, ...limits });
     opened.push(store);
     await store.agree();
     const { now } = database;
@@ -57,48 +57,75 @@ describe.each(kinds)("results in $name", (kind) => {
         ...more,
       };
     };
-    return { store, asked, advance, now, keeping, at };
+    return { store, asked, advance, setWallClock, now, keeping, at };
   }
 
   const run = it.skipIf(kind.missing !== undefined);
 
   run("one of all who claim a question gets it, until it is kept, failed or ended", async () => {
-    const { store, now, advance, keeping } = await open();
+    const { store, advance, keeping } = await open();
     const question = questionOf("one");
     const key = keyOf(question);
     // Whoever claims it then need not wait for a connection.
     await Promise.all(Array.from({ length: 20 }, () => store.look(key)));
-    const claims = await Promise.all(Array.from({ length: 20 }, () => store.claim(key, question, now() + 1000)));
+    const claims = await Promise.all(Array.from({ length: 20 }, () => store.claim(key, question)));
     const [taken] = claims.flatMap((claim) => (claim.taken ? [claim.taken] : []));
     expect(claims.filter((claim) => claim.taken)).toHaveLength(1);
     expect(claims.filter(({ held }) => held?.token === taken?.token)).toHaveLength(19);
 
     advance(999);
-    expect(await store.renew(taken!.token, key, now() + 1000)).toMatchObject({ until: now() + 1000, question });
-    expect(await store.renew(taken!.token, keyOf(questionOf("two")), now() + 1000)).toBeUndefined();
+    expect(await store.renew(taken!.token, key)).toMatchObject({ leftMs: 1000, question });
+    expect(await store.renew(taken!.token, keyOf(questionOf("two")))).toBeUndefined();
     advance(1000);
-    const { taken: second } = await store.claim(key, question, now() + 1000);
+    const { taken: second } = await store.claim(key, question);
     expect(second?.token).not.toBe(taken?.token);
-    expect(await store.renew(taken!.token, key, now() + 1000)).toBeUndefined();
+    expect(await store.renew(taken!.token, key)).toBeUndefined();
 
     expect(await store.fail(second!.token, "the models\0 are away")).toEqual({ key: key.toString("hex") });
     expect(await store.fail(second!.token, "again")).toBeUndefined();
-    expect(await store.renew(second!.token, key, now() + 1000)).toBeUndefined();
-    const { taken: third } = await store.claim(key, question, now() + 1000);
+    expect(await store.renew(second!.token, key)).toBeUndefined();
+    const { taken: third } = await store.claim(key, question);
     expect((await store.look(key)).lease).toEqual(third);
 
     const summary = await store.keep(keeping(question, { token: third!.token }));
     expect(await store.look(key)).toEqual({ kept: await store.find(summary.id) });
-    expect(await store.claim(key, question, now() + 1000)).toMatchObject({ kept: { id: summary.id } });
+    expect(await store.claim(key, question)).toMatchObject({ kept: { id: summary.id } });
     expect(await store.lease(third!.token)).toBeUndefined();
   });
 
+  run("a lease lasts as long as it is for, however the wall clock is set meanwhile", async () => {
+    const { store, advance, setWallClock } = await open();
+    const question = questionOf("one");
+    const key = keyOf(question);
+    for (const byMs of [-3_600_000, 24 * 3_600_000]) {
+      const { taken } = await store.claim(key, question);
+      setWallClock(byMs);
+      advance(999);
+      expect((await store.claim(key, question)).held).toMatchObject({ token: taken!.token, leftMs: 1 });
+      advance(1);
+      expect((await store.look(key)).lease).toMatchObject({ leftMs: 0 });
+    }
+  });
+
+  run("a lease from before the shared clock began anew, or was set back, is over and takes no room", async () => {
+    const { store, advance, at } = await open();
+    advance(300_000);
+    const [one, other] = [questionOf("one"), questionOf("x".repeat(1500))];
+    expect((await store.claim(keyOf(one), one)).taken).toBeDefined();
+    expect((await store.claim(keyOf(other), other)).taken).toBeDefined();
+    const { store: after } = await open({ at, maxLeaseBytes: 2000 });
+    expect((await after.look(keyOf(one))).lease).toMatchObject({ leftMs: 0 });
+    expect((await after.claim(keyOf(one), one)).taken).toBeDefined();
+    expect((await after.claim(keyOf(other), other)).taken).toBeDefined();
+    expect((await after.claim(keyOf(one), one)).held).toBeDefined();
+  });
+
   run("what is being computed is bounded, and what has ended makes room", async () => {
-    const { store, now, advance } = await open({ maxLeaseBytes: 4000 });
+    const { store, advance } = await open({ maxLeaseBytes: 4000 });
     const long = "x".repeat(1000);
     const claim = (name: string) => {
       const question = questionOf(`${name} ${long}`);
-      return store.claim(keyOf(question), question, now() + 1000);
+      return store.claim(keyOf(question), question);
     };
     for (const name of ["a", "b", "c"]) expect((await claim(name)).taken).toBeDefined();
     const { details } = await refusal(claim("d"), ["busy"], "one too many");

@@ -1,4 +1,5 @@
-/** A process of the tests that shares a database of results with others: it asks, or it writes until it is killed. */
+/** A process of the tests that shares a database of results with others: it asks, claims a question, or writes until it is killed. */
+import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import { wait } from "../../lib/wait.ts";
 import type { Tools } from "../../source.ts";
 import definition from "../analysis.ts";
@@ -6,11 +7,12 @@ import { optionsFor, question, resultOf } from "./test-results.ts";
 
 export type Told =
   | { readonly kind: "ready" }
+  | { readonly kind: "found"; readonly status: string }
   | { readonly kind: "answers"; readonly answers: readonly string[] }
   | { readonly kind: "stored"; readonly id: string };
 
 const [, , job, where = "{}", count = "10"] = process.argv;
-const tools: Tools = { now: Date.now, wait, log: () => undefined };
+const tools: Tools = { now: () => Date.now(), monotonicMs, wait, log: () => undefined };
 const source = await definition.open(optionsFor(JSON.parse(where)), tools);
 const call = { caller: { id: "asker" }, signal: new AbortController().signal };
 const tell = (told: Told) => void process.send?.(told);
@@ -28,6 +30,9 @@ process.once("message", async () => {
     tell({ kind: "answers", answers: await Promise.all(Array.from({ length: Number(count) }, ask)) });
     await source.close?.();
     process.disconnect();
+  } else if (job === "claim") {
+    const found = await find?.run({ ...question, claim: true, acceptStale: false, waitMs: Number(count) }, call);
+    tell({ kind: "found", status: String(found?.value["status"]) });
   } else
     for (let written = 0; ; written += 1) {
       const content = `${written} ${"long ".repeat(2000)}`;

@@ -39,6 +39,7 @@ function furnish({ path = temporaryFile(), options = {}, others = [], policy = o
   const store = createStore({
     database: createFile(path, tools),
     maxBytes: checked.maxBytes,
+    leaseMs: checked.leaseMs,
     ...(placeOf && { placeOf }),
   });
   const source = openAnalysis(checked, tools, store);

@@ -97,13 +97,17 @@ export interface Opened {
   /** What was asked of it. */
   readonly asked: Statement[];
   advance(ms: number): void;
+  /** Sets the wall clock forward, or back where this is negative. */
+  setWallClock(byMs: number): void;
 }
 
 /** Time stands still between moves; waits are real. */
 export async function openAt(where: Where, startMs = 1_700_000_000_000): Promise<Opened> {
-  let nowMs = startMs;
+  let passedMs = 0;
+  let wallMs = startMs;
   const tools: Tools = {
-    now: () => nowMs,
+    now: () => wallMs + passedMs,
+    monotonicMs: () => 1_000_000 + passedMs,
     wait,
     log: () => undefined,
   };
@@ -111,7 +115,8 @@ export async function openAt(where: Where, startMs = 1_700_000_000_000): Promise
   const asked: Statement[] = [];
   return {
     asked,
-    advance: (ms) => void (nowMs += ms),
+    advance: (ms) => void (passedMs += ms),
+    setWallClock: (byMs) => void (wallMs += byMs),
     database: {
       ...database,
       read: (work) =>

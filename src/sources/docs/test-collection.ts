@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { setTimeout } from "node:timers/promises";
 import { afterEach } from "vitest";
+import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import { z } from "zod";
 import type { Source } from "../../source.ts";
 import docs from "../docs.ts";
@@ -42,6 +43,7 @@ export function useCollection(): TestCollection {
       logged.length = 0;
       const source = await docs.open(docs.options(z).parse({ root: folder.root, ...options }), {
         now: Date.now,
+        monotonicMs,
         wait: (ms, signal) => setTimeout(ms, undefined, { signal, ref: false }),
         log: (_, message) => logged.push(message),
       });

@@ -1,6 +1,7 @@
 /** The text of documents, taken out in threads of their own: a document that eats time or memory costs its own thread, no more. */
 import { type ErrorKind, quote, ResourceError } from "../../errors.ts";
 import { documentTypes } from "../../lib/documents/document-types.ts";
+import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import {
   createThread,
   type DocumentAsk,
@@ -72,7 +73,7 @@ export function createExtract({
 
   function keep(version: string, outcome: Outcome): void {
     drop(version);
-    kept.set(version, { outcome, untilMs: isFailure(outcome) ? Date.now() + failureMs : Infinity });
+    kept.set(version, { outcome, untilMs: isFailure(outcome) ? monotonicMs() + failureMs : Infinity });
     keptBytes += costOf(outcome);
     for (const oldest of kept.keys()) {
       if (keptBytes <= maxKeptBytes) return;
@@ -91,7 +92,7 @@ export function createExtract({
   function find(version: string | undefined): Outcome | undefined {
     const known = version === undefined ? undefined : kept.get(version);
     if (version === undefined || known === undefined) return undefined;
-    if (known.untilMs < Date.now()) return void drop(version);
+    if (known.untilMs < monotonicMs()) return void drop(version);
     kept.delete(version);
     kept.set(version, known);
     return known.outcome;

@@ -1,5 +1,6 @@
 /** Ignore files as they were last read, and read again only when they have changed. */
 import type { BigIntStats } from "node:fs";
+import { fileClockMs } from "../../lib/file-clock-ms.ts";
 import { kindOf } from "./disk.ts";
 import type { Disk } from "./disk.ts";
 import { parseRules } from "./ignore-rules.ts";
@@ -56,7 +57,7 @@ export function createIgnoreFiles(disk: Disk, say: (message: string, path: strin
     const rules = parse(bytes.toString("latin1"));
     if (Number(stats.size) > maxBytes) say("an ignore file is too large, so only its first 512 KiB count", path);
     else if (rules.leftOut > 0) say("an ignore file has too many rules, so the last ones do not count", path);
-    const isSettled = Date.now() - Number(stats.ctimeMs) > disk.settleMs;
+    const isSettled = fileClockMs() - Number(stats.ctimeMs) > disk.settleMs;
     return { state: isSettled ? stats : undefined, rules };
   }
 

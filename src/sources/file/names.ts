@@ -1,6 +1,7 @@
 /** The served names of a folder in address order, kept for folders so large that reading them again would be felt. */
 import type { BigIntStats } from "node:fs";
 import { createTimeSlices } from "../../lib/time-slices.ts";
+import { fileClockMs } from "../../lib/file-clock-ms.ts";
 import type { Place } from "./confine.ts";
 import type { Disk } from "./disk.ts";
 import { asFile, asFolder } from "./folder-rules.ts";
@@ -74,7 +75,7 @@ export function createNames(disk: Disk, serving: Serving): Names {
   function* read(place: Place): Steps<FolderNames> {
     const { stats, handle } = place;
     // Its own stamp is older than the reading: what changes meanwhile gives the folder another.
-    const isSettled = Date.now() - Number(stats.ctimeMs) > disk.settleMs + 30;
+    const isSettled = fileClockMs() - Number(stats.ctimeMs) > disk.settleMs + 30;
     const all = yield* disk.names(handle, Number(stats.size));
     const rules = yield* serving.rulesAmong(place, all);
     if (!rules) return nothing;

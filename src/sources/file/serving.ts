@@ -1,6 +1,7 @@
 /** Which paths below a folder are served: one rule for every door, read live from the ignore files on the way. */
 import type { BigIntStats } from "node:fs";
 import { basename } from "node:path";
+import { fileClockMs } from "../../lib/file-clock-ms.ts";
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import { kindOf } from "./disk.ts";
 import type { Disk } from "./disk.ts";
@@ -224,7 +225,7 @@ export function createServing(options: ServingOptions): Serving {
     const isRepository = repository !== undefined;
     const rules = own.length === 0 ? before : add(before, own, isRepository);
     // Whatever changes now gives the folder another stamp only if its last one is old enough.
-    const isSettled = Date.now() - Number(stats.ctimeMs) > disk.settleMs + 30;
+    const isSettled = fileClockMs() - Number(stats.ctimeMs) > disk.settleMs + 30;
     const { dev, ino, mtimeNs, ctimeNs } = stats;
     const state = isSettled ? { dev, ino, mtimeNs, ctimeNs } : undefined;
     keep(path, { state, above: before, rules, files: own, isRepository, checkedMs: nowMs });

@@ -4,6 +4,7 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, vi } from "vitest";
+import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import { z } from "zod";
 import type { Call } from "../../resources.ts";
 import type { Source } from "../../source.ts";
@@ -79,6 +80,7 @@ export function useFolder(): TestFolder {
     async open(options = {}) {
       const source = await file.open(file.options(z).parse({ root: folder.root, ...options }), {
         now: Date.now,
+        monotonicMs,
         wait: () => Promise.reject(new Error("no source of files waits")),
         log: (_, message) => logged.push(message),
       });

@@ -1,6 +1,7 @@
 /** All files below a folder in address order, a page at a time: only the folders on the way to the current file are held. */
 import type { Stats } from "node:fs";
 import { ResourceError } from "../../errors.ts";
+import { fileClockMs } from "../../lib/file-clock-ms.ts";
 import { directoryType } from "../../resources.ts";
 import type { Page } from "../../resources.ts";
 import type { Entry } from "../../source.ts";
@@ -111,7 +112,7 @@ export function createWalk(options: WalkOptions): Walk {
   }
 
   function entry(path: string, { kind, stats, direct, path: real }: Place): Entry {
-    const found = describe(kind, path, nameOf(path), factsOf(stats), Date.now());
+    const found = describe(kind, path, nameOf(path), factsOf(stats), fileClockMs());
     return direct ? found : { ...found, reveals: { path: real } };
   }
 
@@ -219,7 +220,7 @@ export function createWalk(options: WalkOptions): Walk {
 
   /** Looks at the next names of a frame; false when there are none. */
   function* lookOn(frame: Frame, wanted: number, page: PageState): Steps<boolean> {
-    const began = Date.now();
+    const began = fileClockMs();
     const found = yield* confine.visit(frame.path, function* (place) {
       if (place.kind !== "folder" || (page.deep && !place.direct)) return false;
       if (!frame.names) {

@@ -1,5 +1,6 @@
 /** What is on the disk, as the watch compares it: what is served at a path, which folder stands there, what a change would alter. */
 import type { BigIntStats } from "node:fs";
+import { fileClockMs } from "../../lib/file-clock-ms.ts";
 import type { Confine, Place } from "./confine.ts";
 import { isNothing, isRefusal, kindOf } from "./disk.ts";
 import type { Disk, Kind } from "./disk.ts";
@@ -56,7 +57,7 @@ export function createWatchLook(confine: Confine, disk: Disk): WatchLook {
 
     signature(path) {
       const stats = lstat(path);
-      if (!stats || Date.now() - Number(stats.ctimeMs) < disk.settleMs) return 0;
+      if (!stats || fileClockMs() - Number(stats.ctimeMs) < disk.settleMs) return 0;
       const { ino, size, mtimeNs, ctimeNs } = stats;
       const mixed = ((ino * 31n + size) * 0x9e3779b97f4a7c15n + mtimeNs) * 0xd1342543de82ef95n + ctimeNs;
       return Number(BigInt.asUintN(64, mixed) >> 11n) || 1;

@@ -44,10 +44,10 @@ const mostWaits = 7;
 export async function patiently<T>(
   work: () => Promise<T>,
   { patienceMs, trouble }: Patience,
-  tools: Pick<Tools, "now" | "wait">,
+  tools: Pick<Tools, "monotonicMs" | "wait">,
   signal: AbortSignal,
 ): Promise<T> {
-  const begunMs = tools.now();
+  const begunMs = tools.monotonicMs();
   for (let waits = 0; ; waits += 1) {
     try {
       const done = await work();
@@ -61,7 +61,7 @@ export async function patiently<T>(
       const asked = Number(cause.details?.["retryAfterMs"] ?? 0);
       const ladderMs = Math.min(firstMs * 2 ** waits, longestMs);
       const waitMs = Math.round(Math.max(asked, ladderMs * (0.75 + Math.random() / 2)));
-      if (waits >= mostWaits || tools.now() + waitMs - begunMs > patienceMs) throw later(cause, waitMs);
+      if (waits >= mostWaits || tools.monotonicMs() + waitMs - begunMs > patienceMs) throw later(cause, waitMs);
       if (waits >= fewWaits) trouble?.tell(later(cause, waitMs));
       await pause(waitMs, tools, signal);
     }

@@ -100,8 +100,8 @@ export function createDriveSource(
     const id = path.split("/").slice(1).at(-1);
     if (id === undefined) return true;
     // Where no one lists and no one watches, who may read what would not be looked at again: it is now, for whoever asks next.
-    if (!(tools.now() - judgedMs < pollMs)) {
-      judgedMs = tools.now();
+    if (!(tools.monotonicMs() - judgedMs < pollMs)) {
+      judgedMs = tools.monotonicMs();
       fresh(closing.signal).catch(() => undefined);
     }
     const row = ledger.known(id);

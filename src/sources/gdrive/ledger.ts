@@ -30,9 +30,9 @@ export interface Batch {
 export interface Ledger {
   readonly logs: readonly Log[];
   /** Begins to look at all files of a log anew. Gives the number of the look; undefined while another is at it. */
-  beginLook(log: string, token: string, holder: string, nowMs: number): number | undefined;
+  beginLook(log: string, token: string, holder: string, monotonicMs: number): number | undefined;
   /** One page of a look. False when the look is no longer the one that counts. */
-  look(look: number, batch: Batch, holder: string, nowMs: number): boolean;
+  look(look: number, batch: Batch, holder: string, monotonicMs: number): boolean;
   /** What the look did not find is gone, and changes are followed from the token that it began with. */
   endLook(look: number, log: string): boolean;
   /** Lets go of a look that failed. */
@@ -234,7 +234,9 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
     beginLook: (name, token, holder, nowMs) =>
       together(() => {
         const before = logOf(name);
-        const isHeld = before?.["holder"] !== null && Number(before?.["until"] ?? 0) > nowMs;
+        const leftMs = Number(before?.["until"] ?? 0) - nowMs;
+        // The processes of a machine share the clock since its start; what ends later than it can was begun before the last start.
+        const isHeld = before?.["holder"] !== null && leftMs > 0 && leftMs <= leaseMs;
         if (before && isHeld && before["holder"] !== holder && isAlive(String(before["holder"]))) return undefined;
         const look = Number(noteOf("look") ?? 0) + 1;
         setNote("look", String(look));

@@ -46,6 +46,7 @@ function createWorld(): Tools {
   };
   return {
     now: () => nowMs,
+    monotonicMs: () => nowMs,
     wait: (ms, signal) =>
       new Promise((resolve, reject) => {
         const wait = {

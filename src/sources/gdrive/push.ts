@@ -30,19 +30,26 @@ const closeMs = 5000;
 export async function push(options: PushOptions, call: () => void, signal: AbortSignal): Promise<void> {
   const { api, ledger, tools } = options;
   const token = randomBytes(32).toString("base64url");
-  const channels = new Map<string, OpenChannel>();
+  const channels = new Map<string, OpenChannel & { readonly dueMs: number }>();
   let door: Server | undefined;
   let isSaid = false;
+
+  /** By both clocks: one may have been set back, the other stands still while the machine sleeps. */
+  function isDue({ dueMs, expiresMs }: { readonly dueMs: number; readonly expiresMs: number }): boolean {
+    return tools.monotonicMs() >= dueMs || expiresMs - tools.now() <= marginMs;
+  }
 
   /** A log that gets none does not keep the others from theirs. */
   async function openChannels(): Promise<void> {
     let failure: { readonly cause: unknown } | undefined;
     for (const { name, token: from, isListed } of ledger.logs) {
       const before = channels.get(name);
-      if (!isListed || (before && before.expiresMs - tools.now() > marginMs)) continue;
+      if (!isListed || (before && !isDue(before))) continue;
       const channel = { id: randomUUID(), token, address: options.url, expiresMs: tools.now() + channelMs };
       try {
-        channels.set(name, await api.openChannel(name, from, channel, signal));
+        const opened = await api.openChannel(name, from, channel, signal);
+        const leftMs = opened.expiresMs - tools.now();
+        channels.set(name, { ...opened, dueMs: tools.monotonicMs() + leftMs - marginMs });
         if (before) await api.closeChannel(before, signal).catch(() => undefined);
       } catch (cause) {
         failure ??= { cause };

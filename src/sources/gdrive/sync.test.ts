@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createClock } from "../../testing/clock.ts";
@@ -40,6 +40,34 @@ describe("following", () => {
     ]);
     expect(ledger.seq).toBe(seq);
     ledger.close();
+  });
+
+  it("does not take what was done before the clock was set back for fresh", async () => {
+    const { tools, setWallClock } = createClock();
+    fake.put("a", { content: "1", name: "a" });
+    const ledger = await openFresh();
+    const sync = drive.sync(ledger, { tools });
+    await sync.now(signal);
+    fake.put("b", { content: "1", name: "b" });
+    await sync.within(60_000, signal);
+    expect(Object.keys(known(ledger))).toEqual(["a"]);
+    setWallClock(-3_600_000);
+    await sync.within(60_000, signal);
+    expect(Object.keys(known(ledger))).toEqual(["a", "b"]);
+    ledger.close();
+  });
+
+  it("holds a look by the clock that processes share, for two minutes at most", async () => {
+    const [one, other] = [await openKept(), await openKept()];
+    const [mine, theirs] = [`${process.pid} ${hostname()} 1`, `${process.pid} ${hostname()} 2`];
+    const atMs = 5_000_000;
+    expect(one.beginLook("", "token", mine, atMs)).toBeDefined();
+    expect(other.beginLook("", "token", theirs, atMs + 119_999)).toBeUndefined();
+    // The machine was started anew: its clock began anew, and no process of before is left.
+    expect(other.beginLook("", "token", theirs, 1000)).toBeDefined();
+    expect(one.beginLook("", "token", mine, 121_000)).toBeDefined();
+    one.close();
+    other.close();
   });
 
   it("is one question for all who ask meanwhile", async () => {

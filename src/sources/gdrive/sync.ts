@@ -96,6 +96,12 @@ export function createSync(options: SyncOptions): Sync {
     ledger.setNote("synced", String(tools.now()));
   }
 
+  /** Whether this was noted less than so long ago, by any process. A time that is yet to come is of a clock that was set back. */
+  function wasWithin(maxAgeMs: number, note: "synced" | "linked"): boolean {
+    const ageMs = tools.now() - Number(ledger.note(note) ?? Number.NaN);
+    return ageMs >= 0 && ageMs < maxAgeMs;
+  }
+
   async function bringUp(name: string): Promise<void> {
     for (let disturbed = 0; disturbed < maxDisturbed;) {
       const log = ledger.logs.find((each) => each.name === name);
@@ -122,12 +128,12 @@ export function createSync(options: SyncOptions): Sync {
   /** The token is had first: what changes during the look is followed afterwards. */
   async function lookAround(name: string, token: string | undefined): Promise<void> {
     const from = token ?? (await api.startToken(name, signal));
-    const look = ledger.beginLook(name, from, holder, tools.now());
+    const look = ledger.beginLook(name, from, holder, Math.floor(tools.monotonicMs()));
     // Someone else is at it, in this house or another.
     if (look === undefined) return pause(lookWaitMs, tools, signal);
     try {
       const top = await topOf(name);
-      if (!ledger.look(look, { log: name, files: top }, holder, tools.now())) return;
+      if (!ledger.look(look, { log: name, files: top }, holder, Math.floor(tools.monotonicMs()))) return;
       if (!(await lookFor(name, look, everything)))
         for (const q of narrower)
           if (!(await lookFor(name, look, q)))
@@ -151,7 +157,7 @@ export function createSync(options: SyncOptions): Sync {
       );
       if (page.isIncomplete) return false;
       const files = await withReaders(page.files.flatMap((file) => servedIn(name, file) ?? []));
-      if (!ledger.look(look, { log: name, files }, holder, tools.now())) return true;
+      if (!ledger.look(look, { log: name, files }, holder, Math.floor(tools.monotonicMs()))) return true;
       next = page.next;
     } while (next !== undefined);
     return true;
@@ -215,7 +221,7 @@ export function createSync(options: SyncOptions): Sync {
 
   /** Where shortcuts lead, when no log tells of it: what is not known yet and, now and then, what is. */
   async function followTargets(): Promise<void> {
-    const isDue = !(tools.now() - Number(ledger.note("linked") ?? Number.NaN) < linkedMs);
+    const isDue = !wasWithin(linkedMs, "linked");
     const targets = [...ledger.unknownTargets(maxTargets), ...(isDue ? ledger.linkedTargets(maxTargets) : [])];
     const found = await inParallel(targets, atOnce, async (target): Promise<DriveFile> => {
       const file = await unlessGone(api.file(target, signal));
@@ -254,7 +260,7 @@ export function createSync(options: SyncOptions): Sync {
     now: (asking) => until(afresh(), asking),
     async within(maxAgeMs, asking) {
       const isOurs = account !== undefined && ledger.note("account") === account;
-      if (isOurs && tools.now() - Number(ledger.note("synced") ?? Number.NaN) < maxAgeMs) return;
+      if (isOurs && wasWithin(maxAgeMs, "synced")) return;
       const work = running ?? afresh();
       await until(trouble ? trouble.unless(work) : work, asking);
     },

@@ -85,6 +85,7 @@ function createWorld(): { readonly world: Tools; poll(): void } {
     world: {
       ...tools,
       now: () => tools.now() + passedMs,
+      monotonicMs: () => tools.monotonicMs() + passedMs,
       wait: (ms, stop) =>
         ms === pollMs
           ? Promise.race([

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import type { Source, Tools } from "../../source.ts";
 import git from "../git.ts";
 
@@ -45,6 +46,7 @@ export function testRepository(
   const logged: unknown[] = [];
   const tools: Tools = {
     now: Date.now,
+    monotonicMs,
     wait: async (_ms, signal) => signal.throwIfAborted(),
     log: (...said) => void logged.push(said),
   };

@@ -39,7 +39,7 @@ interface Known {
   readonly isTold: boolean;
 }
 
-export function createCatalogue(api: Api, now: () => number, closing: AbortSignal): Catalogue {
+export function createCatalogue(api: Api, monotonicMs: () => number, closing: AbortSignal): Catalogue {
   let known: Known | undefined;
   let loading: Promise<Known> | undefined;
 
@@ -62,7 +62,7 @@ export function createCatalogue(api: Api, now: () => number, closing: AbortSigna
       .sort(compareAddresses);
     const said = isRecord(told?.data) ? told.data : {};
     known = {
-      atMs: now(),
+      atMs: monotonicMs(),
       metrics: new Map(names.map((name) => [name, describe(name, said)])),
       isTold: told !== undefined,
     };
@@ -70,7 +70,7 @@ export function createCatalogue(api: Api, now: () => number, closing: AbortSigna
   }
 
   async function metrics(olderMs: number, signal: AbortSignal): Promise<Known["metrics"]> {
-    if (known && now() - known.atMs < olderMs) return known.metrics;
+    if (known && monotonicMs() - known.atMs < olderMs) return known.metrics;
     const loaded = await unlessAborted(load(), signal);
     return loaded.metrics;
   }

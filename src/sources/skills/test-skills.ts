@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, vi } from "vitest";
+import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import { z } from "zod";
 import type { Call } from "../../resources.ts";
 import type { Source, Tools } from "../../source.ts";
@@ -41,6 +42,7 @@ export function useSkills(): TestSkills {
   const logged: string[] = [];
   const tools: Tools = {
     now: Date.now,
+    monotonicMs,
     wait: (ms, signal) => setTimeout(ms, undefined, { signal }),
     log: (_level, message, facts) => logged.push(`${message} ${JSON.stringify(facts)}`),
   };

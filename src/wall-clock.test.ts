@@ -1,0 +1,55 @@
+/**
+ * The wall clock may be set back or forward at any time. Time limits, delays, leases and ages are measured with the monotonic clock; the
+ * wall clock is for what is shown or stored, in the files that are named here.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join, sep } from "node:path";
+import { expect, it } from "vitest";
+
+const allowed: Readonly<Record<string, string>> = {
+  "lib/file-clock-ms.ts": "compared with the times that the system stamps files with",
+  "server/tools.ts": "hands the clock to those below",
+  "server/discretion.ts": "hands the clock on",
+  "server/status-register.ts": "shown: when a client was last seen",
+  "server/house-status.ts": "shown: when a mount was checked",
+  "server/house-index.ts": "compared with the time that a file was written",
+  "server/sets/house-sets.ts": "compared with the time that a file was written",
+  "config/hosts/settings.ts": "part of the name of a copy",
+  "search/query.ts": "what a query calls a week ago",
+  "search/find-passages.ts": "compared with the time that a resource was modified",
+  "cli/reading/filters.ts": "what a command line calls yesterday",
+  "cli/commands/watch.ts": "shown: when a change was heard of",
+  "picker/create-treeing.ts": "shown: when a resource changed",
+  "picker/create-previewing.ts": "shown: when a resource changed",
+  "picker/create-searching.ts": "compared with the time that a resource was modified",
+  "picker/state-page.tsx": "shown: how long ago something was",
+  "picker/app.tsx": "shown: how long ago something was",
+  "sources/gcs.ts": "part of a signature that the server checks",
+  "sources/s3.ts": "compared with the time that credentials expire, as the server said",
+  "sources/metrics.ts": "the end of a range of time that is asked for",
+  "sources/metrics/watch.ts": "the moment that is asked for",
+  "sources/gdrive/push.ts":
+    "compared with the time that a channel expires, as Drive said; the monotonic clock decides as well",
+  "sources/gdrive/sync.ts": "stored: when the ledger was last brought up to date, for other processes",
+  "sources/gdrive/drive-source.ts": "compared with the time that a permission expires, as Drive said",
+  "sources/metrics/complete.ts": "the moment that is asked for",
+  "sources/analysis.ts": "shown: whether a result has expired",
+  "sources/analysis/create-store.ts": "stored: when results were made, and when they expire",
+  "sources/analysis/flight.ts": "compared with the time that a result expires, which is stored",
+  "sources/analysis/sqlite-database.ts": "stored: when results were made, and when they expire",
+  "sources/analysis/watch.ts": "compared with the time that a result expires, which is stored",
+  "sources/analysis/desk.ts": "shown: when a result expires",
+  "sources/analysis/reading.ts": "shown: when a result expires",
+};
+
+const wallClock = /\bDate\.now\b|\bnew Date\(\)|\btools\.now\b|\bTools\["now"\]|\{ now\b/;
+/** Tests, what only tests need, and the fakes of other people's servers. */
+const ofTests = /(?:\.test|(?:^|\/)test-[^/]*)\.tsx?$|^testing\//;
+
+it("the wall clock is read only for what is shown or stored", () => {
+  const found = readdirSync(import.meta.dirname, { recursive: true, encoding: "utf8" })
+    .map((name) => name.split(sep).join("/"))
+    .filter((name) => /\.tsx?$/.test(name) && !ofTests.test(name))
+    .filter((name) => wallClock.test(readFileSync(join(import.meta.dirname, name), "utf8")));
+  expect(found.toSorted()).toEqual(Object.keys(allowed).toSorted());
+});
