@@ -12,7 +12,7 @@ export type GlobPart =
 export type Ranges = readonly (readonly [first: number, last: number])[];
 
 /** Far more than anyone writes by hand, and few enough to follow them by recursion. */
-const maxDepth = 50;
+const maxDepth = 20;
 
 type Token = GlobPart | { readonly kind: "open" } | { readonly kind: "comma" } | { readonly kind: "close" };
 

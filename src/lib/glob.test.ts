@@ -71,14 +71,14 @@ describe("a pattern", () => {
   });
 
   it("stands for any number of others", () => {
-    const pattern = createGlob(`${"{a,b}".repeat(160)}{${"{c,".repeat(40)}d${"}".repeat(40)},e}`);
+    const pattern = createGlob(`${"{a,b}".repeat(160)}{${"{c,".repeat(18)}d${"}".repeat(18)},e}`);
     expect(["c", "d", "e"].filter((end) => !pattern.matches("ab".repeat(80) + end))).toEqual([]);
     expect(pattern.matches(`${"ab".repeat(80)}f`)).toBe(false);
   });
 
   it("that is too long, or nested too deeply, is refused with what to do", () => {
     expect(() => createGlob("*".repeat(5000))).toThrow("at most 1024 characters; use a shorter one, or several");
-    expect(() => createGlob(`${"{a,".repeat(60)}b${"}".repeat(60)}`)).toThrow(GlobError);
+    expect(() => createGlob(`${"{a,".repeat(30)}b${"}".repeat(30)}`)).toThrow(GlobError);
     expect(createGlob("{".repeat(1000)).matches("{".repeat(1000))).toBe(true);
   });
 
