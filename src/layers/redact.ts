@@ -1,8 +1,10 @@
 /** What looks like a secret is masked before anything of it leaves the mount: reads, ranges, lists, hits, suggestions, skills. */
 import { ResourceError } from "../errors.ts";
 import { type Asked, type Layer, type Operation, wrapSource } from "../layer.ts";
-import { findSecrets, maskLongText, maskSecrets } from "../lib/secrets.ts";
+import { findSecrets } from "../lib/secrets.ts";
+import { createTurns } from "../lib/turns.ts";
 import type { Call, Page } from "../resources.ts";
+import { maskText } from "./mask-text.ts";
 import type { ActionAnswer, Address, Entry, ListAsk, Part, Source, SourceHit, SourceSkill } from "../source.ts";
 
 export interface RedactOptions {
@@ -52,7 +54,7 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
       const part = await cut(whole, at, { maxBytes: maxCutBytes, signal: call.signal });
       if (!part) throw new ResourceError("unexpected", "a range was asked for and none was cut");
       const { "pressmark/range": _range, ...said } = probe.meta ?? {};
-      return [{ ...probe, body: part.body, meta: maskDeep({ ...said, ...part.meta }) }];
+      return [{ ...probe, body: part.body, meta: await maskDeep({ ...said, ...part.meta }) }];
     }
 
     /** All of it, masked; kept for as long as its version is the same. */
@@ -117,11 +119,11 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
      */
     async function checkHit(hit: SourceHit, asked: string, call: Call): Promise<SourceHit | undefined> {
       const { snippet: _snippet, offset: _offset, marks: _marks, lines: _lines, ...found } = hit;
-      const entry = maskEntry(hit.entry);
+      const entry = await maskEntry(hit.entry);
       const { path, query } = entry;
       const parts = await inner.read({ path, ...(query && { query }) }, call).catch(() => []);
       const texts = parts.flatMap(({ body }) => ("text" in body ? [body.text] : []));
-      const clean = await Promise.all(texts.map((text) => maskLongText(text, turn)));
+      const clean = await Promise.all(texts.map((text) => maskText(text)));
       const isPlain = texts.length > 0 && clean.every((text, at) => text === texts[at]);
       if (isPlain) return { ...hit, entry };
       const said = [path, entry.title, entry.name, entry.description, ...clean].join("\n").toLowerCase();
@@ -136,7 +138,7 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
 
     async function list(ask: ListAsk, call: Call): Promise<Page<Entry>> {
       const page = await inner.list(ask, call);
-      return { ...page, items: page.items.map(maskEntry) };
+      return { ...page, items: await maskEach(page.items, maskEntry) };
     }
 
     /** Asked only where the inner source has the ability. */
@@ -148,14 +150,14 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
       stat: async (at, call) => maskEntry(await inner.stat!(at, call)),
       async children(at, ask, call) {
         const page = await inner.children!(at, ask, call);
-        return { ...page, items: page.items.map(maskEntry) };
+        return { ...page, items: await maskEach(page.items, maskEntry) };
       },
       async complete(ask, call) {
         return (await inner.complete!(ask, call)).filter(({ value }) => findSecrets(value).length === 0);
       },
       async skills(ask, call) {
         const page = await inner.skills!(ask, call);
-        return { ...page, items: page.items.map(maskSkill) };
+        return { ...page, items: await maskEach(page.items, maskSkill) };
       },
       skill: async (at, call) => maskSkill(await inner.skill!(at, call)),
     };
@@ -178,7 +180,7 @@ function tooLarge(maxBytes: number, size: number | undefined): ResourceError {
 function acting(ask: Asked): Asked {
   return async (...asked) => {
     const answer = (await ask(...asked)) as ActionAnswer;
-    return { ...answer, value: maskDeep(answer.value) };
+    return { ...answer, value: await maskDeep(answer.value) };
   };
 }
 
@@ -189,8 +191,8 @@ function asText(whole: Part, probe: Part): Part {
 }
 
 /** What is read is another than what is there, and so its digests would be. */
-function maskSkill(skill: SourceSkill): SourceSkill {
-  return { ...skill, frontMatter: maskDeep(skill.frontMatter), files: "dynamic" };
+async function maskSkill(skill: SourceSkill): Promise<SourceSkill> {
+  return { ...skill, frontMatter: await maskDeep(skill.frontMatter), files: "dynamic" };
 }
 
 function hasRange({ meta }: Part): boolean {
@@ -216,58 +218,55 @@ function sizeOf({ body }: Part): number {
 }
 
 function maskParts(parts: readonly Part[]): Promise<readonly Part[]> {
-  return Promise.all(parts.map(maskPart));
+  return maskEach(parts, maskPart);
 }
 
 async function maskPart(part: Part): Promise<Part> {
   const { body, mimeType, meta } = part;
-  const said = meta && { meta: maskDeep(meta) };
+  const said = meta && { meta: await maskDeep(meta) };
   if ("text" in body) {
-    const text = mimeType === "text/x-diff" ? maskPieces(body.text) : body.text;
-    const clean = await maskLongText(text, turn);
+    const clean = await maskText(body.text, mimeType === "text/x-diff" ? "maskPatch" : "maskSecrets");
     return clean === body.text ? { ...part, ...said } : { ...part, ...said, body: { text: clean } };
   }
   if (!isReadable(part)) return { ...part, ...said };
   // Text that is broken at one place is text all the same: every byte is a character here, and stays what it is.
   const text = Buffer.from(body.bytes).toString("latin1");
-  const clean = await maskLongText(text, turn);
+  const clean = await maskText(text);
   return clean === text ? { ...part, ...said } : { ...part, ...said, body: { bytes: Buffer.from(clean, "latin1") } };
 }
 
-async function turn(): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve));
-}
-
-/** A patch may show some lines out of the middle of a key: lines that could be such are masked, but for those of certificates. */
-function maskPieces(patch: string): string {
-  let isPublic = false;
-  return patch
-    .split("\n")
-    .map((line) => {
-      if (/-----BEGIN (?:CERTIFICATE|[A-Z ]*PUBLIC KEY)/.test(line)) isPublic = true;
-      else if (/-----(?:BEGIN|END) |^(?:@@|diff )/.test(line)) isPublic = false;
-      return isPublic ? line : line.replace(/^([-+ ][-+> \t]{0,8})[A-Za-z0-9+/]{60,76}={0,2}(?=\s*$)/, "$1[masked]");
-    })
-    .join("\n");
+/** One after the other, and others in between. */
+async function maskEach<T>(all: readonly T[], masked: (one: T) => Promise<T>): Promise<T[]> {
+  const turn = createTurns();
+  const done: T[] = [];
+  for (const one of all) {
+    done.push(await masked(one));
+    await turn();
+  }
+  return done;
 }
 
 /** Its path stays: it is where it is read. */
-function maskEntry(entry: Entry): Entry {
+async function maskEntry(entry: Entry): Promise<Entry> {
   const { title, description, name, meta } = entry;
   return {
     ...entry,
-    ...(title !== undefined && { title: maskSecrets(title).text }),
-    ...(description !== undefined && { description: maskSecrets(description).text }),
-    ...(name !== undefined && { name: maskSecrets(name).text }),
-    ...(meta && { meta: maskDeep(meta) }),
+    ...(title !== undefined && { title: await maskText(title) }),
+    ...(description !== undefined && { description: await maskText(description) }),
+    ...(name !== undefined && { name: await maskText(name) }),
+    ...(meta && { meta: await maskDeep(meta) }),
   };
 }
 
-function maskDeep<T>(value: T, depth = 0): T {
-  if (typeof value === "string") return maskSecrets(value).text as T;
+async function maskDeep<T>(value: T, depth = 0): Promise<T> {
+  if (typeof value === "string") return (await maskText(value)) as T;
   if (typeof value !== "object" || value === null) return value;
   // What lies so deep is not said at all.
   if (depth > 32) return undefined as T;
-  if (Array.isArray(value)) return value.map((each: unknown) => maskDeep(each, depth + 1)) as T;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, maskDeep(each, depth + 1)])) as T;
+  if (Array.isArray(value)) return (await maskEach(value as unknown[], (each) => maskDeep(each, depth + 1))) as T;
+  const entries = await maskEach(Object.entries(value), async ([key, each]): Promise<[string, unknown]> => [
+    key,
+    await maskDeep(each as unknown, depth + 1),
+  ]);
+  return Object.fromEntries(entries) as T;
 }

@@ -29,7 +29,7 @@ export function isRandom(secret: string): boolean {
 
 /** The same, where nothing but a space says that it belongs to the name before it. */
 export function isUnspoken(secret: string): boolean {
-  if (!isRandom(secret) || /^https?:|[_.]\w+\(/.test(secret)) return false;
+  if (!isRandom(secret) || /^https?:|(?<=[_.]\w+)\(/.test(secret)) return false;
   const digits = secret.match(/\d+/g)?.length ?? 0;
   return hasBothCases(secret) || (/^[a-z\d]{16,}$/.test(secret) && digits > 2);
 }
@@ -87,7 +87,11 @@ function isSpoken(value: string): boolean {
   const words = value.split(/[-_./:]+/);
   return (
     words.length > (/[-_]\d{1,4}$/.test(value) ? 1 : 2) &&
-    words.every((each) => /^(?:[A-Za-z]?[a-z]*[aeiouy][a-z]*\d?|v?\d{0,4}|\d{10,14}|[a-z]{1,4})$/.test(each))
+    words.every(
+      (each) =>
+        /^(?:v?\d{0,4}|\d{10,14}|[a-z]{1,4})$/.test(each) ||
+        (/^[A-Za-z]?[a-z]*\d?$/.test(each) && /[aeiouy]/.test(each)),
+    )
   );
 }
 

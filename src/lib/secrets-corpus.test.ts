@@ -1,6 +1,6 @@
 /** How well secrets are told from what looks like them, measured. */
 import { describe, expect, it } from "vitest";
-import { findSecrets, maskLongText, maskSecrets } from "./secrets.ts";
+import { findSecrets, maskSecrets } from "./secrets.ts";
 import { moreLookAlikes } from "./secrets-alike.corpus.ts";
 import { secretsInUse } from "./secrets-in-use.corpus.ts";
 import { lookAlikes, plantedSecrets } from "./secrets.corpus.ts";
@@ -42,23 +42,6 @@ describe("of secrets as their makers make them", () => {
     expect(planted.filter(({ secret }) => masked.includes(secret)).map(({ kind }) => kind)).toEqual([]);
     expect(masked.split("\n")).toHaveLength(text.split("\n").length);
   });
-});
-
-it("a long text is masked as a short one is, wherever it is cut, while others have their turn", async () => {
-  const planted = plantedSecrets(13, 8);
-  const others = lookAlikes(14, 20_000);
-  const text = planted
-    .map((each, at) => {
-      const between = others.slice(at * 17, at * 17 + 17);
-      return `${between.map((other) => other.text).join("\n\n")}\n\n${each.text}\n\n`;
-    })
-    .join("");
-  let turns = 0;
-  const masked = await maskLongText(text, async () => void (turns += 1));
-  expect(text.length).toBeGreaterThan(768 * 1024);
-  expect(turns).toBe(Math.ceil(text.length / (256 * 1024)));
-  expect(masked === maskSecrets(text).text).toBe(true);
-  expect(planted.filter(({ secret }, at) => at % 20 === 0 && masked.includes(secret))).toEqual([]);
 });
 
 describe("of what looks like secrets", () => {

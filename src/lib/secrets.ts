@@ -1,5 +1,6 @@
 /** Finds what looks like a secret in a text: keys with known beginnings, private keys, credentials in URLs, and random values that are called a secret. */
 import { isPlaceholder, isRandom, isUnspoken, isVaried } from "./drawn-by-lot.ts";
+import { findPrivateKeys } from "./private-keys.ts";
 import { places } from "./secret-places.ts";
 import { type Rule, rules } from "./secret-rules.ts";
 
@@ -11,10 +12,9 @@ export interface Secret {
   readonly kind: string;
 }
 
-const privateKey = /-{4,5} ?BEGIN ((?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?) ?-{4,5}/g;
-const privateKeyEnd = /-{4,5} ?END (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}/g;
-/** A key that does not end within so many characters is masked no further. */
-const maxKeyLength = 32_768;
+/** What stands in a secret's place, once in each of its lines. */
+export const mask = "[masked]";
+
 /** No rule fits less. */
 const shortest = 10;
 const maxLooks = 4;
@@ -36,7 +36,10 @@ export function findSecrets(text: string): readonly Secret[] {
 }
 
 function findPlain(text: string): Secret[] {
-  const found = [...findPrivateKeys(text), ...findSecretObjects(text)];
+  const found: Secret[] = [
+    ...findPrivateKeys(text).map((key) => ({ ...key, kind: "a private key" })),
+    ...findSecretObjects(text),
+  ];
   for (const { kind, hint, pattern, must = "varied" } of known) {
     if (!text.includes(hint)) continue;
     pattern.lastIndex = 0;
@@ -96,33 +99,6 @@ function findSecretObjects(text: string): Secret[] {
   return found;
 }
 
-function findPrivateKeys(text: string): Secret[] {
-  if (!text.includes("PRIVATE KEY")) return [];
-  const found: Secret[] = [];
-  const add = (from: number, to: number): void => {
-    // The name of the block in a program or a manual has nothing behind it.
-    if (/[A-Za-z0-9+/=]{16}/.test(text.slice(from, to))) found.push({ from, to, kind: "a private key" });
-  };
-  const ends = [...text.matchAll(privateKeyEnd)].map(({ index }) => index);
-  const whole = new Set<number>();
-  let next = 0;
-  for (const match of text.matchAll(privateKey)) {
-    const from = match.index + match[0].length;
-    while (next < ends.length && (ends[next] as number) < from) next += 1;
-    const end = ends[next] ?? Infinity;
-    const isWhole = end - from <= maxKeyLength;
-    if (isWhole) whole.add(end);
-    add(from, isWhole ? end : from + lengthOfKey(text.slice(from, from + maxKeyLength)));
-  }
-  // The rest of a key whose beginning was cut off.
-  let last = 0;
-  for (const end of ends) {
-    if (!whole.has(end)) add(end - lengthOfTail(text.slice(Math.max(last, end - maxKeyLength), end)), end);
-    last = end;
-  }
-  return found;
-}
-
 /** Where two overlap, they are one, called by what begins first. */
 function united(found: Secret[]): readonly Secret[] {
   found.sort((left, right) => left.from - right.from || right.to - left.to);
@@ -141,21 +117,15 @@ export function maskSecrets(text: string): { readonly text: string; readonly mas
   return { text: withMasks(text, masked), masked };
 }
 
-const sliceLength = 256 * 1024;
-/** Nothing that is found, with all that it is known by, is longer. */
-const longest = 2 * maxKeyLength;
-
-/** The same, with others taking their turn now and then where the text is long. */
-export async function maskLongText(text: string, turn: () => Promise<void>): Promise<string> {
-  if (text.length <= 2 * sliceLength) return maskSecrets(text).text;
-  const found: Secret[] = [];
-  for (let at = 0; at < text.length; at += sliceLength) {
-    const start = Math.max(0, at - longest);
-    for (const { from, to, kind } of findSecrets(text.slice(start, at + sliceLength + longest)))
-      found.push({ from: start + from, to: start + to, kind });
-    await turn();
-  }
-  return withMasks(text, united(found));
+/** The same for a patch, which may show some lines out of the middle of a key: lines that could be such are masked as well. */
+export function maskPatch(patch: string): ReturnType<typeof maskSecrets> {
+  let isPublic = false;
+  const lines = patch.split("\n").map((line) => {
+    if (/-----BEGIN (?:CERTIFICATE|[A-Z ]*PUBLIC KEY)/.test(line)) isPublic = true;
+    else if (/-----(?:BEGIN|END) |^(?:@@|diff )/.test(line)) isPublic = false;
+    return isPublic ? line : line.replace(/^([-+ ][-+> \t]{0,8})[A-Za-z0-9+/]{60,76}={0,2}(?=\s*$)/, `$1${mask}`);
+  });
+  return maskSecrets(lines.join("\n"));
 }
 
 function withMasks(text: string, secrets: readonly Secret[]): string {
@@ -166,34 +136,4 @@ function withMasks(text: string, secrets: readonly Secret[]): string {
     at = to;
   }
   return at === 0 ? text : clean + text.slice(at);
-}
-
-/** What stands in a secret's place, once in each of its lines. */
-export const mask = "[masked]";
-
-const keyLine = /^[-+ >|*#/\t]{0,8}(?:[A-Za-z0-9+/=]{4,128}|[A-Za-z0-9-]{1,40}: [^\n]{0,200})?[ \t]*\r?$/;
-
-/** As far as it goes on as a key does: encoded lines, headers, empty lines; also in a patch, a quotation or a comment. */
-function lengthOfKey(text: string): number {
-  const spelled = /^(?:\\n[A-Za-z0-9+/=]{0,128})*/.exec(text)?.[0].length ?? 0;
-  if (spelled > 0) return spelled;
-  for (let at = 0; at < text.length;) {
-    const feed = text.indexOf("\n", at);
-    const end = feed < 0 ? text.length : feed;
-    if (!keyLine.test(text.slice(at, end))) return at;
-    at = end + 1;
-  }
-  return text.length;
-}
-
-/** The same from its end. */
-function lengthOfTail(text: string): number {
-  const spelled = /(?:[A-Za-z0-9+/=]{0,128}\\n)+$/.exec(text.slice(-4096))?.[0].length ?? 0;
-  if (spelled > 0) return spelled;
-  for (let end = text.length; end > 0;) {
-    const start = text.lastIndexOf("\n", end - 1) + 1;
-    if (!keyLine.test(text.slice(start, end))) return text.length - end;
-    end = start - 1;
-  }
-  return text.length;
 }

@@ -2,11 +2,12 @@
 import { notFound, quote, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { createGlob, GlobError } from "../lib/glob.ts";
+import { createTurns } from "../lib/turns.ts";
 import { directoryType, type Page } from "../resources.ts";
 import { defineSource, pathOf, segmentsOf } from "../source.ts";
 import type { Address, Entry, ListAsk, Part, Source, SourceProblem, Tools } from "../source.ts";
 import { createEffective, type EnvironmentValue } from "./config/effective.ts";
-import { createFacts, withoutSecret } from "./config/facts.ts";
+import { createFacts, type Fact, withoutSecret } from "./config/facts.ts";
 import { type NamedFile, openFiles } from "./config/files.ts";
 import { formatOf, formats, type Format } from "./config/formats.ts";
 import { spellName } from "./config/leaf.ts";
@@ -155,10 +156,12 @@ export function openConfig(
     const [kind = "", ...rest] = segmentsOf(path);
     const file = kind === "file" ? named.find((each) => each.path === path.slice("file/".length)) : undefined;
     if (file) {
-      const leaves = await files.read(file);
-      const values = leaves.map(({ path: keys, value, line }) =>
-        facts.of(spellName(keys), value, { file: file.path, line }),
-      );
+      const values: Fact[] = [];
+      const turn = createTurns();
+      for (const { path: keys, value, line } of await files.read(file)) {
+        values.push(facts.of(spellName(keys), value, { file: file.path, line }));
+        await turn();
+      }
       return json({ file: file.path, format: file.format, values });
     }
     if (path === "effective") return json(await effective(environment()));

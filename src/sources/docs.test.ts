@@ -251,7 +251,7 @@ describe("what is said of a document", () => {
       annotations: { priority: 0.95, audience: ["assistant"] },
       meta: { "pressmark/docs": { rule: "notes/**" } },
     });
-    await refusal(open({ rules: [{ match: "{a,b}".repeat(12) }] }), ["invalid"], "a rule");
+    await refusal(open({ rules: [{ match: `${"{a,".repeat(30)}b${"}".repeat(30)}` }] }), ["invalid"], "a rule");
   });
 
   it("has the time of the last commit, as soon as that is known", async () => {

@@ -1,5 +1,6 @@
 /** Which file or variable decides each value, and which others it overrides. */
 import { ResourceError } from "../../errors.ts";
+import { createTurns } from "../../lib/turns.ts";
 import type { Fact, Facts } from "./facts.ts";
 import type { Files } from "./files.ts";
 import { spellName } from "./leaf.ts";
@@ -37,6 +38,7 @@ export function createEffective({ files, facts, precedence, variables }: Effecti
   return async function effective(environment: readonly EnvironmentValue[]): Promise<Effective> {
     const byName = new Map<string, Fact[]>();
     const broken: { file: string; says: string }[] = [];
+    const turn = createTurns();
     const add = (name: string, fact: Fact): void => {
       const known = byName.get(name);
       if (known) known.push(fact);
@@ -55,6 +57,7 @@ export function createEffective({ files, facts, precedence, variables }: Effecti
           const spelled = spellName(path);
           const name = file.format === "dotenv" ? nameOf(spelled) : spelled;
           add(name, facts.of(name, value, { file: file.path, line }));
+          await turn();
         }
       } catch (cause) {
         if (!(cause instanceof ResourceError)) throw cause;

@@ -34,6 +34,8 @@ const secretWords =
   /secret|passw|passphrase|passcode|pwd|token|credential|(?:api|access|private|signing|encryption|master|license|service|account|shared|storage)[_.-]?key|(?:^|[_.-])key(?:$|[_.-])|key$|auth(?!or)|cookie|session|salt|signature|(?:^|[_.-])(?:pat|sig|pin|otp|mfa|jwt|pem|pfx|dsn|sas)(?:$|[_.-])|bearer|webhook|connection[_.-]?string|private/i;
 
 const maxShown = 4096;
+/** Nothing shorter is taken for a secret, whatever it is called. */
+const shortest = 8;
 
 /** `show` are names, or patterns of them, of values that are shown. */
 export function createFacts(show: readonly string[], key: Uint8Array): Facts {
@@ -52,7 +54,8 @@ export function createFacts(show: readonly string[], key: Uint8Array): Facts {
       const safe = "variable" in source ? { variable: withoutSecret(source.variable) } : source;
       const said = { name: withoutSecret(name), set: isSet, source: safe };
       if (!isSet) return said;
-      const shown = mayShow(name, value) ? shownAs(name, value) : undefined;
+      const isLong = typeof value === "string" && value.length > maxShown;
+      const shown = !isLong && mayShow(name, value) ? shownAs(name, value) : undefined;
       return shown === undefined ? { ...said, fingerprint: fingerprintOf(value, key) } : { ...said, value: shown };
     },
   };
@@ -60,7 +63,8 @@ export function createFacts(show: readonly string[], key: Uint8Array): Facts {
 
 /** Whether a part of it would be taken for a secret if it were called one. */
 function isDrawnByLot(value: string): boolean {
-  return value.split(/[\s"'`,;&]+/).some((part) => findSecrets(`secret="${part}"`).length > 0);
+  const parts = value.split(/[\s"'`,;&]+/).filter((part) => part.length >= shortest);
+  return parts.some((part) => findSecrets(`secret="${part}"`).length > 0);
 }
 
 /** A name as it may be shown: a token may be used as one, and a broken file may make one of a piece of a key. */
@@ -76,7 +80,6 @@ function fingerprintOf(value: Scalar, key: Uint8Array): string {
 /** The value without credentials; undefined where it cannot be told from them. */
 function shownAs(name: string, value: Exclude<Scalar, null>): Scalar | undefined {
   if (typeof value !== "string") return value;
-  if (value.length > maxShown) return undefined;
   const plain = withoutCredentials(value);
   if (plain === undefined || holdsNamedSecret(plain)) return undefined;
   if (findSecrets(plain).length > 0 || findSecrets(`${name}=${plain}`).length > 0) return undefined;

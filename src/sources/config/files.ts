@@ -6,8 +6,9 @@ import { decodeExactly, findEncoding } from "../../lib/text-encoding.ts";
 import { type Confine, createConfine, type Place } from "../file/confine.ts";
 import { createLocalDisk, createRemoteDisk, type Disk, diskKind, isNothing, isRefusal } from "../file/disk.ts";
 import { run, settled, type Steps } from "../file/steps.ts";
-import { type Format, parse } from "./formats.ts";
+import type { Format } from "./formats.ts";
 import { FormatError, type Leaf } from "./leaf.ts";
+import { parseFile } from "./parse-file.ts";
 
 export interface NamedFile {
   /** Below the root, without dots. */
@@ -91,7 +92,7 @@ export function openFiles({ root: configured, files, maxBytes }: FilesOptions): 
       const text = await textOf(file);
       if (text === undefined) throw notFound(`file/${file.path}`);
       try {
-        return await parse(text, file.format);
+        return await parseFile(text, file.format);
       } catch (cause) {
         if (cause instanceof ResourceError) throw cause;
         // Whatever else a parser throws may repeat what it was given.

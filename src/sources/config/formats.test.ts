@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Format, formatOf, formats, parse } from "./formats.ts";
 import { FormatError, spellName } from "./leaf.ts";
+import { parseFile } from "./parse-file.ts";
 import { parseToml } from "./parse-toml.ts";
 
 async function read(text: string, format: Format): Promise<readonly (readonly [string, unknown, number])[]> {
@@ -239,7 +240,7 @@ describe("a file that is broken", () => {
     expect(error.message).not.toContain(planted);
   });
 
-  it("of much YAML keep no one waiting, and no more of it is looked through than a file may hold", async () => {
+  it("of much YAML is read in a thread while others have their turn", async () => {
     let turns = 0;
     let isDone = false;
     const count = (): void => {
@@ -248,11 +249,19 @@ describe("a file that is broken", () => {
     };
     setImmediate(count);
     const lines = Array.from({ length: 8000 }, (_, index) => `setting_${index}: ${index}`);
-    expect(await read(lines.join("\n"), "yaml")).toHaveLength(8000);
-    expect(turns).toBeGreaterThan(10);
+    expect(await parseFile(lines.join("\n"), "yaml")).toHaveLength(8000);
+    isDone = true;
+    expect(turns).toBeGreaterThan(100);
+  });
+
+  it("is told by its line from the thread, too", async () => {
+    const long = `${"# comment\n".repeat(1000)}a: [`;
+    await expect(parseFile(long, "yaml")).rejects.toMatchObject({ name: "FormatError", line: 1001 });
+  });
+
+  it("of more YAML than a file may hold is refused", async () => {
     expect((await complaint("[".repeat(200_000), "yaml")).message).toContain("looked through");
     expect((await complaint("---\n".repeat(3), "yaml")).message).toContain("one document");
-    isDone = true;
   });
 
   it("because of aliases that unfold without end is given up at once", async () => {
@@ -270,6 +279,11 @@ describe("a file that is broken", () => {
     expect((await complaint(many, "yaml")).message).toContain("more than");
     expect((await complaint("a: &a\n  b: *a\n", "yaml")).message).toContain("itself");
     expect((await complaint("a: &a\n  <<: *a\n", "yaml")).message).toContain("itself");
+  });
+
+  it("because a long name holds many values is refused", async () => {
+    const name = "n".repeat(600);
+    expect((await complaint(`{ ${name}: { ${name}: [${"1,".repeat(1000)}] } }`, "yaml")).message).toContain("too long");
   });
 
   it("because it lies too deep is refused in words", async () => {

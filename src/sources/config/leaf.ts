@@ -29,6 +29,7 @@ export interface Leaves {
 /** Aliases make much of little. */
 const maxLeaves = 20_000;
 export const maxDepth = 64;
+/** With all that it lies in: a long name with many values below it would make much of little, too. */
 const maxNameLength = 1000;
 
 export function createLeaves(): Leaves {
@@ -38,11 +39,14 @@ export function createLeaves(): Leaves {
     add(path, value, line) {
       if (all.length >= maxLeaves) throw new FormatError(line, `it holds more than ${maxLeaves} values`);
       if (path.length > maxDepth) throw new FormatError(line, "values lie too deep within each other");
-      if (path.some((each) => typeof each === "string" && each.length > maxNameLength))
-        throw new FormatError(line, "a name is too long");
+      if (lengthOf(path) > maxNameLength) throw new FormatError(line, "a name is too long");
       all.push({ path, value, line });
     },
   };
+}
+
+function lengthOf(path: Leaf["path"]): number {
+  return path.reduce<number>((sum, each) => sum + (typeof each === "string" ? each.length : 1), 0);
 }
 
 /** `server.port`, `hosts[0]`, `["a.b"].c`. */

@@ -7,14 +7,16 @@ function lastOfEach(leaves: readonly Leaf[]): readonly Leaf[] {
 }
 
 const dotenvName = /^[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.-]*)[ \t]*=[ \t]*/;
+/** Of INI: a longer name is none. */
+const maxName = 500;
 const pemStart = /^["']?-----BEGIN [A-Z0-9 ]{1,80}-----/;
 const pemEnd = /-----END [A-Z0-9 ]{1,80}-----/;
 
 /** A key that is written into a value as it is: without this its lines would be taken for names. Undefined where it does not end. */
 function restOfKey(first: string, lines: readonly string[], from: number): readonly string[] | undefined {
   if (pemEnd.test(first)) return [];
-  const end = lines.findIndex((line, at) => at >= from && pemEnd.test(line));
-  return end < 0 ? undefined : lines.slice(from, end + 1);
+  for (let at = from; at < lines.length; at += 1) if (pemEnd.test(lines[at]!)) return lines.slice(from, at + 1);
+  return undefined;
 }
 
 /** `export NAME=value`, in quotes of any kind over several lines; references to other names stay as they are written. */
@@ -47,9 +49,14 @@ export function parseDotenv(text: string): readonly Leaf[] {
       if (!more) throw new FormatError(begun, "a key begins that does not end");
       at += more.length;
       leaves.add([name], [rest, ...more].join("\n"), begun);
-    } else leaves.add([name], rest.replace(/(?:^|[ \t])#.*$/, "").trim(), begun);
+    } else leaves.add([name], before(rest, rest.search(/(?:^|[ \t])#/)).trim(), begun);
   }
   return lastOfEach(leaves.all);
+}
+
+/** Up to there; all of it for -1. */
+function before(text: string, at: number): string {
+  return at < 0 ? text : text.slice(0, at);
 }
 
 /** Where on this line the quote ends, or -1. */
@@ -95,19 +102,20 @@ export function parseIni(text: string): readonly Leaf[] {
       open.value += `\n${body}`;
       continue;
     }
-    const pair = /^([^=:[\]]{1,500}?)[ \t]*[=:][ \t]*(.*)$/.exec(body);
-    if (!pair && !/^[\w.-]{1,200}$/.test(body))
+    const sign = body.search(/[=:[\]]/);
+    const isPair = sign > 0 && sign <= maxName && (body[sign] === "=" || body[sign] === ":");
+    if (!isPair && !/^[\w.-]{1,200}$/.test(body))
       throw new FormatError(number, 'it is no "name = value", and no section');
     close();
-    if (!pair) {
+    if (!isPair) {
       leaves.add([...section, body], true, number);
       continue;
     }
-    const value = pair[2] as string;
+    const value = body.slice(sign + 1).trimStart();
     const more = pemStart.test(value) ? restOfKey(value, lines, at + 1) : [];
     if (!more) throw new FormatError(number, "a key begins that does not end");
     at += more.length;
-    open = { path: [...section, (pair[1] as string).trim()], value: [value, ...more].join("\n"), line: number, indent };
+    open = { path: [...section, body.slice(0, sign).trim()], value: [value, ...more].join("\n"), line: number, indent };
   }
   close();
   return lastOfEach(leaves.all);
@@ -122,7 +130,10 @@ function sectionOf(name: string): readonly string[] {
 function unquoted(value: string): string {
   const found = /^(["'])([\s\S]*)\1$/.exec(value);
   if (found) return found[2] as string;
-  return value.replace(/[ \t][;#][^\n]*$/, "").trim();
+  // A comment behind the value ends with its last line.
+  const last = value.lastIndexOf("\n") + 1;
+  const comment = value.slice(last).search(/[ \t][;#]/);
+  return before(value, comment < 0 ? -1 : last + comment).trim();
 }
 
 /** As Java reads them. */

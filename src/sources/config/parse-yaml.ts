@@ -11,14 +11,13 @@ const sentences: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: "indent with spaces, not with tabs",
 };
 
-/** So many words and marks are looked at, and so many at a time, before others have their turn. */
+/** So many words and marks are looked at. */
 const maxLexemes = 150_000;
-const lexemesATurn = 4000;
 
 export async function parseYaml(text: string): Promise<readonly Leaf[]> {
   const yaml = await import("yaml");
   const lineAt = createLineFinder(text);
-  const tokens = await readTokens(yaml, text, lineAt);
+  const tokens = readTokens(yaml, text, lineAt);
   // Its own look for keys that are there twice compares every key with every other.
   const composer = new yaml.Composer({ prettyErrors: false, logLevel: "silent", uniqueKeys: false });
   const { document, another } = withoutTraces(() => {
@@ -113,12 +112,12 @@ function withoutTraces<T>(work: () => T): T {
   }
 }
 
-/** The text in its grammar, without keeping everyone waiting meanwhile. */
-async function readTokens(
+/** The text in its grammar. */
+function readTokens(
   yaml: typeof import("yaml"),
   text: string,
   lineAt: (offset: number) => number,
-): Promise<readonly CST.Token[]> {
+): readonly CST.Token[] {
   const parser = new yaml.Parser();
   const tokens: CST.Token[] = [];
   let count = 0;
@@ -131,7 +130,6 @@ async function readTokens(
     count += 1;
     at += lexeme.length;
     if (count > maxLexemes) throw new FormatError(lineAt(at), "it holds more than is looked through");
-    if (count % lexemesATurn === 0) await new Promise((resolve) => setImmediate(resolve));
   }
   return [...tokens, ...parser.end()];
 }

@@ -38,8 +38,9 @@ describe("front matter", () => {
     expect(await yaml(`${lines.join("\n")}\ntitle: *u\naudience: *a`)).toEqual({});
     expect(await yaml(`title: ${"[".repeat(15_000)}`)).toEqual({});
     expect(await yaml(`title: ${"{a: ".repeat(4000)}`)).toEqual({});
-    expect(await yaml(`title: x\n${"k: v\n".repeat(50_000)}`), "too long").toEqual({});
-    expect(await yaml(`title: ${"x".repeat(10_000)}`)).toEqual({ title: `${"x".repeat(200)}…` });
+    expect(await yaml(`title: x\n${"- k\n".repeat(50_000)}`), "too long").toEqual({});
+    expect(await yaml(`title: x\n${"k: v\n".repeat(50_000)}`), "other fields").toEqual({ title: "x" });
+    expect(await yaml(`title: ${"x".repeat(1000)}`)).toEqual({ title: `${"x".repeat(200)}…` });
     expect(await yaml("title: |\n  two\n  lines\u001b[31m\n")).toEqual({ title: "two lines [31m" });
     expect(await yaml("__proto__: {title: x}\nconstructor: {lang: ja}\ntitle: own")).toEqual({ title: "own" });
   });

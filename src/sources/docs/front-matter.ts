@@ -12,8 +12,8 @@ export interface SaidOfItself {
   readonly audience?: NonNullable<Annotations["audience"]>;
 }
 
-/** Longer front matter is none. */
-const maxYaml = 16 * 1024;
+/** Longer ones are none: to parse so much takes some hundredths of a second at most. */
+const maxYaml = 2 * 1024;
 const maxTitle = 200;
 
 /** What is not understood counts as not said. */
@@ -25,10 +25,11 @@ export async function readFrontMatter(head: string, format: Format): Promise<Sai
 }
 
 async function ofYaml(text: string): Promise<SaidOfItself> {
-  if (text.length > maxYaml || !/^["']?(?:title|lang|language|priority|audience)\b/m.test(text)) return {};
+  const known = knownFields(text);
+  if (known === "" || known.length > maxYaml) return {};
   const { isMap, isScalar, isSeq, parseDocument } = await import("yaml");
   try {
-    const { contents } = parseDocument(text, { prettyErrors: false, logLevel: "silent", uniqueKeys: false });
+    const { contents } = parseDocument(known, { prettyErrors: false, logLevel: "silent", uniqueKeys: false });
     if (!isMap(contents)) return {};
     // Only what stands here as it is: aliases are not followed, so nothing can unfold.
     return sort((name) => {
@@ -41,6 +42,17 @@ async function ofYaml(text: string): Promise<SaidOfItself> {
     // Nested deeper than the parser can follow.
     return {};
   }
+}
+
+const knownField = /^["']?(?:title|lang|language|priority|audience)["']?[ \t]*:/;
+
+/** The lines of the fields that count, each with what is indented below it: to parse all of it would take its time. */
+function knownFields(text: string): string {
+  let isKnown = false;
+  return text
+    .split("\n")
+    .filter((line) => (isKnown = /^(?:[ \t-]|$)/.test(line) ? isKnown : knownField.test(line)))
+    .join("\n");
 }
 
 /** `:lang: ja`, in the first lines of AsciiDoc and reStructuredText. */

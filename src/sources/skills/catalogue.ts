@@ -92,7 +92,6 @@ export function createCatalogue(roots: readonly Root[], { log, wait }: Pick<Tool
 
   /** By root and path; undefined for what changed while it was read. */
   async function readAll(seen: readonly Look[]): Promise<Map<string, Unit | undefined>[]> {
-    const yaml = await import("yaml");
     let left = maxHeld;
     const shelvesOfNow: Map<string, Unit | undefined>[] = [];
     for (const [index, { units }] of seen.entries()) {
@@ -100,7 +99,7 @@ export function createCatalogue(roots: readonly Root[], { log, wait }: Pick<Tool
       const read = (path: string) => files.read({ path }, call);
       const shelf = new Map<string, Unit | undefined>();
       for (const [path, seenUnit] of units) {
-        const unit = await readUnit(seenUnit, shelves[index]?.get(path)?.latest, { read, yaml, left });
+        const unit = await readUnit(seenUnit, shelves[index]?.get(path)?.latest, { read, left });
         left -= unit?.bytes ?? 0;
         shelf.set(path, unit);
       }

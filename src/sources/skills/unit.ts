@@ -23,7 +23,6 @@ export interface Unit {
 
 export interface Desk {
   read(path: string): Promise<readonly Part[]>;
-  readonly yaml: typeof import("yaml");
   /** How many bytes may still be held. */
   readonly left: number;
 }
@@ -53,7 +52,7 @@ export async function readUnit(seen: SeenUnit, before: Unit | undefined, desk: D
     if (tooMuch) return tooMuch;
     const [{ body }] = (await take(manifest)).parts;
     if (!("text" in body)) return { says: "is not written in UTF-8", advice: "save it in UTF-8" };
-    const read = readFrontMatter(body.text, desk.yaml);
+    const read = await readFrontMatter(body.text);
     if ("says" in read) return read;
     const verdict = judge(read.fields, folder.slice(folder.lastIndexOf("/") + 1));
     if ("says" in verdict) return verdict;

@@ -1,0 +1,161 @@
+/** A path pattern as a nondeterministic automaton: each part of the pattern becomes a few states, braces never multiply them. */
+import type { GlobPart, Ranges } from "./glob-syntax.ts";
+
+/** What leads on from a state. */
+export type Transition =
+  | { readonly kind: "free"; readonly to: readonly number[] }
+  | { readonly kind: "slash"; readonly to: number }
+  /** Any one character but a slash: one within the ranges, or one outside of them. */
+  | { readonly kind: "character"; readonly ranges: Ranges; readonly isInverted: boolean; readonly to: number }
+  | { readonly kind: "end" };
+
+export interface GlobAutomaton {
+  /** By state. */
+  readonly transitions: readonly Transition[];
+  readonly start: number;
+  readonly end: number;
+  /** Whether a match may be at any depth. */
+  readonly isDeep: boolean;
+}
+
+/**
+ * States with free transitions, one for each way in which the pattern may have come to here: at the start of a segment, within one, or
+ * behind a `**` that was a whole segment so far.
+ */
+interface Ways {
+  readonly start?: number;
+  readonly within?: number;
+  readonly behindDoubleStar?: number;
+}
+
+const anyCharacter = { ranges: [], isInverted: true } as const;
+
+/** A path is read with a slash behind each of its segments. */
+export function compileGlob(pattern: readonly GlobPart[]): GlobAutomaton {
+  const transitions: Transition[] = [];
+  const freeEdges: number[][] = [];
+  /** Where segments are repeated. */
+  const repeats: number[] = [];
+
+  function add(transition: Transition): number {
+    transitions.push(transition);
+    return transitions.length - 1;
+  }
+
+  function addFree(): number {
+    const to: number[] = [];
+    const state = add({ kind: "free", to });
+    freeEdges[state] = to;
+    return state;
+  }
+
+  function connect(from: number | undefined, to: number): void {
+    if (from !== undefined) freeEdges[from]!.push(to);
+  }
+
+  function join(from: readonly (number | undefined)[]): number | undefined {
+    if (from.every((state) => state === undefined)) return undefined;
+    const joined = addFree();
+    for (const state of new Set(from)) connect(state, joined);
+    return joined;
+  }
+
+  /** Any number of characters, and back to where it began. */
+  function addLoop(): number {
+    const loop = addFree();
+    connect(loop, add({ kind: "character", ...anyCharacter, to: loop }));
+    return loop;
+  }
+
+  function addSlash({ start, within, behindDoubleStar }: Ways): Ways {
+    const next = addFree();
+    const passed = add({ kind: "slash", to: next });
+    connect(start, passed);
+    connect(within, passed);
+    // The slashes of the segments that it stands for were passed with them.
+    connect(behindDoubleStar, next);
+    return { start: next };
+  }
+
+  function addStar({ start, within }: Ways): Ways {
+    const loop = addLoop();
+    connect(start, loop);
+    connect(within, loop);
+    return { within: loop };
+  }
+
+  function addDoubleStar(ways: Ways): Ways {
+    if (ways.start === undefined) return addStar(ways);
+    const segments = addFree();
+    const segment = addLoop();
+    connect(segments, segment);
+    connect(segment, add({ kind: "slash", to: segments }));
+    connect(ways.start, segments);
+    repeats.push(segments);
+    return { ...addStar(ways), behindDoubleStar: segments };
+  }
+
+  function addCharacter(
+    { start, within }: Ways,
+    { ranges, isInverted }: GlobPart & { readonly kind: "character" },
+  ): Ways {
+    const next = addFree();
+    const read = add({ kind: "character", ranges, isInverted, to: next });
+    connect(start, read);
+    connect(within, read);
+    return { within: next };
+  }
+
+  function addChoice(ways: Ways, choices: readonly (readonly GlobPart[])[]): Ways {
+    const ends = choices.map((choice) => addAll(ways, choice));
+    const start = join(ends.map((end) => end.start));
+    const within = join(ends.map((end) => end.within));
+    const behindDoubleStar = join(ends.map((end) => end.behindDoubleStar));
+    return {
+      ...(start !== undefined && { start }),
+      ...(within !== undefined && { within }),
+      ...(behindDoubleStar !== undefined && { behindDoubleStar }),
+    };
+  }
+
+  function addAll(ways: Ways, parts: readonly GlobPart[]): Ways {
+    let here = ways;
+    for (const part of parts) {
+      if (part.kind === "slash") here = addSlash(here);
+      else if (part.kind === "star") here = addStar(here);
+      else if (part.kind === "double star") here = addDoubleStar(here);
+      else if (part.kind === "character") here = addCharacter(here, part);
+      else here = addChoice(here, part.choices);
+    }
+    return here;
+  }
+
+  const start = addFree();
+  const { start: last } = addSlash(addAll({ start }, pattern));
+  const end = add({ kind: "end" });
+  connect(last, end);
+  const useful = leadingTo(end, transitions);
+  return {
+    // What never leads to a match is left out, so that a state always stands for a possible one.
+    transitions: transitions.map((transition) =>
+      transition.kind === "free"
+        ? { kind: "free", to: transition.to.filter((state) => useful.has(state)) }
+        : transition,
+    ),
+    start,
+    end,
+    isDeep: repeats.some((state) => useful.has(state)),
+  };
+}
+
+function leadingTo(end: number, transitions: readonly Transition[]): ReadonlySet<number> {
+  const before: number[][] = transitions.map(() => []);
+  transitions.forEach((transition, state) => {
+    if (transition.kind === "free") for (const to of transition.to) before[to]!.push(state);
+    else if (transition.kind !== "end") before[transition.to]!.push(state);
+  });
+  const found = new Set([end]);
+  // Grows while it is walked.
+  for (const state of found) for (const earlier of before[state]!) found.add(earlier);
+  return found;
+}

@@ -1,0 +1,16 @@
+/** The thread behind `createThreads`: calls the functions it is asked for, one after the other. */
+import { parentPort } from "node:worker_threads";
+import type { ThreadReply, ThreadRequest } from "./threads.ts";
+
+parentPort?.on("message", (request: ThreadRequest) => {
+  void answer(request).then((reply) => parentPort?.postMessage(reply, []));
+});
+
+async function answer({ module, name, args }: ThreadRequest): Promise<ThreadReply> {
+  try {
+    const { [name]: called } = (await import(module)) as Readonly<Record<string, (...args: unknown[]) => unknown>>;
+    return { value: await called!(...args) };
+  } catch (cause) {
+    return { failure: cause instanceof Error ? cause.message : String(cause) };
+  }
+}

@@ -1,0 +1,63 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { createThreads, ThreadOverrun, type ThreadsOptions } from "./threads.ts";
+
+const module = new URL("./threads.examples.ts", import.meta.url);
+const opened: { close(): void }[] = [];
+
+function open(options: Partial<ThreadsOptions> = {}) {
+  const threads = createThreads({ name: "test", max: 1, deadlineMs: 15_000, maxMiB: 64, ...options });
+  opened.push(threads);
+  return threads;
+}
+
+afterAll(() => opened.forEach((threads) => threads.close()));
+
+describe("threads", () => {
+  it("call an exported function and give what it returns", async () => {
+    expect(await open().use(module, (call) => call("add", 1, 2))).toBe(3);
+  });
+
+  it("pass an error on by its message, and can be used again", async () => {
+    const threads = open();
+    await expect(threads.use(module, (call) => call("fail", "no such day"))).rejects.toThrow("no such day");
+    expect(await threads.use(module, (call) => call("add", 1, 2))).toBe(3);
+  });
+
+  it("give one thread to one work until it settles", async () => {
+    const threads = open();
+    const first = threads.use(module, async (call) => {
+      await call("count");
+      return call("count");
+    });
+    const second = threads.use(module, (call) => call("count"));
+    expect([await first, await second]).toEqual([2, 3]);
+  });
+
+  it("end a call that takes too long, and start anew for the next", async () => {
+    const threads = open({ deadlineMs: 2000 });
+    await expect(threads.use(module, (call) => call("neverEnd"))).rejects.toThrow(ThreadOverrun);
+    expect(await threads.use(module, (call) => call("add", 1, 2))).toBe(3);
+  });
+
+  it("end a call that takes too much memory", async () => {
+    await expect(open().use(module, (call) => call("hoard"))).rejects.toThrow(ThreadOverrun);
+  });
+
+  it("let go of what is no longer wanted, and give the thread's place to who waits", async () => {
+    const threads = open();
+    const stop = new AbortController();
+    const running = threads.use(module, (call) => call("neverEnd"), stop.signal);
+    const waiting = threads.use(module, (call) => call("add", 1, 2));
+    stop.abort(new Error("enough"));
+    await expect(running).rejects.toThrow("enough");
+    expect(await waiting).toBe(3);
+  });
+
+  it("reject what runs when they are closed", async () => {
+    const threads = open();
+    const running = threads.use(module, (call) => call("neverEnd"));
+    await Promise.resolve();
+    threads.close();
+    await expect(running).rejects.toThrow("closed");
+  });
+});
