@@ -2,7 +2,8 @@
 import { statSync } from "node:fs";
 import { basename, extname, relative, sep } from "node:path";
 import { quote } from "../errors.ts";
-import { findRepository, placesBeyond } from "../sources/git/repository.ts";
+import { placesBeyond } from "../sources/git/reach.ts";
+import { findRepository } from "../sources/git/repository.ts";
 import type { MountConfig } from "./config.ts";
 import { type KeyPath, spellPath } from "./problem.ts";
 import { isPlainObject } from "./references.ts";

@@ -17,10 +17,16 @@ export async function openGitHere(
   const names = new Set(taken);
   for (const { name: folder, path } of folders) {
     if (!existsSync(join(path, ".git"))) continue;
-    const { findRepository, placesBeyond } = await import("../sources/git/repository.ts");
+    const { findRepository } = await import("../sources/git/repository.ts");
+    const { placesBeyond } = await import("../sources/git/reach.ts");
     const repository = findRepository(path);
+    if (!repository || repository.isBare) continue;
     // A worktree, a submodule and borrowed objects lead elsewhere, which a config has to ask for.
-    if (!repository || repository.isBare || placesBeyond(repository, path).length > 0) continue;
+    const [place] = placesBeyond(repository, path);
+    if (place !== undefined) {
+      tools.log("warn", "a folder is served without its git history, which leads outside the folder", { path, place });
+      continue;
+    }
     const { default: git } = await sources.git();
     const plain = folders.length === 1 ? "git" : `${folder}-git`;
     let name = plain;

@@ -3,6 +3,7 @@ import { quote, ResourceError } from "../errors.ts";
 import { defineSource } from "../source.ts";
 import type { Desk } from "./git/desk.ts";
 import { pageOf } from "./git/page.ts";
+import { reachOf } from "./git/reach.ts";
 import { findRepository, type Repository } from "./git/repository.ts";
 import { listed, templates } from "./git/templates.ts";
 
@@ -48,20 +49,25 @@ export default defineSource<GitOptions>({
 
   async open({ root, maxBytes = maxBytesUnlessSaid, watch = "auto", pollMs = 5000 }, { log, redact }) {
     const repository = openRepository(root);
+    // Later it may read these places and no others.
+    const reach = reachOf(repository);
     let opening: Promise<Desk> | undefined;
     let isClosed = false;
 
     async function desk(): Promise<Desk> {
       if (isClosed) throw new ResourceError("cancelled", "the house is closing");
       opening ??= import("./git/desk.ts").then(({ openDesk }) =>
-        openDesk(repository, { maxBytes, watch, pollMs, log, redact }),
+        openDesk(repository, { reach, maxBytes, watch, pollMs, log, redact }),
       );
+      let opened: Desk;
       try {
-        return await opening;
+        opened = await opening;
       } catch (cause) {
         opening = undefined;
         throw new ResourceError("unavailable", "the repository of this mount is not there just now", { cause });
       }
+      opened.confine();
+      return opened;
     }
 
     return {

@@ -4,6 +4,7 @@ import { dirname, relative, sep } from "node:path";
 import { createLocalDisk, createRemoteDisk, diskKind } from "../file/disk.ts";
 import { createMirror, type Mirror } from "../git/mirror.ts";
 import { createProgram, type Program } from "../git/program.ts";
+import { reachOf } from "../git/reach.ts";
 import { findRepository, type Repository } from "../git/repository.ts";
 
 export interface GitTimes {
@@ -56,6 +57,7 @@ export function createGitTimes({
       return;
     }
     const { program, mirror } = history;
+    mirror.confine();
     const gitDir = await mirror.ready();
     mirror.head();
     const asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`];
@@ -125,7 +127,8 @@ function openHistory(root: string): History | undefined {
   const { repository, way } = found;
   const program = createProgram([repository.root, repository.gitDir, repository.commonDir]);
   const isLocal = diskKind(statfsSync(repository.commonDir).type) === "local";
-  const mirror = createMirror(repository, program, isLocal ? createLocalDisk() : createRemoteDisk(), () => undefined);
+  const disk = isLocal ? createLocalDisk() : createRemoteDisk();
+  const mirror = createMirror({ repository, reach: reachOf(repository), program, disk, remade: () => undefined });
   return { program, mirror, prefix: way.map((name) => `${name}/`).join("") };
 }
 

@@ -8,6 +8,7 @@ import { type Completing, createCompleting } from "./complete.ts";
 import { createMirror } from "./mirror.ts";
 import { createObjects } from "./objects.ts";
 import { createProgram, GitFailure } from "./program.ts";
+import type { Reach } from "./reach.ts";
 import { createReading, type Reading } from "./reading.ts";
 import { createRefs } from "./refs.ts";
 import { findRepository, type Repository } from "./repository.ts";
@@ -18,6 +19,8 @@ export interface Desk {
   readonly reading: Reading;
   readonly complete: Completing;
   readonly watch: Watching["watch"];
+  /** Throws where the repository now leads to a place that it did not lead to when it was opened. */
+  confine(): void;
   /** The answer, or in our own words why git has none: its own may hold paths. */
   answer<T>(work: Promise<T>): Promise<T>;
   /** Afterwards nothing runs. */
@@ -25,6 +28,8 @@ export interface Desk {
 }
 
 export interface DeskOptions {
+  /** What the repository read when it was opened. */
+  readonly reach: Reach;
   readonly maxBytes: number;
   readonly watch: "auto" | "poll";
   readonly pollMs: number;
@@ -32,13 +37,19 @@ export interface DeskOptions {
   readonly redact?: Tools["redact"] | undefined;
 }
 
-export function openDesk(repository: Repository, { maxBytes, watch, pollMs, log, redact }: DeskOptions): Desk {
+export function openDesk(repository: Repository, { reach, maxBytes, watch, pollMs, log, redact }: DeskOptions): Desk {
   const isLocal = diskKind(statfsSync(repository.commonDir).type) === "local";
   const program = createProgram([repository.root, repository.gitDir, repository.commonDir]);
   const disk = isLocal ? createLocalDisk() : createRemoteDisk();
-  const mirror = createMirror(repository, program, disk, () => {
-    contents.renew();
-    headers.renew();
+  const mirror = createMirror({
+    repository,
+    reach,
+    program,
+    disk,
+    remade() {
+      contents.renew();
+      headers.renew();
+    },
   });
   const startBatch = (how: string) => async () => program.start(["cat-file", how], await mirror.ready());
   const contents = createObjects({ start: startBatch("--batch"), givesContents: true });
@@ -52,6 +63,7 @@ export function openDesk(repository: Repository, { maxBytes, watch, pollMs, log,
     reading: createReading({ repository, program, mirror, refs, trees, blobs, watching, maxBytes, redact }),
     complete: createCompleting({ program, mirror, refs, trees, headers }),
     watch: watching.watch,
+    confine: mirror.confine,
 
     async answer(work) {
       try {

@@ -1,8 +1,8 @@
 /**
  * A git folder of our own that leads to the refs and objects of the repository, and to nothing else of it. Git is only ever
- * pointed here, so that no setting, hook, filter, graft or replacement of the repository is ever seen by it.
+ * pointed here, so that no setting, hook, filter, graft, replacement or list of alternates of the repository is ever seen by it.
  */
-import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,8 +10,9 @@ import { ResourceError } from "../../errors.ts";
 import type { Disk } from "../file/disk.ts";
 import { globalExcludes, personOf } from "../file/ignore-git.ts";
 import { run } from "../file/steps.ts";
-import type { Program } from "./program.ts";
+import { lasting, type Program } from "./program.ts";
 import { isRefName } from "./ref-name.ts";
+import { type Reach, placesOutside, reachOf, reachStamp } from "./reach.ts";
 import { smallText, type Repository } from "./repository.ts";
 
 export interface Mirror {
@@ -19,6 +20,8 @@ export interface Mirror {
   ready(): Promise<string>;
   /** What HEAD says now; the mirror says the same afterwards. */
   head(): Head;
+  /** Throws where the repository now leads to a place that it did not lead to when it was opened. */
+  confine(): void;
   /** Makes the mirror as the repository's settings are now. */
   refresh(): Promise<string>;
   /** How long a hash is, in characters. Known once `ready` has resolved. */
@@ -29,6 +32,8 @@ export interface Mirror {
 
 export type Head = { readonly ref: string } | { readonly hash: string };
 
+/** So long a repository is taken to lead where it led: looking costs as much as a read. */
+const trustMs = 2;
 const maxHeadBytes = 4096;
 const maxConfigBytes = 4 * 1024 * 1024;
 
@@ -48,9 +53,28 @@ const harmless = new Set([
   "extensions.refstorage",
 ]);
 
-/** Cleaners of temporary folders take away what has been there for long: `remade` is called when it has to be another one. */
-export function createMirror(repository: Repository, program: Program, disk: Disk, remade: () => void): Mirror {
+export interface MirrorOptions {
+  readonly repository: Repository;
+  /** What the repository read when it was opened. It may read no other places later. */
+  readonly reach: Reach;
+  readonly program: Program;
+  readonly disk: Disk;
+  /**
+   * Called when git must be started anew: the mirror is another folder, because cleaners of temporary folders removed the first, or
+   * it leads to other objects.
+   */
+  remade(): void;
+}
+
+export function createMirror({ repository, reach, program, disk, remade }: MirrorOptions): Mirror {
   const { gitDir, commonDir } = repository;
+  const allowed = [repository.root, ...placesOutside(reach, [repository.root])];
+  let objectFolders: readonly string[] = [];
+  let confinedStamp: string | undefined;
+  let confinedUntilMs = 0;
+  /** The names, in the mirror, of the folders of objects. */
+  const linked = new Map<string, string>();
+  let alternates = "";
   let folder: string | undefined;
   let made: Promise<string> | undefined;
   let isMade = false;
@@ -65,6 +89,7 @@ export function createMirror(repository: Repository, program: Program, disk: Dis
   async function make(): Promise<string> {
     if (signal.aborted) throw new ResourceError("cancelled", "the house is closing");
     refuseIfGone(repository);
+    confine();
     // One that was taken away is not made again under its name: someone else may have been quicker.
     if (wasMade) remade();
     const own = (folder = mkdtempSync(join(tmpdir(), "pressmark-git-")));
@@ -74,7 +99,6 @@ export function createMirror(repository: Repository, program: Program, disk: Dis
       ["refs", join(commonDir, "refs")],
       ["packed-refs", join(commonDir, "packed-refs")],
       ["reftable", join(gitDir, "reftable")],
-      ["objects", join(commonDir, "objects")],
       ["shallow", join(commonDir, "shallow")],
       [join("info", "exclude"), join(commonDir, "info", "exclude")],
       [join("info", "sparse-checkout"), join(gitDir, "info", "sparse-checkout")],
@@ -82,10 +106,47 @@ export function createMirror(repository: Repository, program: Program, disk: Dis
       refusePipe(target);
       link(target, join(own, name));
     }
+    mkdirSync(join(own, "objects", "info"), { recursive: true });
+    linked.clear();
+    alternates = "";
+    linkObjectFolders(own);
     await writeConfig(own);
     headText = undefined;
     head();
     return own;
+  }
+
+  function confine(): void {
+    const now = performance.now();
+    if (now < confinedUntilMs) return;
+    if (reachStamp(repository, objectFolders) !== confinedStamp) confineAgain();
+    confinedUntilMs = now + trustMs;
+  }
+
+  function confineAgain(): void {
+    confinedStamp = undefined;
+    refuseIfGone(repository);
+    const found = lastingly(() => reachOf(repository));
+    if (placesOutside(found, allowed).length > 0)
+      throw lasting("this git repository now leads to a place outside, where it did not lead when it was opened");
+    const isOther = found.objectFolders.join("\n") !== objectFolders.join("\n");
+    objectFolders = found.objectFolders;
+    confinedStamp = reachStamp(repository, objectFolders);
+    if (isOther && isMade) remade();
+  }
+
+  /** Lets git read the folders of objects that the repository reads now, and no others. */
+  function linkObjectFolders(own: string): void {
+    for (const objects of objectFolders)
+      if (!linked.has(objects)) {
+        const name = `objects-${linked.size}`;
+        linkObjects(objects, join(own, name));
+        linked.set(objects, name);
+      }
+    const lines = objectFolders.map((objects) => `../${linked.get(objects)}\n`).join("");
+    if (lines === alternates) return;
+    replace(join(own, "objects", "info", "alternates"), lines);
+    alternates = lines;
   }
 
   async function writeConfig(own: string): Promise<void> {
@@ -102,6 +163,8 @@ export function createMirror(repository: Repository, program: Program, disk: Dis
       ["core.bare", "true"],
       ["core.warnambiguousrefs", "false"],
       ["core.fsmonitor", "false"],
+      // It names packs by paths, which may lead anywhere.
+      ["core.multipackindex", "false"],
       ["core.hookspath", own],
       ["core.attributesfile", ""],
       ["core.excludesfile", excludes ?? ""],
@@ -163,6 +226,7 @@ export function createMirror(repository: Repository, program: Program, disk: Dis
 
   function ready(): Promise<string> {
     if (isMade && !statSync(join(folder ?? "", "config"), { throwIfNoEntry: false })) made = undefined;
+    if (isMade && made && folder !== undefined) linkObjectFolders(folder);
     if (made) return made;
     isMade = false;
     made = make().then(
@@ -180,6 +244,7 @@ export function createMirror(repository: Repository, program: Program, disk: Dis
 
   return {
     ready,
+    confine,
     head,
     get hashLength() {
       return hashLength;
@@ -190,7 +255,8 @@ export function createMirror(repository: Repository, program: Program, disk: Dis
       head();
       // An index may be split, and its other half is looked for beside the rest.
       for (const name of await readdir(gitDir).catch(() => []))
-        if (/^sharedindex\.[0-9a-f]+$/.test(name)) link(join(gitDir, name), join(own, name));
+        if (/^sharedindex\.[0-9a-f]+$/.test(name) && lstatSync(join(gitDir, name)).isFile())
+          link(join(gitDir, name), join(own, name));
       return own;
     },
     close() {
@@ -228,13 +294,34 @@ function refuseIfGone({ gitDir, commonDir }: Repository): void {
   throw new ResourceError("unavailable", "the repository of this mount is not there just now");
 }
 
+/** The question is not at fault for what the repository has become. */
+function lastingly<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    throw cause instanceof ResourceError ? lasting(cause.message, cause) : cause;
+  }
+}
+
 /** Git would wait for ever at a pipe. */
 function refusePipe(path: string): void {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats && !stats.isFile() && !stats.isDirectory())
-    throw new ResourceError("unavailable", "the repository holds a pipe or a device in the place of a file", {
-      passing: false,
-    });
+    throw lasting("the repository holds a pipe or a device in the place of a file");
+}
+
+/**
+ * A folder of objects that leads to those of another, and to no alternates: git follows a list of alternates in every folder of
+ * objects, so it must not see the one of the repository.
+ */
+function linkObjects(objects: string, path: string): void {
+  mkdirSync(join(path, "info"), { recursive: true });
+  for (let first = 0; first < 256; first += 1) {
+    const name = first.toString(16).padStart(2, "0");
+    link(join(objects, name), join(path, name));
+  }
+  for (const name of ["pack", join("info", "commit-graph"), join("info", "commit-graphs")])
+    link(join(objects, name), join(path, name));
 }
 
 function link(target: string, path: string): void {

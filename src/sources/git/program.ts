@@ -267,7 +267,7 @@ function unwell(cause: unknown): ResourceError {
   return new ResourceError("unavailable", "git could not be started just now; try again", { cause });
 }
 
-function lasting(message: string, cause?: unknown): ResourceError {
+export function lasting(message: string, cause?: unknown): ResourceError {
   return new ResourceError("unavailable", message, { passing: false, cause });
 }
 

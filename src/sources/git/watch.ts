@@ -164,6 +164,7 @@ export function createWatching(options: WatchingOptions): Watching {
   }
 
   async function see(): Promise<Seen> {
+    mirror.confine();
     const all = await refs.all(closing.signal);
     const head = mirror.head();
     return {

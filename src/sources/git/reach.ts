@@ -1,0 +1,206 @@
+/**
+ * Which places on the disk reading a repository reads. Found without running git, and before git is pointed at any of it: what git
+ * would follow and this module does not understand makes the repository refused.
+ */
+import { isUtf8 } from "node:buffer";
+import { type Dirent, lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { invalid, quote, ResourceError } from "../../errors.ts";
+import { isRefName } from "./ref-name.ts";
+import { readSmallFile, realOf, type Repository } from "./repository.ts";
+
+export interface Reach {
+  /** Folders of objects, without links: the repository's own first, then those that it borrows from. */
+  readonly objectFolders: readonly string[];
+  /** Everything that is read, without links. */
+  readonly places: readonly string[];
+}
+
+const maxListBytes = 256 * 1024;
+const maxObjectFolders = 32;
+/** A repository with more loose objects and refs than this needs "git gc" before it is served. */
+const maxEntries = 200_000;
+/** As deep as git follows alternates of alternates. */
+const maxDepth = 5;
+
+/** Throws "invalid" for a repository that git may read in ways that are not understood here. */
+export function reachOf(repository: Repository): Reach {
+  try {
+    return findReach(repository);
+  } catch (cause) {
+    if (cause instanceof ResourceError) throw cause;
+    throw unusual(`a part of it cannot be read (${(cause as NodeJS.ErrnoException).code ?? "unknown"})`);
+  }
+}
+
+function findReach({ gitDir, commonDir }: Repository): Reach {
+  const places = new Set([commonDir, gitDir]);
+  const objectFolders = new Set<string>();
+  const walked = new Set<string>();
+  let entriesLeft = maxEntries;
+
+  function entriesOf(folder: string): readonly Dirent[] {
+    let entries: readonly Dirent[];
+    try {
+      entries = readdirSync(folder, { withFileTypes: true });
+    } catch (cause) {
+      // Git removes empty folders while it is at work.
+      if ((cause as NodeJS.ErrnoException).code === "ENOENT") return [];
+      throw cause;
+    }
+    entriesLeft -= entries.length;
+    if (entriesLeft < 0) throw unusual(`it has more than ${maxEntries} loose objects and refs; run "git gc"`);
+    return entries;
+  }
+
+  /** Adds where the link leads. */
+  function follow(link: string): string {
+    const real = realOf(link);
+    if (real === undefined) throw unusual(`${nameOf(link)} is a link that leads nowhere`);
+    places.add(real);
+    return real;
+  }
+
+  function addFile(path: string): void {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (!stats?.isSymbolicLink()) return;
+    const target = resolve(dirname(path), readlinkSync(path));
+    // What it leads to may be made later.
+    places.add(realOf(path) ?? join(realOf(dirname(target)) ?? dirname(target), basename(target)));
+  }
+
+  function addObjects(path: string, depth: number): void {
+    const objects = realOf(path);
+    // Git passes over an alternate that is not there.
+    if (objects === undefined || objectFolders.has(objects)) return;
+    if (!statSync(objects).isDirectory()) throw unusual("what it borrows objects from is no folder");
+    if (objectFolders.size >= maxObjectFolders)
+      throw unusual(`it borrows objects from more than ${maxObjectFolders - 1} folders`);
+    places.add(objects);
+    objectFolders.add(objects);
+    for (const entry of entriesOf(objects)) {
+      const inner = join(objects, entry.name);
+      if (/^[0-9a-f]{2}$/.test(entry.name)) {
+        const odd = entry.isDirectory() ? entriesOf(inner).find((each) => !each.isFile()) : entry;
+        if (odd) throw unusual(`${nameOf(inner)} is not a folder of loose objects`);
+      } else if (entry.name === "pack" || entry.name === "info")
+        addFiles(entry.isSymbolicLink() ? follow(inner) : inner, entry.name === "info");
+    }
+    for (const line of alternatesOf(join(objects, "info", "alternates")))
+      if (depth < maxDepth) addObjects(resolve(objects, line), depth + 1);
+  }
+
+  /** The files of a folder, and of the folders in it where `isDeep`. */
+  function addFiles(folder: string, isDeep: boolean): void {
+    for (const entry of entriesOf(folder)) {
+      const path = join(folder, entry.name);
+      const real = entry.isSymbolicLink() ? follow(path) : path;
+      const kind = entry.isSymbolicLink() ? statSync(real) : entry;
+      if (kind.isDirectory() && isDeep) addFiles(real, false);
+      else if (!kind.isDirectory() && !kind.isFile()) throw unusual(`${nameOf(path)} is not a file`);
+    }
+  }
+
+  function addRefs(folder: string): void {
+    if (walked.has(folder)) return;
+    walked.add(folder);
+    for (const entry of entriesOf(folder)) {
+      const path = join(folder, entry.name);
+      if (entry.isSymbolicLink()) {
+        // Git takes the text of such a link for the name of another ref, and does not follow it.
+        const text = readlinkSync(path);
+        if (text.startsWith("refs/") && isRefName(text)) continue;
+        const real = follow(path);
+        if (statSync(real).isDirectory()) addRefs(real);
+      } else if (entry.isDirectory()) addRefs(path);
+    }
+  }
+
+  for (const name of ["HEAD", "index", "config.worktree", "info/sparse-checkout"]) addFile(join(gitDir, name));
+  for (const name of ["config", "packed-refs", "shallow", "info/exclude"]) addFile(join(commonDir, name));
+  const refs = realOf(join(commonDir, "refs"));
+  if (refs !== undefined) {
+    places.add(refs);
+    addRefs(refs);
+  }
+  const reftable = realOf(join(gitDir, "reftable"));
+  if (reftable !== undefined) {
+    places.add(reftable);
+    addFiles(reftable, false);
+    // Git opens the files that the list names, wherever their names lead.
+    for (const line of linesOf(join(reftable, "tables.list"), "reftable/tables.list"))
+      if (!/^[\w.-]*$/.test(line)) throw unusual('"reftable/tables.list" names a file elsewhere');
+  }
+  addObjects(join(commonDir, "objects"), 0);
+  return { objectFolders: [...objectFolders], places: [...places] };
+}
+
+/** The places that are in none of the folders. One that is in another of them is not named. */
+export function placesOutside({ places }: Reach, folders: readonly string[]): string[] {
+  const inside = folders.map((folder) => realOf(folder) ?? folder);
+  const found: string[] = [];
+  for (const place of places) if (![...inside, ...found].some((outer) => isInside(outer, place))) found.push(place);
+  return found;
+}
+
+/**
+ * The places outside the folder that reading this repository reads: a git folder elsewhere (worktrees, submodules), borrowed
+ * objects, links. Of a repository that is not understood, its git folder.
+ */
+export function placesBeyond(repository: Repository, folder: string): string[] {
+  try {
+    return placesOutside(reachOf(repository), [folder]);
+  } catch {
+    return [repository.gitDir];
+  }
+}
+
+/** Changes when a folder of objects, its packs or its alternates are others than before. Costs a few system calls. */
+export function reachStamp({ gitDir, commonDir }: Repository, objectFolders: readonly string[]): string {
+  const within = ["", "pack", "info", "info/alternates"];
+  const paths = objectFolders.flatMap((folder) => within.map((name) => join(folder, name)));
+  return [...new Set([commonDir, gitDir, join(commonDir, "objects"), ...paths])].map(stampOf).join(" ");
+}
+
+function stampOf(path: string): string {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false, bigint: true });
+    return stats ? `${stats.dev}-${stats.ino}-${stats.ctimeNs}` : "";
+  } catch (cause) {
+    return `${(cause as NodeJS.ErrnoException).code}`;
+  }
+}
+
+/** The folders that an alternates file names, as it spells them. */
+function alternatesOf(path: string): string[] {
+  const lines = linesOf(path, "objects/info/alternates");
+  // Git writes no quotes into this file, and reads such a line, and what is behind it, by rules of its own.
+  if (lines.some((line) => line.startsWith('"'))) throw unusual('"objects/info/alternates" has a line in quotes');
+  return lines.filter((line) => line !== "" && !line.startsWith("#"));
+}
+
+function linesOf(path: string, name: string): string[] {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (!stats) return [];
+  const bytes = readSmallFile(path, maxListBytes);
+  if (!bytes) throw unusual(`${quote(name)} is larger than ${maxListBytes} bytes or cannot be read`);
+  const text = bytes.toString("utf8");
+  // oxlint-disable-next-line no-control-regex -- control characters are what this is about
+  if (!isUtf8(bytes) || /[\u0000-\u0009\u000b-\u001f]/.test(text))
+    throw unusual(`${quote(name)} holds bytes that no name of a folder should`);
+  return text.split("\n");
+}
+
+function nameOf(path: string): string {
+  return quote(`${basename(dirname(path))}/${basename(path)}`);
+}
+
+function unusual(what: string) {
+  return invalid(`this git repository is not served, because git may follow it elsewhere: ${what}`);
+}
+
+/** Whether the second is the first or below it. */
+function isInside(outer: string, inner: string): boolean {
+  const way = relative(outer, inner);
+  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+}
