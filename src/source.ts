@@ -193,7 +193,10 @@ export interface Source {
   skill?(at: Address, call: Call): Promise<SourceSkill>;
   /** What is left out, or not as it should be, and why: for the person who runs the house, never for a caller. */
   problems?(call: Call): Promise<readonly SourceProblem[]>;
-  /** Resolves once armed: a change made after that is never missed. Ends when the call's signal does; throws if it cannot go on. */
+  /**
+   * Resolves once armed: a change made after that is never missed. Ends when the call's signal does; throws if it cannot go on.
+   * Any number of watches run at once. Each tells of every change after it was armed, whatever becomes of the others.
+   */
   watch?(call: Call): Promise<AsyncIterable<SourceChange>>;
   /**
    * Someone listens to this address until the call's signal ends: with it, `watch` tells of changes there once this has resolved.

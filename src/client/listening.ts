@@ -1,6 +1,7 @@
 /** In the newer era: one listen for all that is watched, since a browser has few connections to one server. */
 import type { McpSubscription } from "@modelcontextprotocol/client";
-import type { Post, PostOptions } from "./post.ts";
+import { answerIn } from "./failure.ts";
+import type { Armed, Post, PostOptions } from "./post.ts";
 
 interface Listen {
   readonly subscription: McpSubscription;
@@ -10,31 +11,53 @@ interface Listen {
   readonly askedList: boolean;
 }
 
+/** What one caller of `add` waits for. */
+interface Ask {
+  readonly uris: readonly string[];
+  readonly list: boolean;
+  readonly armed: PromiseWithResolvers<Armed>;
+}
+
 export function createListening({ connection, timeoutMs, isWanted, missed }: PostOptions): Post {
   const { promise: over, resolve: end } = Promise.withResolvers<void>();
   const wanted = new Set<string>();
   let wantsList = false;
+  let waiting: Ask[] = [];
   let current: Listen | undefined;
   let turn: Promise<unknown> = Promise.resolve();
 
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = turn.then(work);
-    turn = done.catch(() => undefined);
-    return done;
+  function inTurn(work: () => Promise<void>): void {
+    turn = turn.then(work).catch(() => undefined);
   }
 
-  async function cover(uris: readonly string[]): Promise<Listen> {
-    const isCovered = uris.every((uri) => current?.honoured.has(uri)) && (current?.askedList || !wantsList);
-    // What was asked for while others waited is in the same listen.
-    return current && isCovered ? current : listen();
+  /** All asks are one listen. A server that refuses it may mean one of them: then each is tried alone. */
+  async function answer(asks: readonly Ask[]): Promise<void> {
+    try {
+      const { honoured, list } = await cover(asks);
+      for (const { uris, armed } of asks) armed.resolve({ uris: uris.filter((uri) => honoured.has(uri)), list });
+    } catch (cause) {
+      if (asks.length > 1 && answerIn(cause)) for (const ask of asks) await answer([ask]);
+      else for (const { armed } of asks) armed.reject(cause);
+    }
+  }
+
+  async function cover(asks: readonly Ask[]): Promise<Listen> {
+    const uris = asks.flatMap((ask) => ask.uris);
+    const list = wantsList || asks.some((ask) => ask.list);
+    const isCovered = uris.every((uri) => current?.honoured.has(uri)) && (current?.askedList || !list);
+    const covering = current && isCovered ? current : await listen([...new Set([...wanted, ...uris])], list);
+    for (const uri of uris) if (covering.honoured.has(uri) && isWanted(uri)) wanted.add(uri);
+    wantsList = list;
+    return covering;
   }
 
   /** A new listen stands before the old one goes, so that nothing falls between. */
-  async function listen(): Promise<Listen> {
-    const uris = [...wanted];
-    const askedList = wantsList;
+  async function listen(uris: readonly string[], askedList: boolean): Promise<Listen> {
     const subscription = await connection.client.listen(
-      { ...(uris.length > 0 && { resourceSubscriptions: uris }), ...(askedList && { resourcesListChanged: true }) },
+      {
+        ...(uris.length > 0 && { resourceSubscriptions: [...uris] }),
+        ...(askedList && { resourcesListChanged: true }),
+      },
       { timeout: timeoutMs },
     );
     const { resourceSubscriptions = [], resourcesListChanged: list = false } = subscription.honoredFilter;
@@ -54,12 +77,16 @@ export function createListening({ connection, timeoutMs, isWanted, missed }: Pos
   return {
     connection,
     over,
-    async add(uris, list) {
-      for (const uri of uris) wanted.add(uri);
-      wantsList ||= list;
-      const { honoured, list: isListed } = await inTurn(() => cover(uris));
-      for (const uri of uris) if (!honoured.has(uri)) wanted.delete(uri);
-      return { uris: uris.filter((uri) => honoured.has(uri)), list: isListed };
+    add(uris, list) {
+      const armed = Promise.withResolvers<Armed>();
+      waiting.push({ uris, list, armed });
+      // What is asked for while others wait is in the same listen.
+      inTurn(async () => {
+        const asks = waiting;
+        waiting = [];
+        if (asks.length > 0) await answer(asks);
+      });
+      return armed.promise;
     },
     remove(uris) {
       for (const uri of uris) if (!isWanted(uri)) wanted.delete(uri);
@@ -67,7 +94,7 @@ export function createListening({ connection, timeoutMs, isWanted, missed }: Pos
     rest() {
       wanted.clear();
       wantsList = false;
-      void inTurn(async () => {
+      inTurn(async () => {
         const last = current;
         if (wantsList || wanted.size > 0) return;
         current = undefined;

@@ -1,14 +1,13 @@
 /** Resources over MCP: the same questions, asked of a server, in whichever era it speaks. */
 import type { Client, RequestOptions, StandardSchemaV1 } from "@modelcontextprotocol/client";
 import { invalid, notFound, ResourceError } from "../errors.ts";
-import { directoryType } from "../resources.ts";
 import type { Call, Freshness, Page, PageAsk, ReadAnswer, Resource, Resources, SkillAnswer } from "../resources.ts";
 import { callTool, childrenByTool, searchByTool, toolNames, type ToolUse } from "./by-tool.ts";
 import { isRecord } from "./failure.ts";
 import { restOfPage, toContent, toFreshness, toResource, toResources, toSkill, toTemplate } from "./from-wire.ts";
 import type { KeptAnswers, KeptKey } from "./kept.ts";
 import type { Link } from "./link.ts";
-import { childrenIn, nameIn, parentOf } from "./tree-of.ts";
+import { childrenIn, nameIn, parentOf, showsDirectory, toDirectory } from "./tree-of.ts";
 import { walkPages } from "./walk-pages.ts";
 
 export interface RemoteOptions {
@@ -128,7 +127,7 @@ export function createRemoteResources({
       if (!isMissing(cause)) throw cause;
       if (hasDirectories) await children(uri, {}, call);
       else if (!isAbove) throw cause;
-      return { uri, name: nameIn(uri), mimeType: directoryType };
+      return toDirectory(uri);
     }
   }
 
@@ -144,6 +143,7 @@ export function createRemoteResources({
     const said = { uri, name: nameIn(uri) };
     try {
       const [content] = (await read(uri, call)).contents;
+      if (content && showsDirectory(content, uri)) return toDirectory(uri);
       const mimeType = content?.mimeType;
       return { ...said, ...(mimeType !== undefined && { mimeType }) };
     } catch (cause) {

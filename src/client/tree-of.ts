@@ -1,6 +1,6 @@
 /** Directories where a server has none: as the URIs of its list are written. */
 import { notFound } from "../errors.ts";
-import { directoryType, type Resource } from "../resources.ts";
+import { type Content, directoryType, type Resource } from "../resources.ts";
 
 /** The direct children of what this URI would be a directory of; what has nothing below it throws "not-found". */
 export async function childrenIn(all: AsyncIterable<Resource>, uri: string): Promise<readonly Resource[]> {
@@ -19,8 +19,15 @@ export async function childrenIn(all: AsyncIterable<Resource>, uri: string): Pro
   return [...found.values()];
 }
 
-function toDirectory(uri: string): Resource {
+export function toDirectory(uri: string): Resource {
   return { uri, name: nameIn(uri), mimeType: directoryType };
+}
+
+/** Whether a Pressmark server shows a directory here: it answers a read of one with what is in it. */
+export function showsDirectory({ mimeType, body }: Content, uri: string): boolean {
+  return (
+    mimeType === "application/json" && "text" in body && body.text.startsWith(`{"uri":${JSON.stringify(uri)},"count":`)
+  );
 }
 
 /** The last segment, as a person would read it. */

@@ -10,7 +10,7 @@ import type { Call } from "../resources.ts";
 import type { Part, Source } from "../source.ts";
 import file from "../sources/file.ts";
 import { cutPart } from "../sources/file/cut-part.ts";
-import { createMemory } from "../sources/memory.ts";
+import { createMemory, type Memory } from "../sources/memory.ts";
 import { createClock } from "../testing/clock.ts";
 import { sourceContract } from "../testing/index.ts";
 import { asking } from "../testing/pages.ts";
@@ -35,9 +35,14 @@ const call = (): Call => ({ caller: { id: "test" }, signal: stop.signal });
 const layer = redact({ cut: cutPart });
 const mask = (source: Source) => layer(source, { name: "test" });
 
+let memory: Memory;
 sourceContract("a redacted source", {
   abilities: ["stat", "children", "search", "watch"],
-  open: async (content) => mask(createMemory(content as Record<string, string>).source),
+  async open(content) {
+    memory = createMemory(content as Record<string, string>);
+    return mask(memory.source);
+  },
+  write: (path, text) => memory.set(path, text),
 });
 
 async function open(options: Partial<Parameters<typeof file.open>[0]> = {}): Promise<Source> {

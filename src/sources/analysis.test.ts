@@ -40,13 +40,21 @@ afterAll(async () => {
   if (seeded) rmSync(dirname(await seeded), { recursive: true });
 });
 
+let watched = 0;
+let changing: ReturnType<typeof open>;
 sourceContract("analysis", {
   abilities: ["stat", "children", "templates", "complete", "watch"],
   content: { statistics: undefined, ...known },
   async open() {
     const path = temporaryFile();
     copyFileSync(await (seeded ??= seed()), path);
-    return open({ path }).source;
+    changing = open({ path });
+    return changing.source;
+  },
+  async change() {
+    watched += 1;
+    await changing.act("store_analysis", { ...question, prompt: `watched ${watched}`, result: resultOf() });
+    return [{ kind: "changed", path: "statistics" }];
   },
   expansions: [
     { at: { path: "results", query: { task: "basic" } } },

@@ -62,6 +62,7 @@ async function valuesAt(source: Source, path: string): Promise<readonly Fact[]> 
   return (await jsonAt<{ values: readonly Fact[] }>(source, path)).values;
 }
 
+let writes = 0;
 sourceContract("config", {
   abilities: ["stat", "children", "templates", "complete", "watch"],
   content: { effective: undefined, env: undefined, "file/.env": undefined, "file/conf/app.yaml": undefined },
@@ -69,6 +70,11 @@ sourceContract("config", {
     put(".env", "A=1\n");
     put("conf/app.yaml", "server:\n  port: 80\n");
     return open({ files: [".env", "conf/app.yaml"] }, { HOME: "/home/me", "odd/name": "x", 日本: "y" });
+  },
+  change() {
+    writes += 1;
+    put(".env", `A=${writes}\n`);
+    return [{ kind: "changed", path: "file/.env" }];
   },
   expansions: [{ at: { path: "env/HOME" } }, { at: { path: "file/conf/app.yaml" } }],
   completions: [

@@ -49,6 +49,7 @@ const childrenOf = async (source: Source, path: string, limit = 100) =>
 const listed = async (source: Source) =>
   (await collect((cursor) => source.list(asking(2, cursor), call))).map(({ path }) => path);
 
+let files = 0;
 sourceContract("gdrive", {
   abilities: ["stat", "children", "templates", "complete", "watch"],
   content,
@@ -61,6 +62,11 @@ sourceContract("gdrive", {
     return open();
   },
   remove: (path) => fake.remove(path.slice("file/".length)),
+  change() {
+    files += 1;
+    fake.put(`watched${files}`, { content: "new" });
+    return [{ kind: "appeared", path: `file/watched${files}` }];
+  },
   expansions: [
     { at: { path: "file/abc-_1", query: { lines: "2-2" } }, text: "with a second line" },
     { at: { path: "file/zz9", query: { format: "text", lines: "1-1" } }, text: "# One\n" },

@@ -51,10 +51,21 @@ function untouched(): TestRepository {
   return (kept ??= withContent([], mkdtempSync(join(tmpdir(), "pressmark-test-git-"))));
 }
 
+let changing: TestRepository | undefined;
+let branches = 0;
+afterAll(() => rmSync(changing?.folder ?? "", { recursive: true, force: true }));
 sourceContract("git", {
   abilities: ["stat", "children", "templates", "complete", "watch"],
   content: { branches: undefined, log: undefined, status: undefined, tags: undefined },
-  open: async () => untouched().open(),
+  open: async () => (changing ??= withContent([], mkdtempSync(join(tmpdir(), "pressmark-test-git-")))).open(),
+  change() {
+    branches += 1;
+    changing?.git("branch", `watched-${branches}`);
+    return [
+      { kind: "changed", path: "branches" },
+      { kind: "appeared", path: `tree/watched-${branches}` },
+    ];
+  },
   clear,
   expansions: [
     { at: { path: "blob/HEAD/docs/a.txt" }, text: "alpha" },

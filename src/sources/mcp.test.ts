@@ -11,11 +11,13 @@ import type { Call } from "../resources.ts";
 import { createResources, type House } from "../router/create-resources.ts";
 import type { Mount } from "../router/route.ts";
 import { createTools } from "../server/tools.ts";
-import type { Tools } from "../source.ts";
+import { pathOf, type Source, type Tools } from "../source.ts";
 import { collect } from "../testing/pages.ts";
 import { listen as hear } from "../testing/listen.ts";
 import { refusal } from "../testing/refusal.ts";
+import { contractContent } from "../testing/contract-content.ts";
 import { resourcesContract } from "../testing/resources-contract.ts";
+import { sourceContract } from "../testing/source-contract.ts";
 import { listen, type Listening } from "../transport/listen.ts";
 import mcp, { type McpOptions } from "./mcp.ts";
 import { createMemory, type Memory, type MemoryTemplate } from "./memory.ts";
@@ -43,10 +45,16 @@ async function openFar(
     templates = [],
     pageSize = 3,
     port = 0,
-  }: { templates?: readonly MemoryTemplate[]; pageSize?: number; port?: number } = {},
+    wrap = (source) => source,
+  }: {
+    templates?: readonly MemoryTemplate[];
+    pageSize?: number;
+    port?: number;
+    wrap?: (source: Source) => Source;
+  } = {},
 ): Promise<Far> {
   const memory = createMemory(content, { templates });
-  const mount = { name: "up", base, source: memory.source };
+  const mount = { name: "up", base, source: wrap(memory.source) };
   const house = createResources({
     mounts: [mount],
     policy: openPolicy,
@@ -114,6 +122,34 @@ for (const era of ["modern", "legacy"] as const) {
   });
 }
 
+/** Where everything of the other server stands in the source. */
+const inside = `${pathOf(["memory://up"])}/`;
+const outside = (path: string) => path.slice(inside.length);
+
+for (const era of ["modern", "legacy"] as const) {
+  let far: Far;
+  sourceContract(`mcp, ${era},`, {
+    abilities: ["stat", "children", "templates", "complete", "search", "skills", "watch"],
+    content: Object.fromEntries(Object.entries(contractContent).map(([path, text]) => [inside + path, text])),
+    async open(content) {
+      const there = Object.entries(content).map(([path, text]) => [outside(path), text ?? ""]);
+      far = await openFar(Object.fromEntries(there), { templates: [greeting] });
+      return mcp.open(toOptions({ url: far.url, era }), tools);
+    },
+    inside,
+    write: (path, text) => far.memory.set(outside(path), text),
+    remove: (path) => void far.memory.delete(outside(path)),
+    rename(from, to) {
+      far.memory.delete(outside(from));
+      far.memory.set(outside(to), "renamed");
+    },
+    clear: () => far.stop(),
+    expansions: [{ at: { path: `${inside}greet/mars` }, text: "hello mars" }],
+    completions: [{ template: "memory:%2F%2Fup/greet/{planet}", variable: "planet", value: "m", expected: "mars" }],
+    findable: { text: "needle-in-a-haystack", path: `${inside}docs/deep/er/c.txt` },
+  });
+}
+
 const greeting: MemoryTemplate = {
   template: "greet/{planet}",
   name: "greeting",
@@ -136,6 +172,16 @@ const streets: MemoryTemplate = {
 };
 
 const content = { a: "alpha", b: "beta", "docs/c": "gamma", "docs/d": "delta", "secrets/key": "hidden" };
+
+function withFaultAtB(source: Source): Source {
+  return {
+    ...source,
+    async stat(at, call) {
+      if (at.path === "b") throw new Error("a fault of the other server");
+      return source.stat!(at, call);
+    },
+  };
+}
 
 function caller(id = "reader"): Call {
   const stop = new AbortController();
@@ -200,6 +246,22 @@ describe("a gateway", () => {
     await until((change) => change.kind === "updated" && change.uri === here("docs"), "that docs has a new child");
     const uris = new Set(heard.flatMap((change) => (change.kind === "updated" ? [change.uri] : [])));
     expect([...uris].sort()).toEqual([here("a"), here("docs")]);
+  });
+
+  it.each(["modern", "legacy"])("relays updates of the rest where one thing cannot be watched (%s)", async (era) => {
+    const far = await openFar(content, { wrap: withFaultAtB });
+    const house = await openGateway({ url: far.url, era });
+    onTestFinished(async () => {
+      await house.close();
+      await far.stop();
+    });
+    const uris = ["a", "b", "docs/c", "docs/d"].map(here);
+    const { until } = hear(await house.watch({ uris }, caller()));
+    for (const [index, uri] of uris.entries()) {
+      if (uri === here("b")) continue;
+      far.memory.set(["a", "b", "docs/c", "docs/d"][index]!, "another");
+      await until((change) => change.kind === "updated" && change.uri === uri, `that ${uri} changed`);
+    }
   });
 
   it("hides what the rules of this house hide, through every door", async () => {

@@ -7,6 +7,7 @@ import type { Call, Content, Hit, Page, Resource } from "../resources.ts";
 import { defineSource, pathOf, segmentsOf } from "../source.ts";
 import type { Address, Entry, Part, Source, SourceHit, SourceTemplate, Tools } from "../source.ts";
 import type { RemoteHouse } from "../client/connect.ts";
+import { showsDirectory } from "../client/tree-of.ts";
 import { walkPages } from "../client/walk-pages.ts";
 import { type Addresses, createAddresses } from "./mcp/addresses.ts";
 import { createRelay } from "./mcp/relay.ts";
@@ -322,7 +323,8 @@ function createGateway(
     },
 
     async search({ text, limit, within }, call) {
-      const below = within === undefined || within === "" ? undefined : uriOf({ path: within });
+      const below = within === undefined || within === "" ? undefined : addresses.uri({ path: within });
+      if (within !== undefined && within !== "" && below === undefined) return [];
       const found = await ask((house) =>
         house.search({ text, limit, ...(below !== undefined && { within: below }) }, call),
       ).catch((cause: unknown) => {
@@ -338,16 +340,12 @@ function createGateway(
     skills: skills.skills,
     skill: skills.skill,
     follow: (at, call) => relay.follow(at, call.signal),
-    watch: relay.watch,
-    close: upstream.close,
+    watch: ({ signal }) => relay.watch(signal),
+    async close() {
+      await relay.close();
+      await upstream.close();
+    },
   };
-}
-
-/** As a house like this one shows a directory that is read. */
-function showsDirectory({ mimeType, body }: Content, uri: string): boolean {
-  return (
-    mimeType === "application/json" && "text" in body && body.text.startsWith(`{"uri":${JSON.stringify(uri)},"count":`)
-  );
 }
 
 function ignoreUnsupported(cause: unknown): undefined {

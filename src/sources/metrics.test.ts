@@ -39,12 +39,18 @@ async function refusalOf(asked: Promise<unknown>): Promise<ResourceError> {
 const questions = () =>
   server.asked.filter(({ endpoint }) => endpoint.startsWith("query")).map(({ params }) => params.get("query"));
 
+let alerts = 0;
 sourceContract("metrics", {
   abilities: ["stat", "children", "templates", "complete", "search", "watch"],
   content: { alerts: undefined, series: undefined, targets: undefined },
   async open() {
     server.reset();
-    return open();
+    return open({ pollMs: 20 });
+  },
+  change() {
+    alerts += 1;
+    server.alerts = [{ labels: { alertname: `Watched ${alerts}` }, state: "firing", value: "1" }];
+    return [{ kind: "changed", path: "alerts" }];
   },
   expansions: [
     { at: { path: "series/up" } },

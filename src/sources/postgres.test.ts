@@ -229,6 +229,8 @@ for (const flavour of flavours)
       return server.url(name);
     }
 
+    let contractUrl: string | undefined;
+    let contractTables = 0;
     sourceContract("postgres", {
       abilities: ["stat", "children", "templates", "complete", "search", "watch"],
       content: {
@@ -242,8 +244,19 @@ for (const flavour of flavours)
         "public/sums/schema": undefined,
       },
       async open() {
-        const options = { url: server.url("shop"), rows: true, fullText: [{ table: "users", columns: ["name"] }] };
+        contractUrl ??= await fresh(shop);
+        const options = {
+          url: contractUrl,
+          rows: true,
+          fullText: [{ table: "users", columns: ["name"] }],
+          pollMs: 100,
+        };
         return openPostgres(definition.options(z).parse(options), tools);
+      },
+      async change() {
+        contractTables += 1;
+        await server.run(new URL(contractUrl!).pathname.slice(1), `CREATE TABLE watched_${contractTables} (x int)`);
+        return [{ kind: "appeared", path: `public/watched_${contractTables}/schema` }];
       },
       expansions: [
         {

@@ -141,6 +141,7 @@ const hostileNames = [
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
+let writer: DatabaseSync;
 sourceContract("sqlite", {
   abilities: ["stat", "children", "templates", "complete", "watch"],
   content: {
@@ -155,12 +156,16 @@ sourceContract("sqlite", {
     "～/schema": undefined,
   },
   async open() {
-    make(
+    writer = make(
       `CREATE TABLE users (id INTEGER PRIMARY KEY); INSERT INTO users VALUES (1), (2);
        ${hostileNames.map((name) => `CREATE TABLE ${quoted(name)} (x)`).join(";")}`,
     );
     const { open: begin } = definition;
     return begin(definition.options(z).parse({ path: file(), rows: true }), tools);
+  },
+  change() {
+    writer.exec("INSERT INTO users DEFAULT VALUES");
+    return [{ kind: "changed", path: "users/rows" }];
   },
   expansions: [
     { at: { path: "users/schema", query: { format: "ddl" } }, text: "CREATE TABLE users (id INTEGER PRIMARY KEY);\n" },

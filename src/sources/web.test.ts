@@ -69,6 +69,7 @@ const textOf = async (path: string, options?: Partial<WebOptions>) => {
 const onSite = Object.fromEntries(Object.entries(contractContent).map(([path, text]) => [`${host}/${path}`, text]));
 const keyOf = (path: string) => path.slice(host.length + 1);
 
+let edits = 0;
 sourceContract("web", {
   abilities: ["stat", "templates", "complete", "watch"],
   content: onSite,
@@ -78,6 +79,12 @@ sourceContract("web", {
       (path) => `${origin}/${keyOf(path).split("/").map(encodeURIComponent).join("/")}`,
     );
     return open({ pages: urls });
+  },
+  change() {
+    const [path = ""] = Object.keys(onSite);
+    edits += 1;
+    pages.set(keyOf(path), `another text, ${edits}`);
+    return [{ kind: "changed", path }];
   },
   expansions: [{ at: { path: `${host}/docs/a.txt` }, text: "alpha" }],
   completions: [

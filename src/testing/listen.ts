@@ -4,7 +4,7 @@ export interface Listener<T> {
   /** What was said so far. */
   readonly heard: readonly T[];
   /** Resolves once something that fits has been said, now or earlier; throws if the watch ends without it. */
-  until(fits: (said: T) => boolean, what: string): Promise<void>;
+  until(fits: (said: T, index: number) => boolean, what: string): Promise<void>;
   /** Resolves when the watch has ended, or rejects with what it threw. */
   readonly ended: Promise<void>;
 }

@@ -25,6 +25,13 @@ export interface SourceSetup {
   write?(path: string, text: string): void | Promise<void>;
   remove?(path: string): void | Promise<void>;
   rename?(from: string, to: string): void | Promise<void>;
+  /**
+   * Changes something, behind the back of the source that was opened last, in another way each time; gives what every watch
+   * must tell of it. Needed of a source that watches and has no `write`.
+   */
+  change?(): ToldChange[] | Promise<ToldChange[]>;
+  /** What is followed while the contract watches, for a source that tells only of that; the first file unless said. */
+  readonly followed?: string;
   /** Where the contract writes files of its own, ending in "/"; the mount itself unless said. */
   readonly inside?: string;
   /** Called after each test, when the source has been closed. */
@@ -44,6 +51,9 @@ export interface SourceSetup {
   /** For backends that are slow by nature. */
   readonly timeoutMs?: number;
 }
+
+/** A change that a watch tells of one path. */
+export type ToldChange = Exclude<SourceChange, { readonly kind: "lost" }>;
 
 const abilities: readonly Ability[] = ["stat", "children", "templates", "complete", "search", "skills", "watch"];
 
@@ -81,6 +91,8 @@ export function sourceContract(name: string, setup: SourceSetup): void {
     const skills = (ask: ListAsk) => present(source.skills)(ask, call());
     const skill = (at: Address) => present(source.skill)(at, call());
     const watch = (signal = stop.signal) => present(source.watch)({ ...call(), signal });
+    const begin = async (signal?: AbortSignal) => hear(await watch(signal));
+    const follow = async (path: string) => await source.follow?.({ path }, call());
     /** A method of the source, still bound to it. */
     function present<T extends (...asked: never[]) => unknown>(method: T | undefined): T {
       if (method === undefined) throw new Error("the source lacks an ability that it claims");
@@ -90,6 +102,7 @@ export function sourceContract(name: string, setup: SourceSetup): void {
     beforeEach(async () => {
       stop = new AbortController();
       source = await setup.open(content);
+      await source.learnTemplates?.(call());
     });
     afterEach(async () => {
       stop.abort();
@@ -260,7 +273,7 @@ export function sourceContract(name: string, setup: SourceSetup): void {
           expect(templates.length).toBeGreaterThan(0);
           for (const { template, name: called } of templates) {
             expect(() => parseTemplate(template)).not.toThrow();
-            expect(template).not.toMatch(/^[a-z][a-z0-9+.-]*:/i);
+            expect(template).not.toMatch(/^[a-z][a-z0-9+.-]*:\//i);
             expect(called).not.toBe("");
           }
           expect(new Set(templates.map(({ template }) => template)).size).toBe(templates.length);
@@ -364,14 +377,34 @@ export function sourceContract(name: string, setup: SourceSetup): void {
 
     if (can("watch"))
       describe("watch", () => {
-        it.runIf(write)("resolves once armed: a change made after that is never missed", async () => {
-          const heard = hear(await watch());
-          await write?.(aFile, "another text");
-          await heard.until("changed", aFile);
+        let writes = 0;
+        const change = async (): Promise<ToldChange[]> => {
+          if (setup.change) return setup.change();
+          if (!write) throw new Error("a source that watches is changed through `write` or `change`");
+          writes += 1;
+          const fresh = `${own}watched-${writes}.txt`;
+          await write(aFile, `another text, ${writes}`);
+          await write(fresh, `new, ${writes}`);
+          return [
+            { kind: "changed", path: aFile },
+            { kind: "appeared", path: fresh },
+          ];
+        };
+        /** Each of the watches tells of a change that is made now. */
+        async function expectTold(...watches: readonly Heard[]): Promise<void> {
+          for (const each of watches) each.mark();
+          const told = await change();
+          await Promise.all(watches.flatMap((each) => told.map(({ kind, path }) => each.until(kind, path))));
+        }
+
+        beforeEach(() => follow(setup.followed ?? aFile));
+
+        it("resolves once armed: a change made after that is never missed", async () => {
+          await expectTold(await begin());
         });
 
         it.runIf(write)("says that something appeared, and that many things did", async () => {
-          const heard = hear(await watch());
+          const heard = await begin();
           const paths = ["new.txt", "docs/new.txt", "names/新しい ファイル?#%.txt", "fresh/directory/new.txt"].map(
             (path) => own + path,
           );
@@ -380,29 +413,65 @@ export function sourceContract(name: string, setup: SourceSetup): void {
         });
 
         it.runIf(remove)("says that something is gone", async () => {
-          const heard = hear(await watch());
+          const heard = await begin();
           await remove?.(aFile);
           await heard.until("gone", aFile);
         });
 
         it.runIf(rename)("says of a rename that one is gone and another appeared", async () => {
-          const heard = hear(await watch());
+          const heard = await begin();
           await rename?.(aFile, `${own}renamed.txt`);
           await heard.until("gone", aFile);
           await heard.until("appeared", `${own}renamed.txt`);
         });
 
-        it.runIf(write)("lets each of several watches hear, and goes on when one of them ends", async () => {
+        it("any number of watches at once each tell of every change after they were armed", async () => {
+          const first = await begin();
+          await expectTold(first);
+          const several = await Promise.all([begin(), begin(), begin()]);
+          await expectTold(first, ...several);
+          await expectTold(first, ...several, await begin());
+        });
+
+        it.each(["first", "last"])("goes on in the others when the %s of them ends", async (which) => {
           const leaving = new AbortController();
-          const first = hear(await watch(leaving.signal));
-          const second = hear(await watch());
-          await write?.(aFile, "for both");
-          await first.until("changed", aFile);
-          await second.until("changed", aFile);
+          const begun: Heard[] = [];
+          for (const each of ["first", "middle", "last"])
+            begun.push(await begin(each === which ? leaving.signal : stop.signal));
+          await expectTold(...begun);
+          const [ending, ...others] = which === "first" ? begun : begun.toReversed();
           leaving.abort();
-          await first.ended;
-          await write?.(`${own}later.txt`, "for one");
-          await second.until("appeared", `${own}later.txt`);
+          await ending?.ended;
+          await expectTold(...others);
+          await expectTold(...others, await begin());
+        });
+
+        it.each(["first", "last"])("goes on in the others when the reader of the %s of them fails", async (which) => {
+          const other = which === "last" ? await begin() : undefined;
+          const failed = failAtFirst(await watch());
+          const others = [other ?? (await begin()), await begin()];
+          await expectTold(...others);
+          await failed;
+          await expectTold(...others, await begin());
+        });
+
+        it("goes on in the others when one of them is cancelled while it is armed", async () => {
+          const before = await begin();
+          const leaving = new AbortController();
+          const [cancelled, beside] = [watch(leaving.signal).then(hear), begin()];
+          leaving.abort();
+          await cancelled.then(
+            ({ ended }) => ended,
+            () => undefined,
+          );
+          await expectTold(before, await beside, await begin());
+        });
+
+        it("does not wait for a watch that no one reads", async () => {
+          await watch();
+          const heard = await begin();
+          await expectTold(heard);
+          await expectTold(heard);
         });
 
         it("ends when the call's signal does", async () => {
@@ -455,20 +524,38 @@ function textOf(parts: readonly Part[]): string {
     .join("");
 }
 
-type Kind = Exclude<SourceChange["kind"], "lost">;
-
-/** What a source's watch says, as it comes. "lost" stands for every change. */
-function hear(changes: AsyncIterable<SourceChange>): {
-  until(kind: Kind, path: string): Promise<void>;
+interface Heard {
+  /** What was told before this does not count any longer. */
+  mark(): void;
+  /** "lost" stands for every change. */
+  until(kind: ToldChange["kind"], path: string): Promise<void>;
   readonly ended: Promise<void>;
-} {
-  const { until, ended } = listen(changes);
+}
+
+/** What a source's watch tells, as it comes. */
+function hear(changes: AsyncIterable<SourceChange>): Heard {
+  const { heard, until, ended } = listen(changes);
+  let marked = 0;
   return {
     ended,
+    mark() {
+      marked = heard.length;
+    },
     until: (kind, path) =>
       until(
-        (change) => change.kind === "lost" || (change.kind === kind && change.path === path),
+        (change, index) =>
+          index >= marked && (change.kind === "lost" || (change.kind === kind && change.path === path)),
         `that ${JSON.stringify(path)} has ${kind}`,
       ),
   };
+}
+
+/** Reads one change and fails, as a consumer may. */
+async function failAtFirst(changes: AsyncIterable<SourceChange>): Promise<void> {
+  const failure = new Error("the reader failed");
+  try {
+    for await (const _ of changes) throw failure;
+  } catch (cause) {
+    if (cause !== failure) throw cause;
+  }
 }

@@ -39,9 +39,16 @@ export interface Serving extends AsyncDisposable {
   kill(): Promise<void>;
 }
 
+export interface Served extends Pick<Folder, "state"> {
+  /** The folder that is served, or the config that says what is. */
+  readonly path?: string;
+  readonly config?: string;
+}
+
 /** Port 0 takes any that is free. */
-export async function serve({ path, state }: Pick<Folder, "path" | "state">, port = 0): Promise<Serving> {
-  const child = spawn(process.execPath, [entry, "serve", path, "--port", String(port)], {
+export async function serve({ path, config, state }: Served, port = 0): Promise<Serving> {
+  const what = config === undefined ? [path ?? "."] : ["--config", config];
+  const child = spawn(process.execPath, [entry, "serve", ...what, "--port", String(port)], {
     env: { ...process.env, XDG_STATE_HOME: state, XDG_CACHE_HOME: state },
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -107,6 +107,9 @@ describe.skipIf(!isThere)(
       abilities: ["stat", "children", "templates", "complete", "search", "watch"],
       content: { alerts: undefined, series: undefined, targets: undefined },
       open: async () => open(),
+      followed: "series/node_load1",
+      // New samples come by themselves.
+      change: () => [{ kind: "changed", path: "series/node_load1" }],
       expansions: [
         { at: { path: "series/node_load1" } },
         {

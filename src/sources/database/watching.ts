@@ -1,4 +1,4 @@
-/** One look-out for all who watch a database: the first starts it, the last ends it. */
+/** One look-out for all who watch a source: the first starts it, the last ends it. */
 import { ResourceError } from "../../errors.ts";
 import { createListener, endListener, heardBy, type Listener, tell } from "../../lib/listener.ts";
 import type { SourceChange } from "../../source.ts";
@@ -100,5 +100,5 @@ export function createWatching(look: (lookOut: LookOut) => Promise<void>): Watch
 
 function toFailure(cause: unknown): ResourceError {
   if (cause instanceof ResourceError) return cause;
-  return new ResourceError("unavailable", "the database can no longer be watched; try again", { cause });
+  return new ResourceError("unavailable", "the source can no longer be watched; try again", { cause });
 }

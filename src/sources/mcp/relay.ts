@@ -1,14 +1,17 @@
 /** Changes of another server as changes here: of those things that someone listens to, and of its list. */
 import { ResourceError } from "../../errors.ts";
-import { createReader, type Reader } from "../../lib/reader.ts";
 import type { Call, Resources } from "../../resources.ts";
 import type { Address, SourceChange, Tools } from "../../source.ts";
+import { createWatching, type LookOut } from "../database/watching.ts";
 import type { Addresses } from "./addresses.ts";
 
 export interface Relay {
-  /** Until the signal ends, changes there are among those that the watch says. */
+  /** Until the signal ends, every watch tells of changes at this address. */
   follow(at: Address, signal: AbortSignal): Promise<void>;
-  watch(call: Call): Promise<AsyncIterable<SourceChange>>;
+  /** All watches share one run, which the first starts and the last ends. */
+  watch(signal: AbortSignal): Promise<AsyncIterable<SourceChange>>;
+  /** Ends every watch. */
+  close(): Promise<void>;
 }
 
 export interface RelayOptions extends Pick<Resources, "watch"> {
@@ -20,31 +23,64 @@ export interface RelayOptions extends Pick<Resources, "watch"> {
   isDirectory(path: string): boolean;
 }
 
-/** One run of the watch. */
+/** What is watched at the other server, for all who watch here. */
 interface Run {
   readonly call: Call;
-  readonly changes: Reader<SourceChange>;
+  tell(change: SourceChange): void;
+  /** Ends the run: those who watch start another, and are told to look again. */
+  fail(cause: unknown): void;
   /** Whether the other server says when its list changes; undefined while that is being found out. */
   hearsList: boolean | undefined;
-  /** Why it cannot go on. */
-  failure?: unknown;
 }
 
 interface Followed {
   readonly uri: string;
   readonly path: string;
   count: number;
-  armed?: Promise<void>;
+  /** Resolves once the current run watches it, or cannot. */
+  armed: Promise<void>;
   /** Ends the watch of this one thing. */
   stop: AbortController | undefined;
 }
 
+const caller = { id: "pressmark" };
+
 export function createRelay({ watch: watchThere, addresses, tools, paths, isDirectory }: RelayOptions): Relay {
   const followed = new Map<string, Followed>();
+  const watching = createWatching(lookOut);
   let run: Run | undefined;
 
-  /** What the server cannot watch is not announced, and can be read all the same. */
-  async function arm(thing: Followed, { call, changes, hearsList }: Run): Promise<void> {
+  async function lookOut({ armed, tell, signal }: LookOut): Promise<void> {
+    const over = Promise.withResolvers<void>();
+    const stop = new AbortController();
+    signal.addEventListener("abort", () => over.resolve(), { once: true });
+    const current: Run = {
+      call: { caller, signal: AbortSignal.any([signal, stop.signal]) },
+      tell: (change) => tell([change]),
+      fail: over.reject,
+      hearsList: undefined,
+    };
+    run = current;
+    try {
+      await armList(current);
+      await Promise.all(Array.from(followed.values(), (thing) => arm(thing, current)));
+      armed();
+      await over.promise;
+    } finally {
+      if (run === current) run = undefined;
+      stop.abort();
+    }
+  }
+
+  function arm(thing: Followed, current: Run): Promise<void> {
+    const armed = armOne(thing, current);
+    // Whoever follows hears of a failure through the watch.
+    thing.armed = armed.catch(() => undefined);
+    return armed;
+  }
+
+  async function armOne(thing: Followed, current: Run): Promise<void> {
+    const { call, hearsList } = current;
     // What comes and goes in it is known from the list, by name: not everyone may know of everything that does.
     if (hearsList && isDirectory(thing.path)) return;
     const stop = new AbortController();
@@ -52,22 +88,25 @@ export function createRelay({ watch: watchThere, addresses, tools, paths, isDire
     thing.stop = stop;
     const signal = AbortSignal.any([call.signal, stop.signal]);
     try {
-      const watch = await watchThere({ uris: [thing.uri] }, { caller: call.caller, signal });
-      void relay(watch, () => changes.push({ kind: "changed", path: thing.path }));
+      const watch = await watchThere({ uris: [thing.uri] }, { caller, signal });
+      relay(watch, current, signal, () => current.tell({ kind: "changed", path: thing.path }));
     } catch (cause) {
-      if (!signal.aborted && !isUnsupported(cause)) throw cause;
+      if (signal.aborted || isUnsupported(cause)) return;
+      if (cause instanceof ResourceError && cause.passing) throw cause;
+      // The fault is of this one thing: it is not announced, and the others are.
+      tools.log("warn", "a resource of another server cannot be watched", { uri: thing.uri, cause });
     }
   }
 
   async function armList(current: Run): Promise<void> {
-    const { call, changes } = current;
+    const { call, tell } = current;
     let known: ReadonlySet<string> | undefined;
     const compare = createTurns(async () => {
       const now = await paths(call);
-      if (!now || !known) changes.push({ kind: "lost" });
+      if (!now || !known) tell({ kind: "lost" });
       else {
-        for (const path of now) if (!known.has(path)) changes.push({ kind: "appeared", path });
-        for (const path of known) if (!now.has(path)) changes.push({ kind: "gone", path });
+        for (const path of now) if (!known.has(path)) tell({ kind: "appeared", path });
+        for (const path of known) if (!now.has(path)) tell({ kind: "gone", path });
       }
       known = now;
     });
@@ -75,11 +114,11 @@ export function createRelay({ watch: watchThere, addresses, tools, paths, isDire
       const watch = await watchThere({ list: true }, call);
       known = await paths(call);
       current.hearsList = true;
-      void relay(watch, () => {
+      relay(watch, current, call.signal, () => {
         compare().catch((cause: unknown) => {
           if (call.signal.aborted) return;
           tools.log("warn", "the list of another server changed and cannot be had", { cause });
-          changes.push({ kind: "lost" });
+          tell({ kind: "lost" });
         });
       });
     } catch (cause) {
@@ -93,7 +132,7 @@ export function createRelay({ watch: watchThere, addresses, tools, paths, isDire
       const uri = addresses.uri(at);
       if (uri === undefined || signal.aborted) return;
       const known = followed.get(uri);
-      const thing: Followed = known ?? { uri, path: at.path, count: 0, stop: undefined };
+      const thing: Followed = known ?? { uri, path: at.path, count: 0, armed: Promise.resolve(), stop: undefined };
       thing.count += 1;
       followed.set(uri, thing);
       signal.addEventListener(
@@ -108,43 +147,22 @@ export function createRelay({ watch: watchThere, addresses, tools, paths, isDire
       );
       const current = run;
       // A run that begins arms it by itself.
-      if (!known && current?.hearsList !== undefined)
-        thing.armed = arm(thing, current).catch((cause: unknown) => {
-          // The run that follows arms everything, and has everyone look again.
-          current.failure = cause;
-          void current.changes.return();
-        });
+      if (!known && current?.hearsList !== undefined) arm(thing, current).catch(current.fail);
       await thing.armed;
     },
 
-    async watch(call) {
-      const changes = createReader<SourceChange>((change) => JSON.stringify(change));
-      const current: Run = { call, changes, hearsList: undefined };
-      run = current;
-      const end = (): void => {
-        if (run === current) run = undefined;
-        void changes.return();
-      };
-      call.signal.addEventListener("abort", end, { once: true });
-      try {
-        await armList(current);
-        await Promise.all(Array.from(followed.values(), (thing) => arm(thing, current)));
-      } catch (cause) {
-        end();
-        throw cause;
-      }
-      return told(current);
-    },
+    watch: watching.watch,
+    close: watching.close,
   };
 }
 
-async function* told(run: Run): AsyncGenerator<SourceChange> {
-  yield* run.changes;
-  if (run.failure !== undefined) throw run.failure;
-}
-
-async function relay<T>(changes: AsyncIterable<T>, hear: (change: T) => void): Promise<void> {
-  for await (const change of changes) hear(change);
+/** A watch that ends though no one ended it may have missed something. */
+function relay<T>(changes: AsyncIterable<T>, { fail }: Run, signal: AbortSignal, hear: (change: T) => void): void {
+  async function follow(): Promise<void> {
+    for await (const change of changes) hear(change);
+    if (!signal.aborted) throw new ResourceError("unavailable", "the other server no longer says what changes");
+  }
+  follow().catch(fail);
 }
 
 /** One after the other, and what is asked for while one waits is the same one. */

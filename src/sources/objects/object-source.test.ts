@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ResourceError } from "../../errors.ts";
+import { wait } from "../../lib/wait.ts";
 import { createClock } from "../../testing/clock.ts";
 import { contractContent } from "../../testing/contract-content.ts";
 import { sweepFaults } from "../../testing/faults.ts";
@@ -83,15 +84,32 @@ const childrenOf = async (source: ReturnType<typeof open>, path: string, limit: 
   (await collect((cursor) => source.children!({ path }, asking(limit, cursor), call))).map((entry) => entry.path);
 
 const known = Object.fromEntries(Object.entries(contractContent).map(([path, text]) => [path, text ?? ""]));
+/** Looks at everything again and again. */
+const restless = { tools: { ...createClock().tools, wait }, pollMs: 20 };
+let held: Content;
 sourceContract("a store in memory", {
   abilities: ["stat", "children", "templates", "complete", "watch"],
-  open: async () => open({ b: { ...known } }),
+  async open() {
+    held = { b: { ...known } };
+    return open(held, restless);
+  },
+  write: (path, text) => void (held["b"]![path] = text),
+  remove: (path) => void delete held["b"]![path],
 });
 
+let edits = 0;
 sourceContract("several buckets in memory", {
   abilities: ["stat", "children", "templates", "complete", "watch"],
   content: Object.fromEntries(["b", "b-2", "b.3"].flatMap((bucket) => Object.entries(known).map(([key, text]) => [`${bucket}/${key}`, text]))), // prettier-ignore
-  open: async () => open({ b: { ...known }, "b-2": { ...known }, "b.3": { ...known }, empty: {} }),
+  async open() {
+    held = { b: { ...known }, "b-2": { ...known }, "b.3": { ...known }, empty: {} };
+    return open(held, restless);
+  },
+  change() {
+    edits += 1;
+    held["b-2"]![`watched-${edits}`] = "new";
+    return [{ kind: "appeared", path: `b-2/watched-${edits}` }];
+  },
 });
 
 it("answers or refuses in the house's own words when any question to the store fails, and works again afterwards", async () => {

@@ -1,0 +1,99 @@
+/** The gateway as it is served, with its index: what subscribers hear, and what becomes of a program that cannot start. */
+import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { connect, type RemoteHouse } from "../../src/client/connect.ts";
+import type { Call } from "../../src/resources.ts";
+import { listen } from "../../src/testing/listen.ts";
+import { openNotes } from "../client/notes.ts";
+import { serve, type Serving } from "../interop/command.ts";
+
+const timeout = 60_000;
+
+function caller(): Call {
+  const stop = new AbortController();
+  onTestFinished(() => stop.abort());
+  return { caller: { id: "test" }, signal: stop.signal };
+}
+
+/** A config with one mount, "far", and where its processes keep their state and their index. */
+async function configure(options: object): Promise<{ config: string; state: string; folder: string }> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "pressmark-gateway-")));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const config = join(folder, "pressmark.config.json");
+  await writeFile(config, JSON.stringify({ mounts: { far: { source: "mcp", ...options } } }));
+  return { config, state: join(folder, "state"), folder };
+}
+
+async function started(served: { config: string; state: string }): Promise<Serving> {
+  const serving = await serve(served);
+  onTestFinished(() => serving.kill());
+  return serving;
+}
+
+async function connected(serving: Serving, era: "modern" | "legacy" = "modern"): Promise<RemoteHouse> {
+  const house = await connect(serving.url, { era });
+  onTestFinished(() => house.close());
+  return house;
+}
+
+/** Reads the status of the index again and again, until it is so. */
+async function untilIndex(house: RemoteHouse, isSo: (status: Record<string, unknown>) => boolean): Promise<void> {
+  for (const call = caller(); ;) {
+    const [content] = (await house.read("pressmark://index/status", call)).contents;
+    const text = content && "text" in content.body ? content.body.text : "{}";
+    if (isSo(JSON.parse(text) as Record<string, unknown>)) return;
+    await new Promise(setImmediate);
+  }
+}
+
+it("subscribers of a gateway hear of updates before and after the index of their process watches", { timeout }, async () => {
+  await using notes = await openNotes({ a: "1", b: "1" });
+  const served = await configure({ url: notes.url });
+  const uri = `mcp://far/${notes.uriOf("a").replace(/^(\w+:)\/\//, "$1%2F%2F")}`;
+  const first = await started(served);
+  const second = await started(served);
+
+  /** Each subscriber, and how often it has heard of an update. */
+  const subscribers: { count(): number; more(than: number): Promise<void> }[] = [];
+  async function subscribe(serving: Serving, era: "modern" | "legacy"): Promise<void> {
+    const { heard, until } = listen(await (await connected(serving, era)).watch({ uris: [uri], list: true }, caller()));
+    const isUpdate = (index: number) => heard[index]?.kind === "updated";
+    subscribers.push({
+      count: () => heard.length,
+      more: (than) => until((_, index) => index >= than && isUpdate(index), `an update of ${uri}`),
+    });
+  }
+  let version = 1;
+  async function expectHeard(): Promise<void> {
+    const before = subscribers.map(({ count }) => count());
+    notes.set("a", String((version += 1)));
+    await Promise.all(subscribers.map(({ more }, index) => more(before[index] as number)));
+  }
+
+  await subscribe(first, "modern");
+  await expectHeard();
+  await subscribe(second, "modern");
+  await expectHeard();
+
+  const [one, other] = [await connected(first), await connected(second)];
+  await one.search({ text: "note", limit: 1 }, caller());
+  await untilIndex(one, ({ state, keptHere }) => keptHere === true && state === "complete");
+  await subscribe(first, "legacy");
+  await expectHeard();
+
+  await other.search({ text: "note", limit: 1 }, caller());
+  await untilIndex(other, ({ state, keptHere }) => keptHere === false && state === "complete");
+  await subscribe(second, "legacy");
+  await expectHeard();
+
+  // The index passes to the process that is left, which begins to watch for it.
+  subscribers.splice(0);
+  await first.kill();
+  await subscribe(second, "modern");
+  await untilIndex(other, ({ state, keptHere }) => keptHere === true && state === "complete");
+  await expectHeard();
+  await subscribe(second, "legacy");
+  await expectHeard();
+});
