@@ -8,10 +8,10 @@ import { z } from "zod";
 import type { Call } from "../../resources.ts";
 import type { Source } from "../../source.ts";
 import file from "../file.ts";
-import type { Disk } from "./disk.ts";
-import type { ServingChoice } from "./folder-rules.ts";
-import { chooseServing, createServing } from "./serving.ts";
-import type { Serving } from "./serving.ts";
+import type { Disk } from "../../backends/disk/disk.ts";
+import type { RuleChoice } from "../../backends/folder-rules/name-rules.ts";
+import { chooseRules, createFolderRules } from "../../backends/folder-rules/folder-rules.ts";
+import type { FolderRules } from "../../backends/folder-rules/folder-rules.ts";
 
 export type FileSource = Required<Omit<Source, "search">>;
 
@@ -26,7 +26,7 @@ export interface TestFolder {
   /** Closed after the test. */
   open(options?: Readonly<Record<string, unknown>>): Promise<FileSource>;
   /** The rules of the folder, as a source would have them. */
-  serving(disk: Disk, chosen?: Partial<ServingChoice>): Serving;
+  folderRules(disk: Disk, chosen?: Partial<RuleChoice>): FolderRules;
   /** Where the person's own settings would be. */
   readonly home: string;
   /** Where a path is on the disk. */
@@ -86,8 +86,8 @@ export function useFolder(): TestFolder {
       return source as FileSource;
     },
 
-    serving: (disk, chosen = {}) =>
-      createServing({ ...chooseServing(chosen), root: folder.root, disk, person: { home: folder.home } }),
+    folderRules: (disk, chosen = {}) =>
+      createFolderRules({ ...chooseRules(chosen), root: folder.root, disk, person: { home: folder.home } }),
 
     at: (path) => join(folder.root, path),
     write(path, content) {

@@ -2,18 +2,18 @@
 import type { BigIntStats } from "node:fs";
 import { basename } from "node:path";
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
-import { kindOf } from "./disk.ts";
-import type { Disk } from "./disk.ts";
-import { asFile, asFolder, createRuleBook, isName, ranks } from "./folder-rules.ts";
-import type { FolderRules, Rank, RankedRules, ServingChoice, Verdict } from "./folder-rules.ts";
+import { kindOf } from "../disk/disk.ts";
+import type { Disk } from "../disk/disk.ts";
+import { asFile, asFolder, createRuleBook, isName, ranks } from "./name-rules.ts";
+import type { NameRules, Rank, RankedRules, RuleChoice, Verdict } from "./name-rules.ts";
 import { createIgnoreFiles } from "./ignore-files.ts";
 import type { IgnoreFile } from "./ignore-files.ts";
-import { foldersAbove, globalExcludes, repositoryAt } from "./ignore-git.ts";
-import type { Person } from "./ignore-git.ts";
-import { settled } from "./steps.ts";
-import type { Steps } from "./steps.ts";
+import { foldersAbove, globalExcludes, repositoryAt } from "./git-excludes.ts";
+import type { Person } from "./git-excludes.ts";
+import { settled } from "../disk/steps.ts";
+import type { Steps } from "../disk/steps.ts";
 
-export interface Serving {
+export interface FolderRules {
   /** Whether a path consists of names. What does not is not served, and needs no look at the disk. */
   isPath(path: string): boolean;
   /** Whether what is at this path is served, if it is a folder or if it is not. The path leads there by itself, without a link. */
@@ -21,14 +21,14 @@ export interface Serving {
   /** The same where it need not be looked at; undefined where it must. */
   trusted(path: string, isFolder: boolean): boolean | undefined;
   /** The rules in the folder at this path, which leads there by itself. Undefined if it is not served. */
-  rulesIn(path: string, stats?: BigIntStats): Steps<FolderRules | undefined>;
+  rulesIn(path: string, stats?: BigIntStats): Steps<NameRules | undefined>;
   /** The same for a folder that has just been read. `names` are all that are in it, in order. */
-  rulesAmong(folder: ReadFolder, names: readonly string[]): Steps<FolderRules | undefined>;
-  verdict(rules: FolderRules, name: string): Verdict;
+  rulesAmong(folder: ReadFolder, names: readonly string[]): Steps<NameRules | undefined>;
+  verdict(rules: NameRules, name: string): Verdict;
   /** Whether a change of this name may change what is served in its folder, and below. */
   isRule(name: string): boolean;
   /** The rules from outside the folder: the same object while they are the same. */
-  outer(): Steps<FolderRules>;
+  outer(): Steps<NameRules>;
   /** Lets go of all that is kept. */
   clear(): void;
 }
@@ -40,7 +40,7 @@ export interface ReadFolder {
   readonly handle: string;
 }
 
-export interface ServingOptions extends ServingChoice {
+export interface FolderRulesOptions extends RuleChoice {
   readonly root: string;
   readonly person: Person;
   readonly disk: Disk;
@@ -49,12 +49,12 @@ export interface ServingOptions extends ServingChoice {
 }
 
 /** What is chosen where nothing is said. */
-export function chooseServing({
+export function chooseRules({
   ignore = true,
   hidden = false,
   allow = [],
   exclude = [],
-}: Partial<ServingChoice>): ServingChoice {
+}: Partial<RuleChoice>): RuleChoice {
   return { ignore, hidden, allow, exclude };
 }
 
@@ -62,8 +62,8 @@ export function chooseServing({
 interface Known {
   /** Which folder, in which state; undefined while a change might leave the state as it is. */
   readonly state: State | undefined;
-  readonly above: FolderRules;
-  readonly rules: FolderRules;
+  readonly above: NameRules;
+  readonly rules: NameRules;
   readonly files: readonly OwnFile[];
   readonly isRepository: boolean;
   /** When all of it, and all above it, was last seen to be so. */
@@ -92,7 +92,7 @@ const maxKnown = 500;
 /** How often the rules outside the folder are looked at: those of the repository around it, and of the person. */
 const outerMs = 1000;
 
-export function createServing(options: ServingOptions): Serving {
+export function createFolderRules(options: FolderRulesOptions): FolderRules {
   const { root, disk, person, ignore } = options;
   const inside = root.endsWith("/") ? root : `${root}/`;
   const book = createRuleBook(options);
@@ -102,7 +102,7 @@ export function createServing(options: ServingOptions): Serving {
   /** What was checked earlier is not taken for granted. */
   let trustedFromMs = 0;
   let personal: RankedRules | undefined;
-  let outside: { readonly rules: FolderRules; readonly checkedMs: number } | undefined;
+  let outside: { readonly rules: NameRules; readonly checkedMs: number } | undefined;
 
   function locate(path: string): string {
     return path === "" ? root : inside + path;
@@ -117,7 +117,7 @@ export function createServing(options: ServingOptions): Serving {
     return path.startsWith(inside) ? path.slice(inside.length) : path;
   }
 
-  function* outer(): Steps<FolderRules> {
+  function* outer(): Steps<NameRules> {
     const nowMs = monotonicMs();
     if (outside && nowMs - outside.checkedMs < outerMs) return outside.rules;
     const rules = book.begin(ignore ? yield* fromAbove() : book.start);
@@ -126,7 +126,7 @@ export function createServing(options: ServingOptions): Serving {
   }
 
   /** What counts in the root because of the folders above it, up to the one that a repository begins at. */
-  function* fromAbove(): Steps<FolderRules> {
+  function* fromAbove(): Steps<NameRules> {
     let repository = yield* repositoryAt(root, disk);
     const ways: string[] = [];
     let top = root;
@@ -158,7 +158,7 @@ export function createServing(options: ServingOptions): Serving {
     return rules;
   }
 
-  function* above(path: string): Steps<FolderRules | undefined> {
+  function* above(path: string): Steps<NameRules | undefined> {
     if (path === "") return yield* outer();
     const slash = path.lastIndexOf("/");
     const parent = yield* rulesIn(path.slice(0, Math.max(0, slash)));
@@ -167,7 +167,7 @@ export function createServing(options: ServingOptions): Serving {
     return book.enter(parent, name);
   }
 
-  function* rulesIn(path: string, given?: BigIntStats): Steps<FolderRules | undefined> {
+  function* rulesIn(path: string, given?: BigIntStats): Steps<NameRules | undefined> {
     const nowMs = monotonicMs();
     const known = folders.get(path);
     if (known && isTrusted(known, nowMs)) return known.rules;
@@ -183,12 +183,7 @@ export function createServing(options: ServingOptions): Serving {
   }
 
   /** The folder has the same names as before: its ignore files may still have been written to. */
-  function* recheck(
-    { path, handle }: ReadFolder,
-    known: Known,
-    before: FolderRules,
-    nowMs: number,
-  ): Steps<FolderRules> {
+  function* recheck({ path, handle }: ReadFolder, known: Known, before: NameRules, nowMs: number): Steps<NameRules> {
     let own: OwnFile[] | undefined;
     for (const [index, each] of known.files.entries()) {
       const { name, elsewhere } = each;
@@ -208,10 +203,10 @@ export function createServing(options: ServingOptions): Serving {
   /** Reads the ignore files that a folder has. */
   function* learn(
     { path, stats, handle }: ReadFolder,
-    before: FolderRules,
+    before: NameRules,
     present: readonly string[],
     nowMs: number,
-  ): Steps<FolderRules> {
+  ): Steps<NameRules> {
     const own: OwnFile[] = [];
     // What it points to is told from where the folder is.
     const repository = present.includes(".git") ? yield* repositoryAt(locate(path), disk) : undefined;
@@ -231,7 +226,7 @@ export function createServing(options: ServingOptions): Serving {
     return rules;
   }
 
-  function add(before: FolderRules, own: readonly OwnFile[], isRepository: boolean): FolderRules {
+  function add(before: NameRules, own: readonly OwnFile[], isRepository: boolean): NameRules {
     const ranked = own.flatMap(({ rank, file }) => (file ? [{ rank, rules: file.rules }] : []));
     if (isRepository && personal) ranked.push(personal);
     return book.add(before, ranked, isRepository);

@@ -4,20 +4,20 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { asking, collect } from "../../testing/pages.ts";
 import { refusal } from "../../testing/refusal.ts";
-import { createLocalDisk } from "./disk.ts";
+import { createLocalDisk } from "../disk/disk.ts";
 import { fold, isSecret, secretsIn } from "./secret-names.ts";
-import { runNow } from "./steps.ts";
-import { useFolder } from "./test-folder.ts";
-import type { FileSource } from "./test-folder.ts";
+import { runNow } from "../disk/steps.ts";
+import { useFolder } from "../../sources/file/test-folder.ts";
+import type { FileSource } from "../../sources/file/test-folder.ts";
 
 const folder = useFolder();
 
 /** Whether a path is served, once all folders on its way are there. */
 function isServed(path: string): boolean {
-  const serving = folder.serving(createLocalDisk());
-  if (!serving.isPath(path)) return false;
+  const folderRules = folder.folderRules(createLocalDisk());
+  if (!folderRules.isPath(path)) return false;
   if (path.includes("/")) folder.write(path, "");
-  return runNow(serving.serves(path, false));
+  return runNow(folderRules.serves(path, false));
 }
 
 function isSecretName(name: string, inFolder: string): boolean {
