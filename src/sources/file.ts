@@ -12,6 +12,7 @@ import { createConfine } from "./file/confine.ts";
 import { createLocalDisk, createRemoteDisk, diskKind, isNothing, isRefusal } from "../backends/disk/disk.ts";
 import { createExtract } from "./file/extract.ts";
 import type { RuleChoice } from "../backends/folder-rules/name-rules.ts";
+import { ruleOptions } from "../backends/folder-rules/rule-options.ts";
 import { personOf } from "../backends/folder-rules/git-excludes.ts";
 import { createNames } from "./file/names.ts";
 import { parseAsk, type ReadAsk } from "./file/range.ts";
@@ -53,16 +54,7 @@ export default defineSource<FileOptions>({
         .max(600_000)
         .default(20_000)
         .describe("how long taking the text out of a document may take, in milliseconds"),
-      ignore: z
-        .boolean()
-        .default(true)
-        .describe("leave out what .gitignore, .ignore, .pressmarkignore and git's own excludes name, and node_modules"),
-      hidden: z.boolean().default(false).describe("serve names that begin with a dot"),
-      allow: z
-        .array(z.string().min(1).max(1000))
-        .max(1000)
-        .default([])
-        .describe("patterns, as in .gitignore, of what is served although hidden, ignored or a secret by its name"),
+      ...ruleOptions(z),
       icons: z.boolean().default(false).describe("give each entry a small icon of its kind"),
       ...sharedOptions(z),
     }),

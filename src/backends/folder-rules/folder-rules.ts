@@ -1,4 +1,4 @@
-/** Which paths below a folder are served: one rule for every door, read live from the ignore files on the way. */
+/** What of a folder is served: the one object that every source over the folder asks, whichever way it reads the files. */
 import type { BigIntStats } from "node:fs";
 import { basename } from "node:path";
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
@@ -44,8 +44,18 @@ export interface FolderRulesOptions extends RuleChoice {
   readonly root: string;
   readonly person: Person;
   readonly disk: Disk;
+  /** Given by a source that also asks about folders that are not on the disk; without it, none of them is served. */
+  readonly absent?: AbsentFolders;
   /** Something about an ignore file that a person should know. */
   say?(message: string, path: string): void;
+}
+
+/** Folders that are not on the disk, such as those of an earlier commit. */
+export interface AbsentFolders {
+  /** Whether nothing of the root is on the disk: a bare repository, a clone without a checkout. */
+  areAll(): boolean;
+  /** The ignore files of such a folder. */
+  ownRules(path: string): Steps<readonly RankedRules[]>;
 }
 
 /** What is chosen where nothing is said. */
@@ -58,12 +68,18 @@ export function chooseRules({
   return { ignore, hidden, allow, exclude };
 }
 
+/** The rules that count in a folder, before or after its own ignore files. */
+interface Above {
+  readonly rules: NameRules;
+  /** Whether the folder is not on the disk. */
+  readonly isAbsent: boolean;
+}
+
 /** What is known of a folder: which ignore files are in it, and what came of them. */
-interface Known {
+interface Known extends Above {
   /** Which folder, in which state; undefined while a change might leave the state as it is. */
   readonly state: State | undefined;
   readonly above: NameRules;
-  readonly rules: NameRules;
   readonly files: readonly OwnFile[];
   readonly isRepository: boolean;
   /** When all of it, and all above it, was last seen to be so. */
@@ -81,7 +97,7 @@ interface OwnFile {
   readonly file: IgnoreFile | undefined;
 }
 
-const ruleFiles: readonly (readonly [name: string, rank: Rank])[] = [
+export const ruleFiles: readonly (readonly [name: string, rank: Rank])[] = [
   [".gitignore", ranks.gitignore],
   [".ignore", ranks.ignore],
   [".pressmarkignore", ranks.pressmarkignore],
@@ -93,7 +109,7 @@ const maxKnown = 500;
 const outerMs = 1000;
 
 export function createFolderRules(options: FolderRulesOptions): FolderRules {
-  const { root, disk, person, ignore } = options;
+  const { root, disk, person, ignore, absent } = options;
   const inside = root.endsWith("/") ? root : `${root}/`;
   const book = createRuleBook(options);
   const files = createIgnoreFiles(disk, (message, path) => options.say?.(message, nameFor(path)));
@@ -127,10 +143,11 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
 
   /** What counts in the root because of the folders above it, up to the one that a repository begins at. */
   function* fromAbove(): Steps<NameRules> {
-    let repository = yield* repositoryAt(root, disk);
+    const isAbsent = absent?.areAll() ?? false;
+    let repository = isAbsent ? undefined : yield* repositoryAt(root, disk);
     const ways: string[] = [];
     let top = root;
-    if (!repository)
+    if (!repository && !isAbsent)
       for (const folder of foldersAbove(root)) {
         ways.unshift(basename(top));
         top = folder;
@@ -158,32 +175,44 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
     return rules;
   }
 
-  function* above(path: string): Steps<NameRules | undefined> {
-    if (path === "") return yield* outer();
-    const slash = path.lastIndexOf("/");
-    const parent = yield* rulesIn(path.slice(0, Math.max(0, slash)));
-    const name = path.slice(slash + 1);
-    if (!parent || (book.verdict(parent, name) & asFolder) === 0) return undefined;
-    return book.enter(parent, name);
+  /** What counts in a folder because of those above it. Undefined if it is not served. */
+  function* above(path: string): Steps<Above | undefined> {
+    if (path === "") return { rules: yield* outer(), isAbsent: absent?.areAll() ?? false };
+    const parent = yield* find(parentOf(path));
+    const name = nameOf(path);
+    if (!parent || (book.verdict(parent.rules, name) & asFolder) === 0) return undefined;
+    return { rules: book.enter(parent.rules, name), isAbsent: parent.isAbsent };
+  }
+
+  function* find(path: string, given?: BigIntStats): Steps<Above | undefined> {
+    const nowMs = monotonicMs();
+    const known = folders.get(path);
+    if (known && isTrusted(known, nowMs)) return known;
+    const before = yield* above(path);
+    if (!before || !ignore) return before;
+    // What is below an absent folder is absent: a link that leads elsewhere may stand in its place.
+    const stats = given ?? (before.isAbsent ? undefined : yield* settled(disk.lstat(locate(path))));
+    if (!stats || kindOf(stats) !== "folder") return absent && (yield* learnAbsent(path, before.rules, absent, nowMs));
+    const folder = { path, stats, handle: locate(path) };
+    if (known && isSameState(known.state, stats)) return yield* recheck(folder, known, before.rules, nowMs);
+    const found = yield* settled(disk.lstats(folder.handle, ruleNames, (each) => each !== undefined));
+    const present = ruleNames.filter((_, index) => found[index]);
+    return yield* learn(folder, before.rules, present, nowMs);
   }
 
   function* rulesIn(path: string, given?: BigIntStats): Steps<NameRules | undefined> {
-    const nowMs = monotonicMs();
-    const known = folders.get(path);
-    if (known && isTrusted(known, nowMs)) return known.rules;
-    const before = yield* above(path);
-    if (!before || !ignore) return before;
-    const stats = given ?? (yield* settled(disk.lstat(locate(path))));
-    if (!stats || kindOf(stats) !== "folder") return undefined;
-    const folder = { path, stats, handle: locate(path) };
-    if (known && isSameState(known.state, stats)) return yield* recheck(folder, known, before, nowMs);
-    const found = yield* settled(disk.lstats(folder.handle, ruleNames, (each) => each !== undefined));
-    const present = ruleNames.filter((_, index) => found[index]);
-    return yield* learn(folder, before, present, nowMs);
+    return (yield* find(path, given))?.rules;
+  }
+
+  function* learnAbsent(path: string, before: NameRules, { ownRules }: AbsentFolders, nowMs: number): Steps<Known> {
+    const own = yield* ownRules(path);
+    const rules = own.length === 0 ? before : book.add(before, own, false);
+    const nothing = { state: undefined, files: [], isRepository: false };
+    return keep(path, { ...nothing, above: before, rules, isAbsent: true, checkedMs: nowMs });
   }
 
   /** The folder has the same names as before: its ignore files may still have been written to. */
-  function* recheck({ path, handle }: ReadFolder, known: Known, before: NameRules, nowMs: number): Steps<NameRules> {
+  function* recheck({ path, handle }: ReadFolder, known: Known, before: NameRules, nowMs: number): Steps<Known> {
     let own: OwnFile[] | undefined;
     for (const [index, each] of known.files.entries()) {
       const { name, elsewhere } = each;
@@ -192,12 +221,11 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
     }
     if (!own && known.above === before) {
       known.checkedMs = nowMs;
-      return known.rules;
+      return known;
     }
     const kept = own ?? known.files;
     const rules = kept.length === 0 ? before : add(before, kept, known.isRepository);
-    keep(path, { ...known, above: before, rules, files: kept, checkedMs: nowMs });
-    return rules;
+    return keep(path, { ...known, above: before, rules, files: kept, checkedMs: nowMs });
   }
 
   /** Reads the ignore files that a folder has. */
@@ -206,7 +234,7 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
     before: NameRules,
     present: readonly string[],
     nowMs: number,
-  ): Steps<NameRules> {
+  ): Steps<Known> {
     const own: OwnFile[] = [];
     // What it points to is told from where the folder is.
     const repository = present.includes(".git") ? yield* repositoryAt(locate(path), disk) : undefined;
@@ -222,8 +250,7 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
     const isSettled = Date.now() - Number(stats.ctimeMs) > disk.settleMs + 30;
     const { dev, ino, mtimeNs, ctimeNs } = stats;
     const state = isSettled ? { dev, ino, mtimeNs, ctimeNs } : undefined;
-    keep(path, { state, above: before, rules, files: own, isRepository, checkedMs: nowMs });
-    return rules;
+    return keep(path, { state, above: before, rules, files: own, isRepository, isAbsent: false, checkedMs: nowMs });
   }
 
   function add(before: NameRules, own: readonly OwnFile[], isRepository: boolean): NameRules {
@@ -232,17 +259,18 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
     return book.add(before, ranked, isRepository);
   }
 
-  function keep(path: string, known: Known): void {
+  function keep(path: string, known: Known): Known {
     const before = folders.get(path);
     // What one door has noticed counts for all of them.
     if (before && before.rules !== known.rules) trustedFromMs = known.checkedMs;
     folders.delete(path);
     folders.set(path, known);
-    if (folders.size <= maxKnown) return;
-    for (const oldest of folders.keys()) {
-      folders.delete(oldest);
-      break;
-    }
+    if (folders.size > maxKnown)
+      for (const oldest of folders.keys()) {
+        folders.delete(oldest);
+        break;
+      }
+    return known;
   }
 
   return {
@@ -252,30 +280,28 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
 
     trusted(path, isFolder) {
       if (path === "") return true;
-      const slash = path.lastIndexOf("/");
-      const known = folders.get(path.slice(0, Math.max(0, slash)));
+      const known = folders.get(parentOf(path));
       if (!known || !isTrusted(known, monotonicMs())) return undefined;
-      return (book.verdict(known.rules, path.slice(slash + 1)) & (isFolder ? asFolder : asFile)) !== 0;
+      return (book.verdict(known.rules, nameOf(path)) & (isFolder ? asFolder : asFile)) !== 0;
     },
 
     *serves(path, isFolder) {
       if (path === "") return true;
-      const slash = path.lastIndexOf("/");
-      const rules = yield* rulesIn(path.slice(0, Math.max(0, slash)));
+      const rules = yield* rulesIn(parentOf(path));
       if (!rules) return false;
-      return (book.verdict(rules, path.slice(slash + 1)) & (isFolder ? asFolder : asFile)) !== 0;
+      return (book.verdict(rules, nameOf(path)) & (isFolder ? asFolder : asFile)) !== 0;
     },
 
     rulesIn,
 
     *rulesAmong(folder, names) {
       const nowMs = monotonicMs();
-      const before = yield* above(folder.path);
+      const before = (yield* above(folder.path))?.rules;
       if (!before || !ignore) return before;
       const known = folders.get(folder.path);
-      if (known && isSameState(known.state, folder.stats)) return yield* recheck(folder, known, before, nowMs);
+      if (known && isSameState(known.state, folder.stats)) return (yield* recheck(folder, known, before, nowMs)).rules;
       const present = ruleNames.filter((name) => hasName(names, name));
-      return yield* learn(folder, before, present, nowMs);
+      return (yield* learn(folder, before, present, nowMs)).rules;
     },
 
     verdict: book.verdict,
@@ -288,6 +314,14 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
       outside = undefined;
     },
   };
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
 }
 
 function isSameState(before: State | undefined, now: State): boolean {

@@ -1,4 +1,4 @@
-/** What is served in one folder: each of its names is judged by these rules, through whichever door it is asked for. */
+/** How the names in one folder are judged. The same rules count for every way to ask for a name. */
 import { toBytes } from "./ignore-pattern.ts";
 import type { Bytes } from "./ignore-pattern.ts";
 import { beginLayer, enterLayer, isSilent, judge, leadsThrough, rulesOf } from "./ignore-rules.ts";
@@ -8,7 +8,7 @@ import { fold, isSecret, secretsIn } from "./secret-names.ts";
 export interface RuleChoice {
   /** Whether ignore files count, and `node_modules` is left out. */
   readonly ignore: boolean;
-  /** Whether names that begin with a dot are served. */
+  /** Whether all names that begin with a dot are served, not only those of `shownDotNames`. */
   readonly hidden: boolean;
   /** Patterns of what is served all the same. */
   readonly allow: readonly string[];
@@ -64,6 +64,12 @@ export interface RuleBook {
 const maxInterned = 2000;
 const skipped = "node_modules";
 
+/**
+ * Dot-names that are served by default: written by people, to be read by everyone who works on the project, without credentials or state of
+ * a machine. Ignore files are not among them, as they name what is hidden (docs/decisions/008-one-set-of-rules.md).
+ */
+const shownDotNames: ReadonlySet<string> = new Set([".github", ".editorconfig"]);
+
 export function createRuleBook({ ignore, hidden, allow, exclude }: RuleChoice): RuleBook {
   const interned = new Map<string, NameRules>();
   const steady = new WeakMap<NameRules, boolean>();
@@ -84,7 +90,8 @@ export function createRuleBook({ ignore, hidden, allow, exclude }: RuleChoice): 
 
   /** What the rules without exceptions say. */
   function usual(rules: NameRules, folded: string, bytes: Bytes): Verdict {
-    if (!rules.isOpen || (!hidden && folded.charCodeAt(0) === dot) || isSecret(folded, rules.secrets)) return 0;
+    if (!rules.isOpen || isSecret(folded, rules.secrets)) return 0;
+    if (!hidden && folded.charCodeAt(0) === dot && !shownDotNames.has(folded)) return 0;
     if (ignore && folded === skipped) return 0;
     let served = 0;
     let open = either;

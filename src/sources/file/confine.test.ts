@@ -238,7 +238,7 @@ describe.each([
 ])("on %s", (_, createDisk, handles) => {
   function stand() {
     const disk = createDisk();
-    const folderRules = folder.folderRules(disk);
+    const folderRules = folder.rules(disk);
     const confine = createConfine(folder.root, disk, folderRules, { handles });
     const names = createNames(disk, folderRules);
     const left: string[] = [];

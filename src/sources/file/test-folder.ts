@@ -11,7 +11,7 @@ import file from "../file.ts";
 import type { Disk } from "../../backends/disk/disk.ts";
 import type { RuleChoice } from "../../backends/folder-rules/name-rules.ts";
 import { chooseRules, createFolderRules } from "../../backends/folder-rules/folder-rules.ts";
-import type { FolderRules } from "../../backends/folder-rules/folder-rules.ts";
+import type { AbsentFolders, FolderRules } from "../../backends/folder-rules/folder-rules.ts";
 
 export type FileSource = Required<Omit<Source, "search">>;
 
@@ -26,7 +26,7 @@ export interface TestFolder {
   /** Closed after the test. */
   open(options?: Readonly<Record<string, unknown>>): Promise<FileSource>;
   /** The rules of the folder, as a source would have them. */
-  folderRules(disk: Disk, chosen?: Partial<RuleChoice>): FolderRules;
+  rules(disk: Disk, chosen?: Partial<RuleChoice>, absent?: AbsentFolders): FolderRules;
   /** Where the person's own settings would be. */
   readonly home: string;
   /** Where a path is on the disk. */
@@ -86,8 +86,14 @@ export function useFolder(): TestFolder {
       return source as FileSource;
     },
 
-    folderRules: (disk, chosen = {}) =>
-      createFolderRules({ ...chooseRules(chosen), root: folder.root, disk, person: { home: folder.home } }),
+    rules: (disk, chosen = {}, absent) =>
+      createFolderRules({
+        ...chooseRules(chosen),
+        root: folder.root,
+        disk,
+        person: { home: folder.home },
+        ...(absent && { absent }),
+      }),
 
     at: (path) => join(folder.root, path),
     write(path, content) {

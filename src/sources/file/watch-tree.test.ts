@@ -22,7 +22,7 @@ function stand(options: Partial<WatchTreeOptions>) {
   const polled: number[] = [];
   let wake: (() => void) | undefined;
   let queue: SourceChange[] = [];
-  const folderRules = folder.folderRules(disk);
+  const folderRules = folder.rules(disk);
   tree = createWatchTree({
     confine: createConfine(folder.root, disk, folderRules),
     disk,
@@ -145,7 +145,7 @@ describe("while an ignore file is written anew", () => {
 
   it("the rules of before hold in folders that are polled, too", async () => {
     writeIgnored();
-    const folderRules = folder.folderRules(disk);
+    const folderRules = folder.rules(disk);
     const { promise: isMissed, resolve: missed } = Promise.withResolvers<void>();
     const told = stand({
       watch: noMoreWatches,
