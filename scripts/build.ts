@@ -122,7 +122,7 @@ async function buildModules(): Promise<void> {
         },
         {
           name: "files",
-          test: /src\/(?:sources\/file(?!\/(?:extract|watch-worker|watch-tree))|lib\/(?:double-byte|mime|sniff|text-encoding|text-plausibility))/,
+          test: /src\/(?:backends\/|sources\/file(?!\/(?:extract|watch-worker|watch-tree))|lib\/(?:double-byte|mime|sniff|text-encoding|text-plausibility))/,
         },
       ],
     },

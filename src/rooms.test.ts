@@ -8,6 +8,7 @@ const root = import.meta.dirname;
 
 const core = ["resources", "source", "layer", "errors"];
 const server = [
+  "backends",
   "sources",
   "layers",
   "access",
@@ -25,7 +26,8 @@ const server = [
 const doors: Readonly<Record<string, readonly string[]>> = {
   lib: [],
   core: ["lib"],
-  sources: ["core", "lib"],
+  backends: ["core", "lib"],
+  sources: ["core", "lib", "backends"],
   layers: ["core", "lib"],
   access: ["core", "lib"],
   watch: ["core", "lib"],

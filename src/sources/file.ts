@@ -9,23 +9,24 @@ import { defineSource } from "../source.ts";
 import type { Address, Entry } from "../source.ts";
 import { completePath } from "./file/complete.ts";
 import { createConfine } from "./file/confine.ts";
-import { createLocalDisk, createRemoteDisk, diskKind, isNothing, isRefusal } from "./file/disk.ts";
+import { createLocalDisk, createRemoteDisk, diskKind, isNothing, isRefusal } from "../backends/disk/disk.ts";
 import { createExtract } from "./file/extract.ts";
-import type { ServingChoice } from "./file/folder-rules.ts";
-import { personOf } from "./file/ignore-git.ts";
+import type { RuleChoice } from "../backends/folder-rules/name-rules.ts";
+import { ruleOptions } from "../backends/folder-rules/rule-options.ts";
+import { personOf } from "../backends/folder-rules/git-excludes.ts";
 import { createNames } from "./file/names.ts";
 import { parseAsk, type ReadAsk } from "./file/range.ts";
 import { createReads, fileTemplate } from "./file/read.ts";
-import { chooseServing, createServing } from "./file/serving.ts";
+import { chooseRules, createFolderRules } from "../backends/folder-rules/folder-rules.ts";
 import { sharedOptions } from "./file/shared-options.ts";
-import { run, settled } from "./file/steps.ts";
-import type { Steps } from "./file/steps.ts";
+import { run, settled } from "../backends/disk/steps.ts";
+import type { Steps } from "../backends/disk/steps.ts";
 import { createWalk } from "./file/walk.ts";
 import { createWatching } from "./file/watch.ts";
 
 const maxBytesUnlessSaid = 5 * 1024 * 1024;
 
-interface FileOptions extends Partial<ServingChoice> {
+interface FileOptions extends Partial<RuleChoice> {
   readonly root: string;
   readonly maxBytes: number;
   readonly textTimeoutMs?: number;
@@ -53,16 +54,7 @@ export default defineSource<FileOptions>({
         .max(600_000)
         .default(20_000)
         .describe("how long taking the text out of a document may take, in milliseconds"),
-      ignore: z
-        .boolean()
-        .default(true)
-        .describe("leave out what .gitignore, .ignore, .pressmarkignore and git's own excludes name, and node_modules"),
-      hidden: z.boolean().default(false).describe("serve names that begin with a dot"),
-      allow: z
-        .array(z.string().min(1).max(1000))
-        .max(1000)
-        .default([])
-        .describe("patterns, as in .gitignore, of what is served although hidden, ignored or a secret by its name"),
+      ...ruleOptions(z),
       icons: z.boolean().default(false).describe("give each entry a small icon of its kind"),
       ...sharedOptions(z),
     }),
@@ -78,17 +70,17 @@ export default defineSource<FileOptions>({
     if (kind === "made-up") throw new ResourceError("invalid", `the folder ${quote(root)} holds no files of its own`);
     const disk = kind === "local" ? createLocalDisk() : createRemoteDisk();
     const said = new Set<string>();
-    const choice = chooseServing(chosen);
+    const choice = chooseRules(chosen);
     const person = personOf(process.env, homedir());
-    const serving = createServing({ ...choice, root, disk, person, say });
-    const confine = createConfine(root, disk, serving);
-    const names = createNames(disk, serving);
+    const folderRules = createFolderRules({ ...choice, root, disk, person, say });
+    const confine = createConfine(root, disk, folderRules);
+    const names = createNames(disk, folderRules);
     const walk = createWalk({
       root: { name: basename(root) || "/" },
       confine,
       disk,
       names,
-      serving,
+      folderRules,
       icons,
       refused: (path) => say("the system refuses a folder, so it is left out", path),
       unspeakable: (path) => say("a name is no valid UTF-8, so it is left out", path),
@@ -180,7 +172,7 @@ export default defineSource<FileOptions>({
 
       async close() {
         names.clear();
-        serving.clear();
+        folderRules.clear();
         extract.close();
         await watching.close();
       },

@@ -4,8 +4,15 @@ import { resolve } from "node:path";
 import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
 import { decodeExactly, findEncoding } from "../../lib/text-encoding.ts";
 import { type Confine, createConfine, type Place } from "../file/confine.ts";
-import { createLocalDisk, createRemoteDisk, type Disk, diskKind, isNothing, isRefusal } from "../file/disk.ts";
-import { run, settled, type Steps } from "../file/steps.ts";
+import {
+  createLocalDisk,
+  createRemoteDisk,
+  type Disk,
+  diskKind,
+  isNothing,
+  isRefusal,
+} from "../../backends/disk/disk.ts";
+import { run, settled, type Steps } from "../../backends/disk/steps.ts";
 import type { Format } from "./formats.ts";
 import { FormatError, type Leaf } from "./leaf.ts";
 import { parseFile } from "./parse-file.ts";
@@ -46,12 +53,12 @@ export function openFiles({ root: configured, files, maxBytes }: FilesOptions): 
       throw new ResourceError("unavailable", "the folder of this mount is not there just now", { cause });
     }
     const disk = diskKind(statfsSync(root).type) === "remote" ? createRemoteDisk() : createLocalDisk();
-    const serving = {
+    const folderRules = {
       isPath: (path: string) => files.some((file) => file.path === path),
       serves: () => settled(true),
       trusted: () => undefined,
     };
-    return { disk, confine: createConfine(root, disk, serving) };
+    return { disk, confine: createConfine(root, disk, folderRules) };
   }
 
   async function visit<T>(path: string, use: (place: Place, way: Way) => Steps<T | undefined>): Promise<T | undefined> {

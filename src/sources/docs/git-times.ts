@@ -1,7 +1,7 @@
 /** When each file was last committed: one bounded look at the history, in a repository that may be anyone's. */
 import { realpathSync, statfsSync } from "node:fs";
 import { dirname, relative, sep } from "node:path";
-import { createLocalDisk, createRemoteDisk, diskKind } from "../file/disk.ts";
+import { createLocalDisk, createRemoteDisk, diskKind } from "../../backends/disk/disk.ts";
 import { createMirror, type Mirror } from "../git/mirror.ts";
 import { createProgram, type Program } from "../git/program.ts";
 import { reachOf } from "../git/reach.ts";

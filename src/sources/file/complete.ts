@@ -3,7 +3,7 @@ import { directoryType } from "../../resources.ts";
 import type { Suggestion } from "../../source.ts";
 import type { Confine } from "./confine.ts";
 import type { Names } from "./names.ts";
-import type { Steps } from "./steps.ts";
+import type { Steps } from "../../backends/disk/steps.ts";
 import type { Walk } from "./walk.ts";
 
 const maxSuggestions = 100;

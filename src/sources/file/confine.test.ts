@@ -8,9 +8,9 @@ import type { Entry, Part, Source } from "../../source.ts";
 import { asking, collect } from "../../testing/pages.ts";
 import { refusal } from "../../testing/refusal.ts";
 import { createConfine } from "./confine.ts";
-import { createLocalDisk, createRemoteDisk } from "./disk.ts";
+import { createLocalDisk, createRemoteDisk } from "../../backends/disk/disk.ts";
 import { createNames } from "./names.ts";
-import { run, settled } from "./steps.ts";
+import { run, settled } from "../../backends/disk/steps.ts";
 import { useFolder } from "./test-folder.ts";
 import type { FileSource } from "./test-folder.ts";
 import { createWalk } from "./walk.ts";
@@ -238,16 +238,16 @@ describe.each([
 ])("on %s", (_, createDisk, handles) => {
   function stand() {
     const disk = createDisk();
-    const serving = folder.serving(disk);
-    const confine = createConfine(folder.root, disk, serving, { handles });
-    const names = createNames(disk, serving);
+    const folderRules = folder.rules(disk);
+    const confine = createConfine(folder.root, disk, folderRules, { handles });
+    const names = createNames(disk, folderRules);
     const left: string[] = [];
     const walk = createWalk({
       root: { name: "root" },
       confine,
       disk,
       names,
-      serving,
+      folderRules,
       refused: (path) => left.push(path),
       unspeakable: (path) => left.push(path),
     });

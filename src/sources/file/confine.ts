@@ -1,11 +1,11 @@
 /** The one way from a path to a thing on the disk: below the root and served by its real name, or not there at all. */
 import { constants, existsSync, readlinkSync } from "node:fs";
 import type { BigIntStats } from "node:fs";
-import { isNothing, kindOf } from "./disk.ts";
-import type { Disk } from "./disk.ts";
-import type { Serving } from "./serving.ts";
-import { settled } from "./steps.ts";
-import type { Steps } from "./steps.ts";
+import { isNothing, kindOf } from "../../backends/disk/disk.ts";
+import type { Disk } from "../../backends/disk/disk.ts";
+import type { FolderRules } from "../../backends/folder-rules/folder-rules.ts";
+import { settled } from "../../backends/disk/steps.ts";
+import type { Steps } from "../../backends/disk/steps.ts";
 
 /** A file or a folder that was found to be served. Good for the time of the visit. */
 export interface Place {
@@ -51,7 +51,7 @@ export function hasHandles(): boolean {
 export function createConfine(
   root: string,
   disk: Disk,
-  serving: Pick<Serving, "isPath" | "serves" | "trusted">,
+  folderRules: Pick<FolderRules, "isPath" | "serves" | "trusted">,
   { handles = hasHandles() }: ConfineOptions = {},
 ): Confine {
   const inside = root.endsWith("/") ? root : `${root}/`;
@@ -80,7 +80,7 @@ export function createConfine(
       const stats = yield* settled(disk.lstat(locate(next)));
       if (!stats) return "direct";
       const kind = kindOf(stats);
-      if (!(yield* serving.serves(next, kind === "folder"))) return "unserved";
+      if (!(yield* folderRules.serves(next, kind === "folder"))) return "unserved";
       if (kind === "link") {
         const real = yield* realPath(locate(next));
         const led = real === undefined ? undefined : pathOf(real);
@@ -99,7 +99,7 @@ export function createConfine(
     const kind = kindOf(stats);
     if (kind !== "file" && kind !== "folder") return undefined;
     const isFolder = kind === "folder";
-    if (!(serving.trusted(path, isFolder) ?? (yield* serving.serves(path, isFolder)))) return undefined;
+    if (!(folderRules.trusted(path, isFolder) ?? (yield* folderRules.serves(path, isFolder)))) return undefined;
     let isOfFiles = devices.get(stats.dev);
     if (isOfFiles === undefined) {
       isOfFiles = (yield* settled(disk.kind(handle))) !== "made-up";
@@ -182,7 +182,7 @@ export function createConfine(
     locate,
 
     *visit(path, use) {
-      if (!serving.isPath(path)) return undefined;
+      if (!folderRules.isPath(path)) return undefined;
       return yield* handles ? visitByHandle(path, use) : visitByPath(path, use);
     },
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { diskKind } from "./disk.ts";
+import { diskKind } from "../../backends/disk/disk.ts";
 import { toIso, versionOf } from "./entry.ts";
 
 describe("toIso", () => {

@@ -3,11 +3,11 @@ import type { BigIntStats } from "node:fs";
 import { createTimeSlices } from "../../lib/time-slices.ts";
 import { fileClockMs } from "../../lib/file-clock-ms.ts";
 import type { Place } from "./confine.ts";
-import type { Disk } from "./disk.ts";
-import { asFile, asFolder } from "./folder-rules.ts";
-import type { FolderRules } from "./folder-rules.ts";
-import type { Serving } from "./serving.ts";
-import type { Steps } from "./steps.ts";
+import type { Disk } from "../../backends/disk/disk.ts";
+import { asFile, asFolder } from "../../backends/folder-rules/name-rules.ts";
+import type { NameRules } from "../../backends/folder-rules/name-rules.ts";
+import type { FolderRules } from "../../backends/folder-rules/folder-rules.ts";
+import type { Steps } from "../../backends/disk/steps.ts";
 
 export interface FolderNames {
   readonly names: readonly string[];
@@ -24,7 +24,7 @@ export interface Names {
 interface Kept extends FolderNames {
   /** Which folder, in which state. */
   readonly stats: Pick<BigIntStats, "dev" | "mtimeNs" | "ctimeNs">;
-  readonly rules: FolderRules | undefined;
+  readonly rules: NameRules | undefined;
 }
 
 /** A folder with fewer names is kept only until some others have been read: the next page begins where this one ends. */
@@ -34,7 +34,7 @@ const maxKeptInAll = 200_000;
 
 const nothing: FolderNames = { names: [], only: new Map() };
 
-export function createNames(disk: Disk, serving: Serving): Names {
+export function createNames(disk: Disk, folderRules: FolderRules): Names {
   /** By inode, the least recently used first. */
   const large = new Map<bigint, Kept>();
   const small = new Map<bigint, Kept>();
@@ -67,7 +67,7 @@ export function createNames(disk: Disk, serving: Serving): Names {
   function* ifKept({ stats, path }: Place): Steps<FolderNames | undefined> {
     const known = large.get(stats.ino) ?? small.get(stats.ino);
     if (!known || !isSameState(known.stats, stats)) return undefined;
-    if (known.rules !== (yield* serving.rulesIn(path, stats))) return undefined;
+    if (known.rules !== (yield* folderRules.rulesIn(path, stats))) return undefined;
     keep(stats.ino, known);
     return known;
   }
@@ -77,7 +77,7 @@ export function createNames(disk: Disk, serving: Serving): Names {
     // Its own stamp is older than the reading: what changes meanwhile gives the folder another.
     const isSettled = fileClockMs() - Number(stats.ctimeMs) > disk.settleMs + 30;
     const all = yield* disk.names(handle, Number(stats.size));
-    const rules = yield* serving.rulesAmong(place, all);
+    const rules = yield* folderRules.rulesAmong(place, all);
     if (!rules) return nothing;
     const pause = createTimeSlices();
     const names: string[] = [];
@@ -85,7 +85,7 @@ export function createNames(disk: Disk, serving: Serving): Names {
     let before = "";
     let judged = 0;
     for (const name of all) {
-      const verdict = serving.verdict(rules, name);
+      const verdict = folderRules.verdict(rules, name);
       // Names that are not UTF-8 are shown alike, and might stand beside one that really is written so.
       if (verdict !== 0 && name !== before) {
         names.push((before = name));

@@ -4,7 +4,7 @@ import { characterBytes, decodeExactly, type Encoding, endsCharacter } from "../
 import type { Part } from "../../source.ts";
 import { bytesPart, type ContentKind, encodingMeta } from "./content.ts";
 import { createLineIndex, type LineIndex, takeLines } from "./range-lines.ts";
-import type { Maybe } from "./steps.ts";
+import type { Maybe } from "../../backends/disk/steps.ts";
 
 /** `last` is infinite where the range has no end of its own. */
 export interface Range {

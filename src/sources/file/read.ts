@@ -4,12 +4,12 @@ import { invalid, quote, ResourceError } from "../../errors.ts";
 import type { Address, Entry, Part } from "../../source.ts";
 import type { Confine, Place } from "./confine.ts";
 import { type ContentKind, judge, toPart } from "./content.ts";
-import type { Disk } from "./disk.ts";
+import type { Disk } from "../../backends/disk/disk.ts";
 import { type Extract, isDocumentType } from "./extract.ts";
 import { type Range, type ReadAsk, readRange, spellRange, type Stretch } from "./range.ts";
 import { createLineIndex, type LineIndex } from "./range-lines.ts";
-import { settled } from "./steps.ts";
-import type { Steps } from "./steps.ts";
+import { settled } from "../../backends/disk/steps.ts";
+import type { Steps } from "../../backends/disk/steps.ts";
 
 /** The template that names every range. */
 export const fileTemplate = "{+path}{?lines,bytes,as}";

@@ -1,13 +1,10 @@
 /** What every source over files lets be said of them: what is left out, and how changes are noticed. */
 import type { z } from "zod";
+import { ruleOptions } from "../../backends/folder-rules/rule-options.ts";
 
 export function sharedOptions(zod: typeof z) {
   return {
-    exclude: zod
-      .array(zod.string().min(1).max(1000))
-      .max(1000)
-      .default([])
-      .describe("patterns, as in .gitignore, of what is not served"),
+    exclude: ruleOptions(zod).exclude,
     watch: zod
       .enum(["auto", "poll"])
       .default("auto")

@@ -9,10 +9,10 @@ import { z } from "zod";
 import type { Call } from "../../resources.ts";
 import type { Source } from "../../source.ts";
 import file from "../file.ts";
-import type { Disk } from "./disk.ts";
-import type { ServingChoice } from "./folder-rules.ts";
-import { chooseServing, createServing } from "./serving.ts";
-import type { Serving } from "./serving.ts";
+import type { Disk } from "../../backends/disk/disk.ts";
+import type { RuleChoice } from "../../backends/folder-rules/name-rules.ts";
+import { chooseRules, createFolderRules } from "../../backends/folder-rules/folder-rules.ts";
+import type { AbsentFolders, FolderRules } from "../../backends/folder-rules/folder-rules.ts";
 
 export type FileSource = Required<Omit<Source, "search">>;
 
@@ -27,7 +27,7 @@ export interface TestFolder {
   /** Closed after the test. */
   open(options?: Readonly<Record<string, unknown>>): Promise<FileSource>;
   /** The rules of the folder, as a source would have them. */
-  serving(disk: Disk, chosen?: Partial<ServingChoice>): Serving;
+  rules(disk: Disk, chosen?: Partial<RuleChoice>, absent?: AbsentFolders): FolderRules;
   /** Where the person's own settings would be. */
   readonly home: string;
   /** Where a path is on the disk. */
@@ -88,8 +88,14 @@ export function useFolder(): TestFolder {
       return source as FileSource;
     },
 
-    serving: (disk, chosen = {}) =>
-      createServing({ ...chooseServing(chosen), root: folder.root, disk, person: { home: folder.home } }),
+    rules: (disk, chosen = {}, absent) =>
+      createFolderRules({
+        ...chooseRules(chosen),
+        root: folder.root,
+        disk,
+        person: { home: folder.home },
+        ...(absent && { absent }),
+      }),
 
     at: (path) => join(folder.root, path),
     write(path, content) {

@@ -7,15 +7,15 @@ import type { Page } from "../../resources.ts";
 import type { Entry } from "../../source.ts";
 import { createTimeSlices } from "../../lib/time-slices.ts";
 import type { Confine, Place } from "./confine.ts";
-import { isNothing, isRefusal, kindOf } from "./disk.ts";
-import type { Disk } from "./disk.ts";
+import { isNothing, isRefusal, kindOf } from "../../backends/disk/disk.ts";
+import type { Disk } from "../../backends/disk/disk.ts";
 import { factsOf, fileEntry, folderEntry } from "./entry.ts";
 import type { Facts } from "./entry.ts";
-import { asFile, asFolder } from "./folder-rules.ts";
+import { asFile, asFolder } from "../../backends/folder-rules/name-rules.ts";
 import type { FolderNames, Names } from "./names.ts";
-import type { Serving } from "./serving.ts";
-import { settled } from "./steps.ts";
-import type { Steps } from "./steps.ts";
+import type { FolderRules } from "../../backends/folder-rules/folder-rules.ts";
+import { settled } from "../../backends/disk/steps.ts";
+import type { Steps } from "../../backends/disk/steps.ts";
 
 export interface PageAsk {
   readonly cursor?: string | undefined;
@@ -40,7 +40,7 @@ export interface WalkOptions {
   readonly confine: Confine;
   readonly disk: Disk;
   readonly names: Names;
-  readonly serving: Serving;
+  readonly folderRules: FolderRules;
   /** Whether each entry has a small picture of its kind. */
   readonly icons?: boolean;
   /** A folder that the system refuses to open: it is left out. */
@@ -94,7 +94,7 @@ const quietMs = 50;
 const maxCounted = 200;
 
 export function createWalk(options: WalkOptions): Walk {
-  const { root, confine, disk, names, serving, icons = false, refused, unspeakable } = options;
+  const { root, confine, disk, names, folderRules, icons = false, refused, unspeakable } = options;
 
   function isSettled({ ctimeMs }: Facts, now: number): boolean {
     // Whatever changes a file moves its ctime, and no program can set that.
@@ -206,12 +206,12 @@ export function createWalk(options: WalkOptions): Walk {
   function* count(place: Place): Steps<number | undefined> {
     if (place.kind !== "folder" || !disk.isSmall(place.stats)) return undefined;
     const kinds = disk.kinds(place.handle);
-    const ruleNames = kinds.flatMap(({ name }) => (serving.isRule(name) ? [name] : [])).sort();
-    const rules = yield* serving.rulesAmong(place, ruleNames);
+    const ruleNames = kinds.flatMap(({ name }) => (folderRules.isRule(name) ? [name] : [])).sort();
+    const rules = yield* folderRules.rulesAmong(place, ruleNames);
     if (!rules) return undefined;
     let served = 0;
     for (const { name, kind } of kinds) {
-      const verdict = serving.verdict(rules, name);
+      const verdict = folderRules.verdict(rules, name);
       if (verdict !== 0 && (kind === "link" || name.includes("\ufffd"))) return undefined;
       if (kind !== "other" && (verdict & (kind === "folder" ? asFolder : asFile)) !== 0) served += 1;
     }

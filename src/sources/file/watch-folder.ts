@@ -1,9 +1,9 @@
 /** One watched folder: what is known of it, and how the system watches it. */
 import * as fs from "node:fs";
 import type { Place } from "./confine.ts";
-import { direntKind } from "./disk.ts";
-import type { Kind } from "./disk.ts";
-import type { FolderRules } from "./folder-rules.ts";
+import { direntKind } from "../../backends/disk/disk.ts";
+import type { Kind } from "../../backends/disk/disk.ts";
+import type { NameRules } from "../../backends/folder-rules/name-rules.ts";
 import type { WatchedNames } from "./watch-names.ts";
 
 export type Hear = (event: string, name: string | null) => void;
@@ -14,7 +14,7 @@ export interface Folder {
   readonly identity: string;
   readonly names: WatchedNames;
   /** How its names are judged. */
-  rules: FolderRules;
+  rules: NameRules;
   /** Whether a repository begins here: some of its rules stand where no watch is. */
   isRepository: boolean;
   /** Absent where the folder is only polled. */
@@ -22,7 +22,7 @@ export interface Folder {
 }
 
 /** Of a folder that has not been read: nothing in it is served. */
-export const noRules: FolderRules = {
+export const noRules: NameRules = {
   layers: [],
   allow: undefined,
   isOpen: false,

@@ -2,11 +2,11 @@
 import type { BigIntStats } from "node:fs";
 import { fileClockMs } from "../../lib/file-clock-ms.ts";
 import type { Confine, Place } from "./confine.ts";
-import { isNothing, isRefusal, kindOf } from "./disk.ts";
-import type { Disk, Kind } from "./disk.ts";
-import { asFile, asFolder } from "./folder-rules.ts";
-import type { Verdict } from "./folder-rules.ts";
-import { runNow, settled } from "./steps.ts";
+import { isNothing, isRefusal, kindOf } from "../../backends/disk/disk.ts";
+import type { Disk, Kind } from "../../backends/disk/disk.ts";
+import { asFile, asFolder } from "../../backends/folder-rules/name-rules.ts";
+import type { Verdict } from "../../backends/folder-rules/name-rules.ts";
+import { runNow, settled } from "../../backends/disk/steps.ts";
 import { identity } from "./watch-folder.ts";
 
 export interface WatchLook {

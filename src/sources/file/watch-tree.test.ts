@@ -3,8 +3,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { SourceChange } from "../../source.ts";
 import { listen } from "../../testing/listen.ts";
 import { createConfine } from "./confine.ts";
-import { createLocalDisk } from "./disk.ts";
-import type { Disk } from "./disk.ts";
+import { createLocalDisk } from "../../backends/disk/disk.ts";
+import type { Disk } from "../../backends/disk/disk.ts";
 import { useFolder } from "./test-folder.ts";
 import { createWatchTree } from "./watch-tree.ts";
 import type { WatchTree, WatchTreeOptions } from "./watch-tree.ts";
@@ -22,11 +22,11 @@ function stand(options: Partial<WatchTreeOptions>) {
   const polled: number[] = [];
   let wake: (() => void) | undefined;
   let queue: SourceChange[] = [];
-  const serving = folder.serving(disk);
+  const folderRules = folder.rules(disk);
   tree = createWatchTree({
-    confine: createConfine(folder.root, disk, serving),
+    confine: createConfine(folder.root, disk, folderRules),
     disk,
-    serving,
+    folderRules,
     tell(changes) {
       queue.push(...changes);
       wake?.();
@@ -145,18 +145,18 @@ describe("while an ignore file is written anew", () => {
 
   it("the rules of before hold in folders that are polled, too", async () => {
     writeIgnored();
-    const serving = folder.serving(disk);
+    const folderRules = folder.rules(disk);
     const { promise: isMissed, resolve: missed } = Promise.withResolvers<void>();
     const told = stand({
       watch: noMoreWatches,
       pollMs: 5,
       ruleQuietMs: 1_000_000,
       maxRuleHoldMs: 1_000_000,
-      serving: {
-        ...serving,
+      folderRules: {
+        ...folderRules,
         rulesAmong(read, names) {
           if (read.path === "" && names.length === 0) missed();
-          return serving.rulesAmong(read, names);
+          return folderRules.rulesAmong(read, names);
         },
       },
     });

@@ -1,10 +1,10 @@
 /** Every folder below a root with the names in it, kept true by one watch per folder; tells what appears, goes and changes. */
 import type { SourceChange } from "../../source.ts";
 import type { Confine, Place } from "./confine.ts";
-import type { Disk } from "./disk.ts";
-import type { FolderRules } from "./folder-rules.ts";
-import type { Serving } from "./serving.ts";
-import { runNow } from "./steps.ts";
+import type { Disk } from "../../backends/disk/disk.ts";
+import type { NameRules } from "../../backends/folder-rules/name-rules.ts";
+import type { FolderRules } from "../../backends/folder-rules/folder-rules.ts";
+import { runNow } from "../../backends/disk/steps.ts";
 import { identity, kindsIn, noRules, systemMaxQueued, watchFolder } from "./watch-folder.ts";
 import type { Folder, Hear } from "./watch-folder.ts";
 import { createWatchLook } from "./watch-look.ts";
@@ -31,7 +31,7 @@ export interface WatchTreeOptions {
   readonly confine: Confine;
   /** One that answers at once. */
   readonly disk: Disk;
-  readonly serving: Serving;
+  readonly folderRules: FolderRules;
   /** Changes in the order in which they were found, some at a time. */
   tell(changes: readonly SourceChange[]): void;
   /** How many folders are polled because the system has no more watches. */
@@ -62,7 +62,7 @@ const sliceMs = 5;
 const maxUnfolded = 200_000;
 
 export function createWatchTree(options: WatchTreeOptions): WatchTree {
-  const { confine, disk, serving, tell, polling, pollAll = false, pollMs = 2000, watch = watchFolder } = options;
+  const { confine, disk, folderRules, tell, polling, pollAll = false, pollMs = 2000, watch = watchFolder } = options;
   const { maxTold = 20_000, ruleQuietMs = 100, maxRuleHoldMs = 1000 } = options;
   const maxQueued = options.maxQueued ?? systemMaxQueued();
   const { visit, kindAt, kindServed, identityAt, signature } = createWatchLook(confine, disk);
@@ -105,8 +105,8 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
   function hear(folder: Folder, event: string, name: string | null): void {
     announcedThisTurn += 1;
     if (name === null) doubt = true;
-    else if (serving.isRule(name)) ruled.hear(folder.path);
-    if (name !== null && serving.verdict(folder.rules, name) !== 0) {
+    else if (folderRules.isRule(name)) ruled.hear(folder.path);
+    if (name !== null && folderRules.verdict(folder.rules, name) !== 0) {
       const path = join(folder.path, name);
       if (event === "rename" || !announced.has(path)) announced.set(path, event === "rename");
     }
@@ -177,8 +177,8 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     return path === "" ? undefined : folders.get(parentOf(path));
   }
 
-  function ruleBelow(path: string): FolderRules | undefined {
-    return runNow(serving.rulesIn(path));
+  function ruleBelow(path: string): NameRules | undefined {
+    return runNow(folderRules.rulesIn(path));
   }
 
   function look(path: string, isMoved: boolean): void {
@@ -192,7 +192,7 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     touched.add(folder);
     const wasKnown = hasName(folder.names, name);
     const wasFolder = folders.has(path);
-    const kind = kindAt(path, serving.verdict(folder.rules, name));
+    const kind = kindAt(path, folderRules.verdict(folder.rules, name));
     if (kind === "folder") {
       if (wasFolder && !isMoved) return;
       checkRules(folder);
@@ -286,11 +286,11 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     const { path } = folder;
     const found = new Map<string, "file" | "folder">();
     const kinds = disk.isSmall(stats) ? disk.kinds(handle) : [...kindsIn(handle)];
-    const rulesHere = kinds.flatMap(({ name }) => (serving.isRule(name) ? [name] : [])).sort();
+    const rulesHere = kinds.flatMap(({ name }) => (folderRules.isRule(name) ? [name] : [])).sort();
     folder.isRepository = rulesHere.includes(".git");
-    folder.rules = runNow(serving.rulesAmong({ path, stats, handle }, rulesHere)) ?? noRules;
+    folder.rules = runNow(folderRules.rulesAmong({ path, stats, handle }, rulesHere)) ?? noRules;
     for (const { name, kind: told } of kinds) {
-      const verdict = serving.verdict(folder.rules, name);
+      const verdict = folderRules.verdict(folder.rules, name);
       if (verdict === 0) continue;
       // A name that is no valid UTF-8 is shown like this one, and is not there under it.
       const isSure = (told === "file" || told === "folder") && !name.includes("\ufffd");

@@ -3,9 +3,9 @@ import { parentPort, workerData } from "node:worker_threads";
 import { giveBackWhenIdle } from "../../lib/give-back.ts";
 import type { SourceChange } from "../../source.ts";
 import { createConfine } from "./confine.ts";
-import { createLocalDisk, remoteSettleMs } from "./disk.ts";
-import type { Disk } from "./disk.ts";
-import { createServing } from "./serving.ts";
+import { createLocalDisk, remoteSettleMs } from "../../backends/disk/disk.ts";
+import type { Disk } from "../../backends/disk/disk.ts";
+import { createFolderRules } from "../../backends/folder-rules/folder-rules.ts";
 import type { FromWorker, WorkerData } from "./watch.ts";
 import { createWatchTree } from "./watch-tree.ts";
 
@@ -14,12 +14,12 @@ const { root, choice, person, announced, polled, pollMs } = workerData as Worker
 // not notice now is not announced again.
 const disk: Disk = { ...createLocalDisk(), trustMs: 0, ...(polled && { settleMs: remoteSettleMs }) };
 
-const serving = createServing({ ...choice, root, disk, person });
+const folderRules = createFolderRules({ ...choice, root, disk, person });
 
 const tree = createWatchTree({
-  confine: createConfine(root, disk, serving),
+  confine: createConfine(root, disk, folderRules),
   disk,
-  serving,
+  folderRules,
   pollAll: polled,
   pollMs,
   ...(!announced && { watch: () => undefined }),

@@ -3,12 +3,12 @@ import type { Worker } from "node:worker_threads";
 import { ResourceError } from "../../errors.ts";
 import { createListener, endListener, heardBy, type Listener, tell } from "../../lib/listener.ts";
 import type { SourceChange, Tools } from "../../source.ts";
-import type { ServingChoice } from "./folder-rules.ts";
-import type { Person } from "./ignore-git.ts";
+import type { RuleChoice } from "../../backends/folder-rules/name-rules.ts";
+import type { Person } from "../../backends/folder-rules/git-excludes.ts";
 
 export interface WorkerData {
   readonly root: string;
-  readonly choice: ServingChoice;
+  readonly choice: RuleChoice;
   readonly person: Person;
   /** Whether the system's announcements are listened to, and whether everything is looked at again and again. */
   readonly announced: boolean;

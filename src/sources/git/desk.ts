@@ -2,7 +2,7 @@
 import { statfsSync } from "node:fs";
 import { ResourceError } from "../../errors.ts";
 import type { Tools } from "../../source.ts";
-import { createLocalDisk, createRemoteDisk, diskKind } from "../file/disk.ts";
+import { createLocalDisk, createRemoteDisk, diskKind } from "../../backends/disk/disk.ts";
 import { createBlobs } from "./blobs.ts";
 import { type Completing, createCompleting } from "./complete.ts";
 import { createMirror } from "./mirror.ts";

@@ -1,7 +1,7 @@
 /** The folders of a commit: what is in them, and the way to a path. Trees never change, so those read last are kept. */
 import { isUtf8 } from "node:buffer";
 import { notFound, ResourceError } from "../../errors.ts";
-import { fold, isSecret, secretsIn } from "../file/secret-names.ts";
+import { fold, isSecret, secretsIn } from "../../backends/folder-rules/secret-names.ts";
 import type { Mirror } from "./mirror.ts";
 import type { Objects } from "./objects.ts";
 

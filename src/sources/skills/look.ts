@@ -1,7 +1,7 @@
 /** What is in a folder of skills at one moment, by name and stamp: enough to tell whether anything is another than before. */
 import { lstatSync } from "node:fs";
 import { compareAddresses } from "../../lib/address-order.ts";
-import { isNothing } from "../file/disk.ts";
+import { isNothing } from "../../backends/disk/disk.ts";
 import type { Entry, Source } from "../../source.ts";
 import type { Call } from "../../resources.ts";
 

@@ -1,8 +1,8 @@
 /** Where git keeps the rules that stand in no folder of their own: a repository's, and a person's. No git runs for it. */
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import type { Disk } from "./disk.ts";
-import { settled } from "./steps.ts";
-import type { Steps } from "./steps.ts";
+import type { Disk } from "../disk/disk.ts";
+import { settled } from "../disk/steps.ts";
+import type { Steps } from "../disk/steps.ts";
 
 /** Where a person's settings are looked for. */
 export interface Person {

@@ -4,20 +4,23 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { asking, collect } from "../../testing/pages.ts";
 import { refusal } from "../../testing/refusal.ts";
-import { createLocalDisk } from "./disk.ts";
+import { createLocalDisk } from "../disk/disk.ts";
+import { type AbsentFolders, chooseRules, createFolderRules } from "./folder-rules.ts";
+import { parseRules } from "./ignore-rules.ts";
+import { ranks } from "./name-rules.ts";
 import { fold, isSecret, secretsIn } from "./secret-names.ts";
-import { runNow } from "./steps.ts";
-import { useFolder } from "./test-folder.ts";
-import type { FileSource } from "./test-folder.ts";
+import { runNow, settled } from "../disk/steps.ts";
+import { useFolder } from "../../sources/file/test-folder.ts";
+import type { FileSource } from "../../sources/file/test-folder.ts";
 
 const folder = useFolder();
 
 /** Whether a path is served, once all folders on its way are there. */
 function isServed(path: string): boolean {
-  const serving = folder.serving(createLocalDisk());
-  if (!serving.isPath(path)) return false;
+  const rules = folder.rules(createLocalDisk());
+  if (!rules.isPath(path)) return false;
   if (path.includes("/")) folder.write(path, "");
-  return runNow(serving.serves(path, false));
+  return runNow(rules.serves(path, false));
 }
 
 function isSecretName(name: string, inFolder: string): boolean {
@@ -104,8 +107,8 @@ describe("what is chosen", () => {
     ".env",
     ".env.example",
     ".git/HEAD",
-    ".github/workflows/ci.yml",
-    ".github/CODEOWNERS",
+    ".circleci/workflows/ci.yml",
+    ".circleci/CODEOWNERS",
     ".hidden",
     "config/server.key",
     "config/other.key",
@@ -135,10 +138,26 @@ describe("what is chosen", () => {
     expect(await served({})).toEqual(["docs/a.md", "src/a.ts"]);
   });
 
+  it("dot-names that people write for each other are served, with what else is hidden in them left out", async () => {
+    for (const path of [
+      ".editorconfig",
+      "deep/.editorconfig",
+      ".github/workflows/ci.yml",
+      ".github/.env",
+      ".github/.x",
+    ])
+      folder.write(path, "x");
+    for (const path of [".gitignore", ".pressmarkignore", ".gitattributes", ".GitHub-x", ".vscode/settings.json"])
+      folder.write(path, "x");
+    const found = await servedBy(await folder.open());
+    expect(found).toEqual([".editorconfig", ".github/workflows/ci.yml", "deep/.editorconfig"]);
+    expect(await servedBy(await folder.open({ exclude: [".github", ".editorconfig"] }))).toEqual([]);
+  });
+
   it("hidden names: all but git's own and secrets", async () => {
     expect(await served({ hidden: true })).toEqual([
-      ".github/CODEOWNERS",
-      ".github/workflows/ci.yml",
+      ".circleci/CODEOWNERS",
+      ".circleci/workflows/ci.yml",
       ".hidden",
       "docs/a.md",
       "src/a.ts",
@@ -164,8 +183,8 @@ describe("what is chosen", () => {
     ["no secret by a star", ["*", "*.key", "config/*", "config", "**/*.key", "src/id_*"], []],
     ["a secret by its name, whatever stars come later", ["server.key", "*.key"], ["config/server.key"]],
     ["one hidden name of many", [".env.example"], [".env.example"]],
-    ["a hidden folder with all in it", [".github"], [".github/CODEOWNERS", ".github/workflows/ci.yml"]],
-    ["some of a hidden folder", [".github/workflows/*.yml"], [".github/workflows/ci.yml"]],
+    ["a hidden folder with all in it", [".circleci"], [".circleci/CODEOWNERS", ".circleci/workflows/ci.yml"]],
+    ["some of a hidden folder", [".circleci/workflows/*.yml"], [".circleci/workflows/ci.yml"]],
     ["one file of an ignored folder", ["dist/api/v2.json"], ["dist/api/v2.json"]],
     ["what is somewhere in an ignored folder", ["dist/**/v1.json"], ["dist/api/v1.json"]],
     ["an ignored folder but one", ["dist", "!dist/api/v1.json"], ["dist/api/v2.json", "dist/index.js"]],
@@ -298,4 +317,53 @@ describe("an ignore file", () => {
     expect(await servedBy(source)).toHaveLength(21);
     expect(folder.logged.some((message) => message.includes("ignore file"))).toBe(true);
   }, 60_000);
+});
+
+describe("a folder that is not on the disk", () => {
+  const noRules: AbsentFolders = { areAll: () => false, ownRules: () => settled([]) };
+  const serves = (path: string, absent = noRules): boolean =>
+    runNow(folder.rules(createLocalDisk(), {}, absent).serves(path, false));
+
+  it("is not served, unless someone asks about such folders: then the rules above it count", () => {
+    folder.write(".gitignore", "old/private\n*.log\n");
+    expect(runNow(folder.rules(createLocalDisk()).serves("old/a.txt", false))).toBe(false);
+    expect(serves("old/a.txt")).toBe(true);
+    for (const path of ["old/private/a.txt", "old/deep/a.log", "old/.x/a.txt", "old/node_modules/a.js", "old/.env"])
+      expect(serves(path), path).toBe(false);
+  });
+
+  it("has the ignore files that are told of it", () => {
+    folder.write("there/a.txt", "");
+    const own = [{ rank: ranks.gitignore, rules: parseRules("b.txt\n") }];
+    const absent: AbsentFolders = {
+      ...noRules,
+      ownRules: (path) => settled(path === "old" || path === "there" ? own : []),
+    };
+    expect(serves("old/deep/a.txt", absent)).toBe(true);
+    expect(serves("old/deep/b.txt", absent)).toBe(false);
+    expect(serves("there/b.txt", absent)).toBe(true);
+  });
+
+  it("reads no ignore file through a link that stands in its place", () => {
+    fs.mkdirSync(join(folder.above, "elsewhere/deep"), { recursive: true });
+    fs.writeFileSync(join(folder.above, "elsewhere/deep/.gitignore"), "a.txt\n");
+    folder.link("../elsewhere", "old");
+    expect(serves("old/deep/a.txt")).toBe(true);
+  });
+
+  it("is every folder where nothing is on the disk: neither the root's own ignore files count, nor those above it", () => {
+    folder.write("repository/.git/HEAD", "ref: refs/heads/main");
+    folder.write("repository/.gitignore", "a.txt\n");
+    folder.write("repository/bare/.gitignore", "b.txt\n");
+    const root = folder.at("repository/bare");
+    const rules = createFolderRules({
+      ...chooseRules({}),
+      root,
+      disk: createLocalDisk(),
+      person: { home: folder.home },
+      absent: { ...noRules, areAll: () => true },
+    });
+    for (const path of ["a.txt", "b.txt", "c/a.txt"]) expect(runNow(rules.serves(path, false)), path).toBe(true);
+    expect(runNow(rules.serves(".x", false))).toBe(false);
+  });
 });

@@ -1,20 +1,20 @@
-/** Which paths below a folder are served: one rule for every door, read live from the ignore files on the way. */
+/** What of a folder is served: the one object that every source over the folder asks, whichever way it reads the files. */
 import type { BigIntStats } from "node:fs";
 import { basename } from "node:path";
 import { fileClockMs } from "../../lib/file-clock-ms.ts";
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
-import { kindOf } from "./disk.ts";
-import type { Disk } from "./disk.ts";
-import { asFile, asFolder, createRuleBook, isName, ranks } from "./folder-rules.ts";
-import type { FolderRules, Rank, RankedRules, ServingChoice, Verdict } from "./folder-rules.ts";
+import { kindOf } from "../disk/disk.ts";
+import type { Disk } from "../disk/disk.ts";
+import { asFile, asFolder, createRuleBook, isName, ranks } from "./name-rules.ts";
+import type { NameRules, Rank, RankedRules, RuleChoice, Verdict } from "./name-rules.ts";
 import { createIgnoreFiles } from "./ignore-files.ts";
 import type { IgnoreFile } from "./ignore-files.ts";
-import { foldersAbove, globalExcludes, repositoryAt } from "./ignore-git.ts";
-import type { Person } from "./ignore-git.ts";
-import { settled } from "./steps.ts";
-import type { Steps } from "./steps.ts";
+import { foldersAbove, globalExcludes, repositoryAt } from "./git-excludes.ts";
+import type { Person } from "./git-excludes.ts";
+import { settled } from "../disk/steps.ts";
+import type { Steps } from "../disk/steps.ts";
 
-export interface Serving {
+export interface FolderRules {
   /** Whether a path consists of names. What does not is not served, and needs no look at the disk. */
   isPath(path: string): boolean;
   /** Whether what is at this path is served, if it is a folder or if it is not. The path leads there by itself, without a link. */
@@ -22,14 +22,14 @@ export interface Serving {
   /** The same where it need not be looked at; undefined where it must. */
   trusted(path: string, isFolder: boolean): boolean | undefined;
   /** The rules in the folder at this path, which leads there by itself. Undefined if it is not served. */
-  rulesIn(path: string, stats?: BigIntStats): Steps<FolderRules | undefined>;
+  rulesIn(path: string, stats?: BigIntStats): Steps<NameRules | undefined>;
   /** The same for a folder that has just been read. `names` are all that are in it, in order. */
-  rulesAmong(folder: ReadFolder, names: readonly string[]): Steps<FolderRules | undefined>;
-  verdict(rules: FolderRules, name: string): Verdict;
+  rulesAmong(folder: ReadFolder, names: readonly string[]): Steps<NameRules | undefined>;
+  verdict(rules: NameRules, name: string): Verdict;
   /** Whether a change of this name may change what is served in its folder, and below. */
   isRule(name: string): boolean;
   /** The rules from outside the folder: the same object while they are the same. */
-  outer(): Steps<FolderRules>;
+  outer(): Steps<NameRules>;
   /** Lets go of all that is kept. */
   clear(): void;
 }
@@ -41,30 +41,46 @@ export interface ReadFolder {
   readonly handle: string;
 }
 
-export interface ServingOptions extends ServingChoice {
+export interface FolderRulesOptions extends RuleChoice {
   readonly root: string;
   readonly person: Person;
   readonly disk: Disk;
+  /** Given by a source that also asks about folders that are not on the disk; without it, none of them is served. */
+  readonly absent?: AbsentFolders;
   /** Something about an ignore file that a person should know. */
   say?(message: string, path: string): void;
 }
 
+/** Folders that are not on the disk, such as those of an earlier commit. */
+export interface AbsentFolders {
+  /** Whether nothing of the root is on the disk: a bare repository, a clone without a checkout. */
+  areAll(): boolean;
+  /** The ignore files of such a folder. */
+  ownRules(path: string): Steps<readonly RankedRules[]>;
+}
+
 /** What is chosen where nothing is said. */
-export function chooseServing({
+export function chooseRules({
   ignore = true,
   hidden = false,
   allow = [],
   exclude = [],
-}: Partial<ServingChoice>): ServingChoice {
+}: Partial<RuleChoice>): RuleChoice {
   return { ignore, hidden, allow, exclude };
 }
 
+/** The rules that count in a folder, before or after its own ignore files. */
+interface Above {
+  readonly rules: NameRules;
+  /** Whether the folder is not on the disk. */
+  readonly isAbsent: boolean;
+}
+
 /** What is known of a folder: which ignore files are in it, and what came of them. */
-interface Known {
+interface Known extends Above {
   /** Which folder, in which state; undefined while a change might leave the state as it is. */
   readonly state: State | undefined;
-  readonly above: FolderRules;
-  readonly rules: FolderRules;
+  readonly above: NameRules;
   readonly files: readonly OwnFile[];
   readonly isRepository: boolean;
   /** When all of it, and all above it, was last seen to be so. */
@@ -82,7 +98,7 @@ interface OwnFile {
   readonly file: IgnoreFile | undefined;
 }
 
-const ruleFiles: readonly (readonly [name: string, rank: Rank])[] = [
+export const ruleFiles: readonly (readonly [name: string, rank: Rank])[] = [
   [".gitignore", ranks.gitignore],
   [".ignore", ranks.ignore],
   [".pressmarkignore", ranks.pressmarkignore],
@@ -93,8 +109,8 @@ const maxKnown = 500;
 /** How often the rules outside the folder are looked at: those of the repository around it, and of the person. */
 const outerMs = 1000;
 
-export function createServing(options: ServingOptions): Serving {
-  const { root, disk, person, ignore } = options;
+export function createFolderRules(options: FolderRulesOptions): FolderRules {
+  const { root, disk, person, ignore, absent } = options;
   const inside = root.endsWith("/") ? root : `${root}/`;
   const book = createRuleBook(options);
   const files = createIgnoreFiles(disk, (message, path) => options.say?.(message, nameFor(path)));
@@ -103,7 +119,7 @@ export function createServing(options: ServingOptions): Serving {
   /** What was checked earlier is not taken for granted. */
   let trustedFromMs = 0;
   let personal: RankedRules | undefined;
-  let outside: { readonly rules: FolderRules; readonly checkedMs: number } | undefined;
+  let outside: { readonly rules: NameRules; readonly checkedMs: number } | undefined;
 
   function locate(path: string): string {
     return path === "" ? root : inside + path;
@@ -118,7 +134,7 @@ export function createServing(options: ServingOptions): Serving {
     return path.startsWith(inside) ? path.slice(inside.length) : path;
   }
 
-  function* outer(): Steps<FolderRules> {
+  function* outer(): Steps<NameRules> {
     const nowMs = monotonicMs();
     if (outside && nowMs - outside.checkedMs < outerMs) return outside.rules;
     const rules = book.begin(ignore ? yield* fromAbove() : book.start);
@@ -127,11 +143,12 @@ export function createServing(options: ServingOptions): Serving {
   }
 
   /** What counts in the root because of the folders above it, up to the one that a repository begins at. */
-  function* fromAbove(): Steps<FolderRules> {
-    let repository = yield* repositoryAt(root, disk);
+  function* fromAbove(): Steps<NameRules> {
+    const isAbsent = absent?.areAll() ?? false;
+    let repository = isAbsent ? undefined : yield* repositoryAt(root, disk);
     const ways: string[] = [];
     let top = root;
-    if (!repository)
+    if (!repository && !isAbsent)
       for (const folder of foldersAbove(root)) {
         ways.unshift(basename(top));
         top = folder;
@@ -159,37 +176,44 @@ export function createServing(options: ServingOptions): Serving {
     return rules;
   }
 
-  function* above(path: string): Steps<FolderRules | undefined> {
-    if (path === "") return yield* outer();
-    const slash = path.lastIndexOf("/");
-    const parent = yield* rulesIn(path.slice(0, Math.max(0, slash)));
-    const name = path.slice(slash + 1);
-    if (!parent || (book.verdict(parent, name) & asFolder) === 0) return undefined;
-    return book.enter(parent, name);
+  /** What counts in a folder because of those above it. Undefined if it is not served. */
+  function* above(path: string): Steps<Above | undefined> {
+    if (path === "") return { rules: yield* outer(), isAbsent: absent?.areAll() ?? false };
+    const parent = yield* find(parentOf(path));
+    const name = nameOf(path);
+    if (!parent || (book.verdict(parent.rules, name) & asFolder) === 0) return undefined;
+    return { rules: book.enter(parent.rules, name), isAbsent: parent.isAbsent };
   }
 
-  function* rulesIn(path: string, given?: BigIntStats): Steps<FolderRules | undefined> {
+  function* find(path: string, given?: BigIntStats): Steps<Above | undefined> {
     const nowMs = monotonicMs();
     const known = folders.get(path);
-    if (known && isTrusted(known, nowMs)) return known.rules;
+    if (known && isTrusted(known, nowMs)) return known;
     const before = yield* above(path);
     if (!before || !ignore) return before;
-    const stats = given ?? (yield* settled(disk.lstat(locate(path))));
-    if (!stats || kindOf(stats) !== "folder") return undefined;
+    // What is below an absent folder is absent: a link that leads elsewhere may stand in its place.
+    const stats = given ?? (before.isAbsent ? undefined : yield* settled(disk.lstat(locate(path))));
+    if (!stats || kindOf(stats) !== "folder") return absent && (yield* learnAbsent(path, before.rules, absent, nowMs));
     const folder = { path, stats, handle: locate(path) };
-    if (known && isSameState(known.state, stats)) return yield* recheck(folder, known, before, nowMs);
+    if (known && isSameState(known.state, stats)) return yield* recheck(folder, known, before.rules, nowMs);
     const found = yield* settled(disk.lstats(folder.handle, ruleNames, (each) => each !== undefined));
     const present = ruleNames.filter((_, index) => found[index]);
-    return yield* learn(folder, before, present, nowMs);
+    return yield* learn(folder, before.rules, present, nowMs);
+  }
+
+  function* rulesIn(path: string, given?: BigIntStats): Steps<NameRules | undefined> {
+    return (yield* find(path, given))?.rules;
+  }
+
+  function* learnAbsent(path: string, before: NameRules, { ownRules }: AbsentFolders, nowMs: number): Steps<Known> {
+    const own = yield* ownRules(path);
+    const rules = own.length === 0 ? before : book.add(before, own, false);
+    const nothing = { state: undefined, files: [], isRepository: false };
+    return keep(path, { ...nothing, above: before, rules, isAbsent: true, checkedMs: nowMs });
   }
 
   /** The folder has the same names as before: its ignore files may still have been written to. */
-  function* recheck(
-    { path, handle }: ReadFolder,
-    known: Known,
-    before: FolderRules,
-    nowMs: number,
-  ): Steps<FolderRules> {
+  function* recheck({ path, handle }: ReadFolder, known: Known, before: NameRules, nowMs: number): Steps<Known> {
     let own: OwnFile[] | undefined;
     for (const [index, each] of known.files.entries()) {
       const { name, elsewhere } = each;
@@ -198,21 +222,20 @@ export function createServing(options: ServingOptions): Serving {
     }
     if (!own && known.above === before) {
       known.checkedMs = nowMs;
-      return known.rules;
+      return known;
     }
     const kept = own ?? known.files;
     const rules = kept.length === 0 ? before : add(before, kept, known.isRepository);
-    keep(path, { ...known, above: before, rules, files: kept, checkedMs: nowMs });
-    return rules;
+    return keep(path, { ...known, above: before, rules, files: kept, checkedMs: nowMs });
   }
 
   /** Reads the ignore files that a folder has. */
   function* learn(
     { path, stats, handle }: ReadFolder,
-    before: FolderRules,
+    before: NameRules,
     present: readonly string[],
     nowMs: number,
-  ): Steps<FolderRules> {
+  ): Steps<Known> {
     const own: OwnFile[] = [];
     // What it points to is told from where the folder is.
     const repository = present.includes(".git") ? yield* repositoryAt(locate(path), disk) : undefined;
@@ -228,27 +251,27 @@ export function createServing(options: ServingOptions): Serving {
     const isSettled = fileClockMs() - Number(stats.ctimeMs) > disk.settleMs + 30;
     const { dev, ino, mtimeNs, ctimeNs } = stats;
     const state = isSettled ? { dev, ino, mtimeNs, ctimeNs } : undefined;
-    keep(path, { state, above: before, rules, files: own, isRepository, checkedMs: nowMs });
-    return rules;
+    return keep(path, { state, above: before, rules, files: own, isRepository, isAbsent: false, checkedMs: nowMs });
   }
 
-  function add(before: FolderRules, own: readonly OwnFile[], isRepository: boolean): FolderRules {
+  function add(before: NameRules, own: readonly OwnFile[], isRepository: boolean): NameRules {
     const ranked = own.flatMap(({ rank, file }) => (file ? [{ rank, rules: file.rules }] : []));
     if (isRepository && personal) ranked.push(personal);
     return book.add(before, ranked, isRepository);
   }
 
-  function keep(path: string, known: Known): void {
+  function keep(path: string, known: Known): Known {
     const before = folders.get(path);
     // What one door has noticed counts for all of them.
     if (before && before.rules !== known.rules) trustedFromMs = known.checkedMs;
     folders.delete(path);
     folders.set(path, known);
-    if (folders.size <= maxKnown) return;
-    for (const oldest of folders.keys()) {
-      folders.delete(oldest);
-      break;
-    }
+    if (folders.size > maxKnown)
+      for (const oldest of folders.keys()) {
+        folders.delete(oldest);
+        break;
+      }
+    return known;
   }
 
   return {
@@ -258,30 +281,28 @@ export function createServing(options: ServingOptions): Serving {
 
     trusted(path, isFolder) {
       if (path === "") return true;
-      const slash = path.lastIndexOf("/");
-      const known = folders.get(path.slice(0, Math.max(0, slash)));
+      const known = folders.get(parentOf(path));
       if (!known || !isTrusted(known, monotonicMs())) return undefined;
-      return (book.verdict(known.rules, path.slice(slash + 1)) & (isFolder ? asFolder : asFile)) !== 0;
+      return (book.verdict(known.rules, nameOf(path)) & (isFolder ? asFolder : asFile)) !== 0;
     },
 
     *serves(path, isFolder) {
       if (path === "") return true;
-      const slash = path.lastIndexOf("/");
-      const rules = yield* rulesIn(path.slice(0, Math.max(0, slash)));
+      const rules = yield* rulesIn(parentOf(path));
       if (!rules) return false;
-      return (book.verdict(rules, path.slice(slash + 1)) & (isFolder ? asFolder : asFile)) !== 0;
+      return (book.verdict(rules, nameOf(path)) & (isFolder ? asFolder : asFile)) !== 0;
     },
 
     rulesIn,
 
     *rulesAmong(folder, names) {
       const nowMs = monotonicMs();
-      const before = yield* above(folder.path);
+      const before = (yield* above(folder.path))?.rules;
       if (!before || !ignore) return before;
       const known = folders.get(folder.path);
-      if (known && isSameState(known.state, folder.stats)) return yield* recheck(folder, known, before, nowMs);
+      if (known && isSameState(known.state, folder.stats)) return (yield* recheck(folder, known, before, nowMs)).rules;
       const present = ruleNames.filter((name) => hasName(names, name));
-      return yield* learn(folder, before, present, nowMs);
+      return (yield* learn(folder, before, present, nowMs)).rules;
     },
 
     verdict: book.verdict,
@@ -294,6 +315,14 @@ export function createServing(options: ServingOptions): Serving {
       outside = undefined;
     },
   };
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
 }
 
 function isSameState(before: State | undefined, now: State): boolean {

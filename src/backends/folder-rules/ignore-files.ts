@@ -1,12 +1,12 @@
 /** Ignore files as they were last read, and read again only when they have changed. */
 import type { BigIntStats } from "node:fs";
 import { fileClockMs } from "../../lib/file-clock-ms.ts";
-import { kindOf } from "./disk.ts";
-import type { Disk } from "./disk.ts";
+import { kindOf } from "../disk/disk.ts";
+import type { Disk } from "../disk/disk.ts";
 import { parseRules } from "./ignore-rules.ts";
 import type { IgnoreRules } from "./ignore-rules.ts";
-import { settled } from "./steps.ts";
-import type { Steps } from "./steps.ts";
+import { settled } from "../disk/steps.ts";
+import type { Steps } from "../disk/steps.ts";
 
 export interface IgnoreFile {
   /** Which file, in which state; undefined while a change might leave the state as it is. */

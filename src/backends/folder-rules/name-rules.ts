@@ -1,14 +1,14 @@
-/** What is served in one folder: each of its names is judged by these rules, through whichever door it is asked for. */
+/** How the names in one folder are judged. The same rules count for every way to ask for a name. */
 import { toBytes } from "./ignore-pattern.ts";
 import type { Bytes } from "./ignore-pattern.ts";
 import { beginLayer, enterLayer, isSilent, judge, leadsThrough, rulesOf } from "./ignore-rules.ts";
 import type { IgnoreRules, Layer } from "./ignore-rules.ts";
 import { fold, isSecret, secretsIn } from "./secret-names.ts";
 
-export interface ServingChoice {
+export interface RuleChoice {
   /** Whether ignore files count, and `node_modules` is left out. */
   readonly ignore: boolean;
-  /** Whether names that begin with a dot are served. */
+  /** Whether all names that begin with a dot are served, not only those of `shownDotNames`. */
   readonly hidden: boolean;
   /** Patterns of what is served all the same. */
   readonly allow: readonly string[];
@@ -33,7 +33,7 @@ export interface RankedRules {
 }
 
 /** The same object for the same rules. */
-export interface FolderRules {
+export interface NameRules {
   /** The strongest first, and of one rank that of the deepest folder. */
   readonly layers: readonly { readonly rank: Rank; readonly layer: Layer }[];
   /** What is allowed, and the part of it that may speak of secrets. */
@@ -48,30 +48,36 @@ export interface FolderRules {
 
 export interface RuleBook {
   /** How the names of a folder are judged. */
-  verdict(rules: FolderRules, name: string): Verdict;
+  verdict(rules: NameRules, name: string): Verdict;
   /** The rules at the very top, before any folder. */
-  readonly start: FolderRules;
+  readonly start: NameRules;
   /** The rules of the folder that is served: what was chosen for it counts from here on. */
-  begin(rules: FolderRules): FolderRules;
+  begin(rules: NameRules): NameRules;
   /** The rules in a folder of a folder, before its own ignore files. */
-  enter(rules: FolderRules, name: string): FolderRules;
+  enter(rules: NameRules, name: string): NameRules;
   /** The same on the way down to the folder that is served: it is asked for, whatever the rules say of it. */
-  pass(rules: FolderRules, name: string): FolderRules;
+  pass(rules: NameRules, name: string): NameRules;
   /** The rules with a folder's own ignore files. A repository begins anew: what git says above it does not count in it. */
-  add(rules: FolderRules, own: readonly RankedRules[], isRepository: boolean): FolderRules;
+  add(rules: NameRules, own: readonly RankedRules[], isRepository: boolean): NameRules;
 }
 
 const maxInterned = 2000;
 const skipped = "node_modules";
 
-export function createRuleBook({ ignore, hidden, allow, exclude }: ServingChoice): RuleBook {
-  const interned = new Map<string, FolderRules>();
-  const steady = new WeakMap<FolderRules, boolean>();
+/**
+ * Dot-names that are served by default: written by people, to be read by everyone who works on the project, without credentials or state of
+ * a machine. Ignore files are not among them, as they name what is hidden (docs/decisions/008-one-set-of-rules.md).
+ */
+const shownDotNames: ReadonlySet<string> = new Set([".github", ".editorconfig"]);
+
+export function createRuleBook({ ignore, hidden, allow, exclude }: RuleChoice): RuleBook {
+  const interned = new Map<string, NameRules>();
+  const steady = new WeakMap<NameRules, boolean>();
   const allowed = allow.length === 0 ? undefined : { all: rulesOf(allow), named: rulesOf(allow.filter(maySaySecrets)) };
   const excluded = exclude.length === 0 ? undefined : rulesOf(exclude);
 
   /** Equal rules are one object, so that whoever keeps what came of them can tell whether it still holds. */
-  function intern(rules: FolderRules): FolderRules {
+  function intern(rules: NameRules): NameRules {
     const layers = rules.layers.map(({ rank, layer }) => `${rank}:${layer.id}`).join(" ");
     const secrets = rules.secrets ? [...rules.secrets].join(" ") : "";
     const key = `${layers}|${rules.allow?.all.id}|${rules.allow?.named.id}|${rules.isOpen}|${rules.isAllowed}|${secrets}`;
@@ -83,8 +89,9 @@ export function createRuleBook({ ignore, hidden, allow, exclude }: ServingChoice
   }
 
   /** What the rules without exceptions say. */
-  function usual(rules: FolderRules, folded: string, bytes: Bytes): Verdict {
-    if (!rules.isOpen || (!hidden && folded.charCodeAt(0) === dot) || isSecret(folded, rules.secrets)) return 0;
+  function usual(rules: NameRules, folded: string, bytes: Bytes): Verdict {
+    if (!rules.isOpen || isSecret(folded, rules.secrets)) return 0;
+    if (!hidden && folded.charCodeAt(0) === dot && !shownDotNames.has(folded)) return 0;
     if (ignore && folded === skipped) return 0;
     let served = 0;
     let open = either;
@@ -103,7 +110,7 @@ export function createRuleBook({ ignore, hidden, allow, exclude }: ServingChoice
     return (served | open) as Verdict;
   }
 
-  function exceptional({ allow: layers, isAllowed, secrets }: FolderRules, folded: string, bytes: Bytes): Verdict {
+  function exceptional({ allow: layers, isAllowed, secrets }: NameRules, folded: string, bytes: Bytes): Verdict {
     if (!layers) return 0;
     const isOfSecret = isSecret(folded, secrets);
     const { file, folder } = judge(isOfSecret ? layers.named : layers.all, bytes);
@@ -115,11 +122,11 @@ export function createRuleBook({ ignore, hidden, allow, exclude }: ServingChoice
   }
 
   /** Whether all is judged below as it is here, save in folders with a name of their own rules. */
-  function isSteady({ layers, allow: exceptions, isOpen, secrets }: FolderRules): boolean {
+  function isSteady({ layers, allow: exceptions, isOpen, secrets }: NameRules): boolean {
     return isOpen && !exceptions && !secrets && layers.every(({ layer }) => layer.standings.length === 0);
   }
 
-  function descend(rules: FolderRules, name: string, isAsked: boolean): FolderRules {
+  function descend(rules: NameRules, name: string, isAsked: boolean): NameRules {
     let isPlain = steady.get(rules);
     if (isPlain === undefined) steady.set(rules, (isPlain = isSteady(rules)));
     // What is not served is not entered, so that an open folder without exceptions is as open below.
