@@ -10,8 +10,7 @@ const functions = { maskPatch, maskSecrets };
 let threads: Threads | undefined;
 
 export async function maskText(text: string, how: keyof typeof functions = "maskSecrets"): Promise<string> {
-  const { isMainThread } = process.getBuiltinModule("node:worker_threads");
-  if (text.length <= maxHere || !isMainThread) return functions[how](text).text;
+  if (text.length <= maxHere) return functions[how](text).text;
   threads ??= createThreads({ name: "pressmark-secrets", max: 2, deadlineMs: 30_000, maxMiB: 1024 });
   try {
     const { text: masked } = await threads.use(new URL("../lib/secrets.ts", import.meta.url), (call) =>

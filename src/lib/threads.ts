@@ -14,7 +14,10 @@ export type ThreadReply = { readonly value: unknown } | { readonly failure: stri
 export type ThreadCall = <T>(name: string, ...args: readonly unknown[]) => Promise<T>;
 
 export interface Threads {
-  /** Gives one thread to this work alone until it settles: what a call leaves in the module, the next one finds there. */
+  /**
+   * Gives one thread to this work alone until it settles: what a call leaves in the module, the next one finds there. What is in a thread
+   * already stays there.
+   */
   use<T>(module: URL, work: (call: ThreadCall) => Promise<T>, signal?: AbortSignal): Promise<T>;
   /** Afterwards nothing runs. */
   close(): void;
@@ -94,6 +97,7 @@ export function createThreads({ name, max, deadlineMs, maxMiB, idleMs = 10_000 }
   return {
     async use(module, work, signal) {
       if (isClosed) throw new Error("the threads were closed");
+      if (!process.getBuiltinModule("node:worker_threads").isMainThread) return work(callHere(module));
       const thread = await lease();
       const abort = (): void => thread.stop(toError(signal?.reason));
       try {
@@ -112,6 +116,13 @@ export function createThreads({ name, max, deadlineMs, maxMiB, idleMs = 10_000 }
       isClosed = true;
       for (const thread of threads) thread.stop(new Error("the threads were closed"));
     },
+  };
+}
+
+function callHere(module: URL): ThreadCall {
+  return async <T>(name: string, ...args: readonly unknown[]) => {
+    const { [name]: called } = (await import(module.href)) as Readonly<Record<string, (...args: unknown[]) => unknown>>;
+    return called!(...args) as T;
   };
 }
 
