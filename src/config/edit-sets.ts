@@ -1,7 +1,7 @@
 /** Changes one set in the text of a config, and leaves comments and everything else as they are. */
 import type { Document, YAMLSeq } from "yaml";
 import { invalid } from "../errors.ts";
-import { createThreads, type Threads } from "../lib/threads.ts";
+import { callInThread } from "../lib/threads.ts";
 import { editJson } from "./hosts/edit-json.ts";
 import { parseText, type TextFormat } from "./parse-text.ts";
 import { isPlainObject } from "./references.ts";
@@ -9,7 +9,6 @@ import type { SetSettings } from "./schema.ts";
 
 /** To parse so much takes some hundredths of a second at most; more is edited in a thread. */
 const maxHere = 2 * 1024;
-let threads: Threads | undefined;
 
 /** `after` undefined takes the set away. The text must be a config that can be read. */
 export async function editSet(
@@ -20,14 +19,16 @@ export async function editSet(
 ): Promise<string> {
   const edited = await (text.length <= maxHere
     ? tryEditSet(text, format, name, after)
-    : editInThread(text, format, name, after));
+    : callInThread<string | undefined>(
+        new URL("./edit-sets.ts", import.meta.url),
+        "tryEditSet",
+        text,
+        format,
+        name,
+        after,
+      ));
   if (edited !== undefined) return edited;
   throw invalid("the config is written in a way that cannot be edited here; change its sets by hand");
-}
-
-function editInThread(...args: Parameters<typeof tryEditSet>): Promise<string | undefined> {
-  threads ??= createThreads({ name: "pressmark-sets", max: 1, deadlineMs: 30_000, maxMiB: 512 });
-  return threads.use(new URL("./edit-sets.ts", import.meta.url), (call) => call("tryEditSet", ...args));
 }
 
 /** Called in the thread, too. Undefined where the text cannot be edited. */

@@ -2,7 +2,7 @@
 import type { Document, Node as YamlNode, YAMLError } from "yaml";
 import { type JsonNode, JsonTextError, memberOf, parseJsonText, valueOf } from "../lib/json-text.ts";
 import { createPlaceFinder } from "../lib/place-finder.ts";
-import { createThreads, ThreadOverrun, type Threads } from "../lib/threads.ts";
+import { callInThread, ThreadOverrun } from "../lib/threads.ts";
 import type { KeyPath, Place, Problem } from "./problem.ts";
 
 export interface ParsedText {
@@ -96,7 +96,6 @@ type YamlAnswer =
 const maxProblems = 100;
 /** To parse so much takes some hundredths of a second at most; more is parsed in a thread. */
 const maxHere = 2 * 1024;
-let threads: Threads | undefined;
 
 async function parseYaml(text: string): Promise<ParseAnswer> {
   const placeAt = createPlaceFinder(text);
@@ -120,9 +119,8 @@ async function parseYaml(text: string): Promise<ParseAnswer> {
 }
 
 async function readYamlInThread(text: string): Promise<YamlAnswer> {
-  threads ??= createThreads({ name: "pressmark-config", max: 1, deadlineMs: 10_000, maxMiB: 512 });
   try {
-    return await threads.use(new URL("./parse-text.ts", import.meta.url), (call) => call<YamlAnswer>("readYaml", text));
+    return await callInThread(new URL("./parse-text.ts", import.meta.url), "readYaml", text);
   } catch (cause) {
     if (!(cause instanceof ThreadOverrun)) throw cause;
     return { problems: [{ message: `to read it takes ${cause.message}; make it smaller`, start: 0 }] };

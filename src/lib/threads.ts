@@ -35,6 +35,14 @@ export interface ThreadsOptions {
   readonly idleMs?: number;
 }
 
+let shared: Threads | undefined;
+
+/** Calls an exported function of a module in a thread that it shares with others. Rejects with a ThreadOverrun after 15 s. */
+export function callInThread<T>(module: URL, name: string, ...args: readonly unknown[]): Promise<T> {
+  shared ??= createThreads({ name: "pressmark-work", max: 2, deadlineMs: 15_000, maxMiB: 1024 });
+  return shared.use(module, (call) => call<T>(name, ...args));
+}
+
 /** A call took more than it may; the message says what: `more than 30 s`. */
 export class ThreadOverrun extends Error {
   override readonly name = "ThreadOverrun";
