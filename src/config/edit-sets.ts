@@ -1,10 +1,14 @@
 /** Changes one set in the text of a config, and leaves comments and everything else as they are. */
 import type { Document, YAMLSeq } from "yaml";
 import { invalid } from "../errors.ts";
+import { callInThread } from "../lib/threads.ts";
 import { editJson } from "./hosts/edit-json.ts";
 import { parseText, type TextFormat } from "./parse-text.ts";
 import { isPlainObject } from "./references.ts";
 import type { SetSettings } from "./schema.ts";
+
+/** To parse so much takes some hundredths of a second at most; more is edited in a thread. */
+const maxHere = 2 * 1024;
 
 /** `after` undefined takes the set away. The text must be a config that can be read. */
 export async function editSet(
@@ -13,6 +17,27 @@ export async function editSet(
   name: string,
   after: SetSettings | undefined,
 ): Promise<string> {
+  const edited = await (text.length <= maxHere
+    ? tryEditSet(text, format, name, after)
+    : callInThread<string | undefined>(
+        new URL("./edit-sets.ts", import.meta.url),
+        "tryEditSet",
+        text,
+        format,
+        name,
+        after,
+      ));
+  if (edited !== undefined) return edited;
+  throw invalid("the config is written in a way that cannot be edited here; change its sets by hand");
+}
+
+/** Called in the thread, too. Undefined where the text cannot be edited. */
+export async function tryEditSet(
+  text: string,
+  format: TextFormat,
+  name: string,
+  after: SetSettings | undefined,
+): Promise<string | undefined> {
   const wanted = { ...(await setsIn(text, format)) };
   if (after) wanted[name] = clean(after);
   else delete wanted[name];
@@ -22,7 +47,7 @@ export async function editSet(
     // Whatever the text was like: what is written says this and nothing else new.
     if (edited !== undefined && isSame(await setsIn(edited, format), wanted)) return edited;
   }
-  throw invalid("the config is written in a way that cannot be edited here; change its sets by hand");
+  return undefined;
 }
 
 async function setsIn(text: string, format: TextFormat): Promise<Readonly<Record<string, unknown>>> {

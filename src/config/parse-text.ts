@@ -1,6 +1,8 @@
 /** From the text of a config to plain values, and from a key back to its place in the text. */
 import type { Document, Node as YamlNode, YAMLError } from "yaml";
-import { type JsonNode, JsonTextError, memberOf, parseJsonText, placeOf, valueOf } from "../lib/json-text.ts";
+import { type JsonNode, JsonTextError, memberOf, parseJsonText, valueOf } from "../lib/json-text.ts";
+import { createPlaceFinder } from "../lib/place-finder.ts";
+import { callInThread, ThreadOverrun } from "../lib/threads.ts";
 import type { KeyPath, Place, Problem } from "./problem.ts";
 
 export interface ParsedText {
@@ -19,14 +21,15 @@ export async function parseText(text: string, format: TextFormat): Promise<Parse
 }
 
 function parseJson(text: string): ParseAnswer {
+  const placeAt = createPlaceFinder(text);
   let root: JsonNode;
   try {
     root = parseJsonText(text);
   } catch (cause) {
     if (!(cause instanceof JsonTextError)) throw cause;
-    return { problems: [{ path: [], message: cause.message, place: placeOf(text, cause.offset) }] };
+    return { problems: [{ path: [], message: cause.message, place: placeAt(cause.offset) }] };
   }
-  const twice = repeatedKeys(root, [], text);
+  const twice = repeatedKeys(root, [], placeAt);
   if (twice.length > 0) return { problems: twice };
   return {
     value: valueOf(root),
@@ -41,23 +44,23 @@ function parseJson(text: string): ParseAnswer {
         start = at === "key" && member ? member.name.start : next.start;
         node = next;
       }
-      return placeOf(text, start);
+      return placeAt(start);
     },
   };
 }
 
-function repeatedKeys(node: JsonNode, path: KeyPath, text: string): Problem[] {
-  if (node.kind === "array") return node.items.flatMap((item, index) => repeatedKeys(item, [...path, index], text));
+function repeatedKeys(node: JsonNode, path: KeyPath, placeAt: (offset: number) => Place): Problem[] {
+  if (node.kind === "array") return node.items.flatMap((item, index) => repeatedKeys(item, [...path, index], placeAt));
   if (node.kind !== "object") return [];
   const seen = new Set<string>();
   return node.members.flatMap(({ key, name, value }): Problem[] => {
     const here = [...path, key];
-    const deeper = repeatedKeys(value, here, text);
+    const deeper = repeatedKeys(value, here, placeAt);
     if (!seen.has(key)) {
       seen.add(key);
       return deeper;
     }
-    return [{ path: here, message: "this key is there twice; keep one", place: placeOf(text, name.start) }, ...deeper];
+    return [{ path: here, message: "this key is there twice; keep one", place: placeAt(name.start) }, ...deeper];
   });
 }
 
@@ -77,55 +80,99 @@ const yamlSentences: Readonly<Record<string, string>> = {
   TAG_RESOLVE_FAILED: "this tag is not known; remove it",
 };
 
+/** Where a value stands, where its key does, and the same for what is in it. Plain, so that it can be passed between threads. */
+interface YamlPlace {
+  readonly start: number;
+  readonly keyStart?: number;
+  /** By key; of a list by index. */
+  readonly inside?: ReadonlyMap<string, YamlPlace>;
+}
+
+type YamlAnswer =
+  | { readonly problems: readonly { readonly message: string; readonly start: number }[] }
+  | { readonly value: unknown; readonly root: YamlPlace };
+
+/** Whoever has more of them knows by then. */
+const maxProblems = 100;
+/** To parse so much takes some hundredths of a second at most; more is parsed in a thread. */
+const maxHere = 2 * 1024;
+
 async function parseYaml(text: string): Promise<ParseAnswer> {
-  const yaml = await import("yaml");
-  const lines = new yaml.LineCounter();
-  const document = yaml.parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const placeAt = (offset: number): Place => {
-    const { line, col } = lines.linePos(offset);
-    return { line, column: col };
+  const placeAt = createPlaceFinder(text);
+  const answer = await (text.length <= maxHere ? readYaml(text) : readYamlInThread(text));
+  if ("problems" in answer)
+    return {
+      problems: answer.problems.map(({ message, start }) => ({ path: [], message, place: placeAt(start) })),
+    };
+  return {
+    value: answer.value,
+    place(path, at) {
+      let here = answer.root;
+      for (const key of path) {
+        const next = here.inside?.get(String(key));
+        if (next === undefined) break;
+        here = next;
+      }
+      return placeAt(at === "key" ? (here.keyStart ?? here.start) : here.start);
+    },
   };
+}
+
+async function readYamlInThread(text: string): Promise<YamlAnswer> {
+  try {
+    return await callInThread(new URL("./parse-text.ts", import.meta.url), "readYaml", text);
+  } catch (cause) {
+    if (!(cause instanceof ThreadOverrun)) throw cause;
+    return { problems: [{ message: `to read it takes ${cause.message}; make it smaller`, start: 0 }] };
+  }
+}
+
+/** Called in the thread, too. */
+export async function readYaml(text: string): Promise<YamlAnswer> {
+  const yaml = await import("yaml");
+  const document = yaml.parseDocument(text, { prettyErrors: false });
   if (document.errors.length > 0)
     return {
-      problems: document.errors.map(({ code, pos }: YAMLError) => ({
-        path: [],
+      problems: document.errors.slice(0, maxProblems).map(({ code, pos }: YAMLError) => ({
         message: yamlSentences[code] ?? "this is no valid YAML",
-        place: placeAt(pos[0]),
+        start: pos[0],
       })),
     };
   let value: unknown;
   try {
     value = document.toJS({ maxAliasCount: 100 });
   } catch {
-    return { problems: [{ path: [], message: "its aliases unfold into too much; write it out", place: placeAt(0) }] };
+    return { problems: [{ message: "its aliases unfold into too much; write it out", start: 0 }] };
+  }
+  return { value, root: placesOf(document, yaml) };
+}
+
+function placesOf(document: Document, yaml: typeof import("yaml")): YamlPlace {
+  /** An alias shares what its anchor has. */
+  const known = new Map<YamlNode, ReadonlyMap<string, YamlPlace>>();
+
+  function insideOf(given: YamlNode | null | undefined): ReadonlyMap<string, YamlPlace> | undefined {
+    const node = yaml.isAlias(given) ? (given.resolve(document) as YamlNode | undefined) : given;
+    if (!yaml.isMap(node) && !yaml.isSeq(node)) return undefined;
+    const before = known.get(node);
+    if (before) return before;
+    const inside = new Map<string, YamlPlace>();
+    known.set(node, inside);
+    if (yaml.isSeq(node)) node.items.forEach((item, at) => add(inside, String(at), item as YamlNode | null));
+    else
+      for (const { key, value } of node.items)
+        if (yaml.isScalar(key) && !inside.has(String(key.value)))
+          add(inside, String(key.value), value as YamlNode | null, key.range?.[0]);
+    return inside;
   }
 
-  return {
-    value,
-    place(path, at) {
-      let node = resolved(document.contents, document);
-      let start = node?.range?.[0] ?? 0;
-      for (const key of path) {
-        let next: YamlNode | null | undefined;
-        let nextStart: number | undefined;
-        if (yaml.isMap(node)) {
-          const pair = node.items.find((each) => yaml.isScalar(each.key) && String(each.key.value) === String(key));
-          next = pair?.value as YamlNode | null | undefined;
-          const keyStart = yaml.isScalar(pair?.key) ? pair.key.range?.[0] : undefined;
-          nextStart = at === "key" ? keyStart : (next?.range?.[0] ?? keyStart);
-        } else if (yaml.isSeq(node)) {
-          next = node.items[Number(key)] as YamlNode | undefined;
-          nextStart = next?.range?.[0];
-        }
-        if (nextStart === undefined) break;
-        start = nextStart;
-        node = resolved(next ?? null, document);
-      }
-      return placeAt(start);
-    },
-  };
-
-  function resolved(node: YamlNode | null, within: Document): YamlNode | null {
-    return yaml.isAlias(node) ? ((node.resolve(within) as YamlNode | undefined) ?? null) : node;
+  function add(to: Map<string, YamlPlace>, name: string, node: YamlNode | null, keyStart?: number): void {
+    const start = node?.range?.[0] ?? keyStart;
+    if (start === undefined) return;
+    const inside = insideOf(node);
+    to.set(name, { start, ...(keyStart !== undefined && { keyStart }), ...(inside && { inside }) });
   }
+
+  const inside = insideOf(document.contents);
+  return { start: document.contents?.range?.[0] ?? 0, ...(inside && { inside }) };
 }

@@ -1,13 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { JsonTextError, memberOf, parseJsonText, placeOf, valueOf } from "./json-text.ts";
+import { JsonTextError, memberOf, parseJsonText, valueOf } from "./json-text.ts";
+import { createPlaceFinder } from "./place-finder.ts";
 
 function complaint(text: string, options = {}): string {
   try {
     parseJsonText(text, options);
   } catch (cause) {
     if (!(cause instanceof JsonTextError)) throw cause;
-    const { line, column } = placeOf(text, cause.offset);
+    const { line, column } = createPlaceFinder(text)(cause.offset);
     return `${line}:${column} ${cause.message}`;
   }
   return "no complaint";
@@ -59,7 +60,7 @@ describe("JSON as it is written", () => {
     const a = memberOf(parseJsonText(text), "a")!;
     expect(text.slice(a.name.start, a.name.end)).toBe('"a"');
     expect(text.slice(a.value.start, a.value.end)).toBe('[1, { "b": null }]');
-    expect(placeOf(text, a.value.start)).toEqual({ line: 2, column: 8 });
+    expect(createPlaceFinder(text)(a.value.start)).toEqual({ line: 2, column: 8 });
   });
 
   it("may hold comments and a last comma where that is said", () => {

@@ -162,9 +162,3 @@ export function valueOf(node: JsonNode): unknown {
 export function memberOf(node: JsonNode, key: string): JsonMember | undefined {
   return node.kind === "object" ? node.members.findLast((member) => member.key === key) : undefined;
 }
-
-/** Both counted from 1. */
-export function placeOf(text: string, offset: number): { readonly line: number; readonly column: number } {
-  const before = text.slice(0, offset);
-  return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
-}

@@ -14,7 +14,10 @@ export type ThreadReply = { readonly value: unknown } | { readonly failure: stri
 export type ThreadCall = <T>(name: string, ...args: readonly unknown[]) => Promise<T>;
 
 export interface Threads {
-  /** Gives one thread to this work alone until it settles: what a call leaves in the module, the next one finds there. */
+  /**
+   * Gives one thread to this work alone until it settles: what a call leaves in the module, the next one finds there. What is in a thread
+   * already stays there.
+   */
   use<T>(module: URL, work: (call: ThreadCall) => Promise<T>, signal?: AbortSignal): Promise<T>;
   /** Afterwards nothing runs. */
   close(): void;
@@ -30,6 +33,14 @@ export interface ThreadsOptions {
   readonly maxMiB: number;
   /** An idle thread holds memory, and starting one takes some hundredths of a second. */
   readonly idleMs?: number;
+}
+
+let shared: Threads | undefined;
+
+/** Calls an exported function of a module in a thread that it shares with others. Rejects with a ThreadOverrun after 15 s. */
+export function callInThread<T>(module: URL, name: string, ...args: readonly unknown[]): Promise<T> {
+  shared ??= createThreads({ name: "pressmark-work", max: 2, deadlineMs: 15_000, maxMiB: 1024 });
+  return shared.use(module, (call) => call<T>(name, ...args));
 }
 
 /** A call took more than it may; the message says what: `more than 30 s`. */
@@ -94,6 +105,7 @@ export function createThreads({ name, max, deadlineMs, maxMiB, idleMs = 10_000 }
   return {
     async use(module, work, signal) {
       if (isClosed) throw new Error("the threads were closed");
+      if (!process.getBuiltinModule("node:worker_threads").isMainThread) return work(callHere(module));
       const thread = await lease();
       const abort = (): void => thread.stop(toError(signal?.reason));
       try {
@@ -112,6 +124,13 @@ export function createThreads({ name, max, deadlineMs, maxMiB, idleMs = 10_000 }
       isClosed = true;
       for (const thread of threads) thread.stop(new Error("the threads were closed"));
     },
+  };
+}
+
+function callHere(module: URL): ThreadCall {
+  return async <T>(name: string, ...args: readonly unknown[]) => {
+    const { [name]: called } = (await import(module.href)) as Readonly<Record<string, (...args: unknown[]) => unknown>>;
+    return called!(...args) as T;
   };
 }
 

@@ -12,7 +12,8 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { invalid, quote, ResourceError } from "../../errors.ts";
-import { JsonTextError, memberOf, parseJsonText, placeOf, valueOf } from "../../lib/json-text.ts";
+import { JsonTextError, memberOf, parseJsonText, valueOf } from "../../lib/json-text.ts";
+import { createPlaceFinder } from "../../lib/place-finder.ts";
 import { isPlainObject } from "../references.ts";
 import { editJson } from "./edit-json.ts";
 import { editToml, readToml } from "./edit-toml.ts";
@@ -142,7 +143,7 @@ function explained<T>(host: HostFile, text: string, work: () => T): T {
     return work();
   } catch (cause) {
     if (!(cause instanceof JsonTextError) && !(cause instanceof TomlTextError)) throw cause;
-    const { line, column } = placeOf(text, cause.offset);
+    const { line, column } = createPlaceFinder(text)(cause.offset);
     throw invalid(
       `${host.file}:${line}:${column}: ${cause.message}; ${host.title} could not read it either, so mend it first`,
     );

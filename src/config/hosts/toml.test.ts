@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { placeOf } from "../../lib/json-text.ts";
+import { createPlaceFinder } from "../../lib/place-finder.ts";
 import { editToml, readToml } from "./edit-toml.ts";
 import { parseTomlText, TomlTextError } from "./toml-text.ts";
 
@@ -18,7 +18,7 @@ function complaint(text: string): string {
     parseTomlText(text);
   } catch (cause) {
     if (!(cause instanceof TomlTextError)) throw cause;
-    const { line, column } = placeOf(text, cause.offset);
+    const { line, column } = createPlaceFinder(text)(cause.offset);
     return `${line}:${column} ${cause.message}`;
   }
   return "no complaint";

@@ -1,6 +1,6 @@
 /** Reads the text of a configuration file: a short one here, a longer one in a thread, where it keeps no one waiting and is ended when it takes too long. */
 import { ResourceError } from "../../errors.ts";
-import { createThreads, ThreadOverrun, type Threads } from "../../lib/threads.ts";
+import { callInThread, ThreadOverrun } from "../../lib/threads.ts";
 import { type Format, parse } from "./formats.ts";
 import { FormatError, type Leaf } from "./leaf.ts";
 
@@ -13,19 +13,12 @@ type Answer =
   | { readonly fault: { readonly line: number; readonly message: string } }
   | { readonly refusal: Pick<ResourceError, "kind" | "message"> };
 
-let threads: Threads | undefined;
-
 /** Throws a FormatError for a text that is not in this format, or that takes too long to read. */
-export async function parseFile(text: string, format: Format, signal?: AbortSignal): Promise<readonly Leaf[]> {
+export async function parseFile(text: string, format: Format): Promise<readonly Leaf[]> {
   if (text.length <= maxHere) return parse(text, format);
-  threads ??= createThreads({ name: "pressmark-settings", max: 1, deadlineMs: 10_000, maxMiB: 512 });
   let answer: Answer;
   try {
-    answer = await threads.use(
-      new URL("./parse-file.ts", import.meta.url),
-      (call) => call<Answer>("answerParse", text, format),
-      signal,
-    );
+    answer = await callInThread(new URL("./parse-file.ts", import.meta.url), "answerParse", text, format);
   } catch (cause) {
     if (cause instanceof ThreadOverrun) throw new FormatError(1, `to read it takes ${cause.message}; make it smaller`);
     throw cause;

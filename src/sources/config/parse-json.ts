@@ -1,9 +1,11 @@
 /** JSON, with the comments that editors allow in it. */
 import { type JsonNode, JsonTextError, parseJsonText } from "../../lib/json-text.ts";
+import { createPlaceFinder } from "../../lib/place-finder.ts";
 import { createLeaves, FormatError, type Leaf } from "./leaf.ts";
 
 export function parseJson(text: string): readonly Leaf[] {
-  const lineAt = createLineFinder(text);
+  const placeAt = createPlaceFinder(text);
+  const lineAt = (offset: number) => placeAt(offset).line;
   const leaves = createLeaves();
 
   function visit(node: JsonNode, path: readonly (string | number)[], line: number): void {
@@ -23,20 +25,4 @@ export function parseJson(text: string): readonly Leaf[] {
     throw cause;
   }
   return leaves.all;
-}
-
-/** The line of an offset, counted from 1. */
-export function createLineFinder(text: string): (offset: number) => number {
-  const starts = [0];
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
-  return (offset) => {
-    let low = 0;
-    let high = starts.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1;
-      if ((starts[middle] as number) <= offset) low = middle;
-      else high = middle - 1;
-    }
-    return low + 1;
-  };
 }

@@ -1,7 +1,7 @@
 /** YAML: one document, its aliases followed, its merge keys (`<<`) merged. */
 import type { CST, Node, Pair, YAMLMap } from "yaml";
+import { createPlaceFinder } from "../../lib/place-finder.ts";
 import { createLeaves, FormatError, type Leaf, maxDepth } from "./leaf.ts";
-import { createLineFinder } from "./parse-json.ts";
 
 type Path = readonly (string | number)[];
 
@@ -16,7 +16,8 @@ const maxLexemes = 150_000;
 
 export async function parseYaml(text: string): Promise<readonly Leaf[]> {
   const yaml = await import("yaml");
-  const lineAt = createLineFinder(text);
+  const placeAt = createPlaceFinder(text);
+  const lineAt = (offset: number) => placeAt(offset).line;
   const tokens = readTokens(yaml, text, lineAt);
   // Its own look for keys that are there twice compares every key with every other.
   const composer = new yaml.Composer({ prettyErrors: false, logLevel: "silent", uniqueKeys: false });

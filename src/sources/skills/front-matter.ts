@@ -1,7 +1,7 @@
 /** From the text of a SKILL.md to its front matter: as JSON, whole, and the same that every host makes of it. */
 import { quote } from "../../errors.ts";
 
-import { createThreads, ThreadOverrun, type Threads } from "../../lib/threads.ts";
+import { callInThread, ThreadOverrun } from "../../lib/threads.ts";
 
 type Yaml = typeof import("yaml");
 
@@ -19,16 +19,14 @@ const marks = 'put a line "---" before and after it';
 
 /** To parse so much takes some hundredths of a second at most; more is parsed in a thread. */
 const maxHere = 2 * 1024;
-let threads: Threads | undefined;
 
 export async function readFrontMatter(text: string): Promise<FrontMatterAnswer> {
   const block = cut(text);
   if (block === undefined) return { says: "has no front matter", advice: marks };
   if (block.length > maxLength) return { says: `has more than ${maxLength} characters of front matter` };
   if (block.length <= maxHere) return parseBlock(block);
-  threads ??= createThreads({ name: "pressmark-skills", max: 1, deadlineMs: 10_000, maxMiB: 256 });
   try {
-    return await threads.use(new URL("./front-matter.ts", import.meta.url), (call) => call("parseBlock", block));
+    return await callInThread(new URL("./front-matter.ts", import.meta.url), "parseBlock", block);
   } catch (cause) {
     if (!(cause instanceof ThreadOverrun)) throw cause;
     return { says: `has front matter that takes ${cause.message} to read` };
