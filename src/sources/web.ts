@@ -129,7 +129,7 @@ export function createWeb(options: WebOptions, tools: Tools, resolve: Resolve): 
   });
   const visit = createVisit({ ...visiting, maxBytes: options.maxBytes, mayVisit });
   const kept = createKept(16 * 1024 * 1024);
-  const extract = createExtract({ timeoutMs: 10_000, maxMiB: 256 });
+  const extract = createExtract({ timeoutMs: 10_000 });
   const byKey = new Map(listed.map((each) => [keyOf(each.entry), each]));
   const closing = new AbortController();
   let isSaid = false;

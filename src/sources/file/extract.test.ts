@@ -1,24 +1,32 @@
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { deflateSync } from "node:zlib";
-import { afterEach, describe, expect, it } from "vitest";
+import fc from "fast-check";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { docx, pdf, pptx, shape, xlsx } from "../../lib/documents/test-documents.ts";
 import type { Part } from "../../source.ts";
 import { refusal } from "../../testing/refusal.ts";
-import { createExtract, type Extract, type ExtractOptions } from "./extract.ts";
+import { createExtract, type Extract, type ExtractOptions, isChanged } from "./extract.ts";
+import { createFrameReader, encodeHeader, type Request } from "./extract-frames.ts";
+import { createExtractPool, type ExtractPoolOptions } from "./extract-pool.ts";
 import { type FileSource, useFolder } from "./test-folder.ts";
 
 const folder = useFolder();
 const { call, open, write } = folder;
 
 const word = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+const excel = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 const paragraph = (text: string): string => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`;
 
-/** The bytes are handed over, so each question has its own. */
 const document = (name: string, bytes: Uint8Array, mimeType = word) => ({
   path: name,
   mimeType,
   version: name,
   bytes: Buffer.from(Uint8Array.from(bytes).buffer),
 });
+
+/** Notes that begin and never end are looked through again from each beginning. */
+const endless = docx("", { "word/footnotes.xml": '<w:footnote w:id="1">'.repeat(300_000) });
 
 async function readText(source: FileSource, path: string, query: Record<string, string> = {}): Promise<Part> {
   const [part] = await source.read({ path, query: { as: "text", ...query } }, call());
@@ -105,6 +113,21 @@ describe("the text of a document", () => {
     expect(broken.message).toBe('no text can be taken out of "a.docx": it is no ZIP file, or is cut off');
   });
 
+  it("is that of the document as it is when its turn comes", async () => {
+    for (const name of ["b.docx", "c.docx"]) write(name, endless);
+    write("a.docx", docx(paragraph("before")));
+    const source = await open();
+    const stop = new AbortController();
+    const busy = ["b.docx", "c.docx"].map((path) =>
+      source.read({ path, query: { as: "text" } }, { ...call(), signal: stop.signal }).catch(() => undefined),
+    );
+    const asked = readText(source, "a.docx");
+    write("a.docx", docx(paragraph("and after")));
+    stop.abort();
+    await Promise.all(busy);
+    expect((await asked).body).toEqual({ text: "and after\n" });
+  });
+
   it("is another when the document is", async () => {
     const source = await open();
     for (const text of ["一", "二", "三"]) {
@@ -114,24 +137,22 @@ describe("the text of a document", () => {
   });
 });
 
-describe("the threads that take it out", () => {
+describe("the processes that take it out", () => {
   const opened: Extract[] = [];
   afterEach(() => {
     for (const extract of opened.splice(0)) extract.close();
   });
 
-  function create(options: ExtractOptions = {}): Extract {
-    const extract = createExtract(options);
+  function create({ pool = {}, ...options }: Omit<ExtractOptions, "pool"> & { pool?: ExtractPoolOptions } = {}) {
+    const extract = createExtract({ ...options, pool: createExtractPool(pool) });
     opened.push(extract);
     return extract;
   }
 
   const never = new AbortController().signal;
-  /** Notes that begin and never end are looked through again from each beginning. */
-  const endless = docx("", { "word/footnotes.xml": '<w:footnote w:id="1">'.repeat(300_000) });
 
   it("are ended when a document takes too long, and others go on", async () => {
-    const extract = create({ timeoutMs: 3000, maxAtOnce: 1 });
+    const extract = create({ timeoutMs: 3000 });
     const slow = extract.text(document("endless", endless), never);
     const quick = extract.text(document("quick", docx(paragraph("早い"))), never);
     const { message, passing, details } = await refusal(slow, ["too-large"], "endless");
@@ -140,15 +161,86 @@ describe("the threads that take it out", () => {
     expect((await quick).text.toString()).toBe("早い\n");
   });
 
-  it("are ended when a document takes too much memory, in buffers or in objects", async () => {
-    const extract = create({ maxMiB: 192 });
-    const bomb = pdf([["x"]], { filter: () => deflateSync(Buffer.alloc(400 * 1024 * 1024, " ")) });
-    const rows = xlsx({ a: "<row><c><v>1</v></c></row>".repeat(4_000_000) });
-    const sheet = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
-    for (const asked of [document("bomb", bomb, "application/pdf"), document("rows", rows, sheet)]) {
-      const { message } = await refusal(extract.text(asked, never), ["too-large"], asked.path);
-      expect(message).toBe(`taking the text out of "${asked.path}" took more than 192 MiB of memory; ask without "as"`);
+  it("read a document again that took too much memory beside others, with more of it", async () => {
+    const cell = '<c t="inlineStr"><is><t>値</t></is></c>';
+    const sheet = xlsx({ a: `<row>${cell.repeat(10)}</row>`.repeat(30_000) });
+    const extract = create({ pool: { maxMiB: [110, 400] } });
+    const { text } = await extract.text(document("large", sheet, excel), never);
+    expect(text.toString()).toMatch(/^## a\n\n\| 値 \|/);
+  });
+
+  it("take no more memory than one budget for all mounts, and read what is harmless beside what is not", async () => {
+    const pool = createExtractPool();
+    const mounts = Array.from({ length: 7 }, () => createExtract({ pool, timeoutMs: 60_000 }));
+    opened.push(...mounts);
+    const bomb = pdfBomb();
+    const zipBomb = docx("x".repeat(250 * 1024 * 1024));
+    const hostile = [
+      ...mounts.slice(0, 4).map((mount, at) => mount.text(document(`bomb ${at}`, bomb, "application/pdf"), never)),
+      mounts[4]!.text(document("rows", rowBomb(), excel), never),
+      mounts[5]!.text(document("zip", zipBomb), never),
+    ];
+    const harmless = mounts.map((mount, at) => mount.text(document(`good ${at}`, docx(paragraph("良い"))), never));
+    let peak = 0;
+    const timer = setInterval(() => {
+      peak = Math.max(peak, memoryOfChildren());
+    }, 5);
+    try {
+      for (const { message } of await Promise.all(hostile.map((each) => refusal(each, ["too-large"], "hostile"))))
+        expect(message).toMatch(/ took more than 320 MiB of memory;/);
+      for (const each of harmless) expect((await each).text.toString()).toBe("良い\n");
+    } finally {
+      clearInterval(timer);
     }
+    if (process.platform !== "linux") return;
+    expect(peak).toBeGreaterThan(200 * 1024 * 1024);
+    expect(peak).toBeLessThan(512 * 1024 * 1024);
+  }, 120_000);
+
+  it("do not let documents that take long keep others waiting", async () => {
+    const extract = create({ pool: { sliceMs: 200 }, timeoutMs: 600_000 });
+    const stop = new AbortController();
+    const settled = new Set<string>();
+    const slow = ["a", "b", "c", "d"].map(async (name) => {
+      await extract.text(document(name, endless), stop.signal).catch(() => undefined);
+      settled.add(name);
+    });
+    for (const name of ["e", "f", "g"])
+      expect((await extract.text(document(name, docx(paragraph(name))), never)).text.toString()).toBe(`${name}\n`);
+    expect(settled).toEqual(new Set());
+    stop.abort();
+    await Promise.all(slow);
+  });
+
+  it("ask for a document when its turn has come, and never for one that no one wants any more", async () => {
+    const extract = create({ timeoutMs: 600_000 });
+    const stop = new AbortController();
+    const busy = ["a", "b"].map((name) => extract.text(document(name, endless), stop.signal).catch(() => undefined));
+    const asked: string[] = [];
+    const lazy = (name: string) => ({
+      ...document(name, docx(paragraph(name))),
+      bytes: async () => {
+        asked.push(name);
+        return document(name, docx(paragraph(name))).bytes;
+      },
+    });
+    const leaving = new AbortController();
+    const left = extract.text(lazy("left"), leaving.signal);
+    const stayed = extract.text(lazy("stayed"), never);
+    leaving.abort();
+    await refusal(left, ["cancelled"], "left");
+    expect(asked).toEqual([]);
+    stop.abort();
+    await Promise.all(busy);
+    expect((await stayed).text.toString()).toBe("stayed\n");
+    expect(asked).toEqual(["stayed"]);
+  });
+
+  it("say that a document is another by now, and do not remember it", async () => {
+    const extract = create();
+    const asked = { ...document("a", docx("")), bytes: async () => undefined };
+    expect(isChanged(await refusal(extract.text(asked, never), ["unavailable"], "a"))).toBe(true);
+    expect(extract.knows("a")).toBe(false);
   });
 
   it("remember what came of a version, good or bad", async () => {
@@ -192,7 +284,7 @@ describe("the threads that take it out", () => {
   });
 
   it("are ended when no one waits any more, and what was given up is not remembered", async () => {
-    const extract = create({ maxAtOnce: 1 });
+    const extract = create();
     const leaving = new AbortController();
     const left = extract.text(document("a", endless), leaving.signal);
     const waiting = extract.text(document("b", endless), leaving.signal);
@@ -203,9 +295,9 @@ describe("the threads that take it out", () => {
   });
 
   it("send away those who would wait too long", async () => {
-    const extract = create({ maxAtOnce: 1 });
+    const extract = create();
     const stop = new AbortController();
-    const asked = Array.from({ length: 66 }, (_, at) => extract.text(document(`${at}`, endless), stop.signal));
+    const asked = Array.from({ length: 65 }, (_, at) => extract.text(document(`${at}`, endless), stop.signal));
     const last = await refusal(asked.at(-1) as Promise<unknown>, ["busy"], "the last");
     expect(last.details).toEqual({ retryAfterMs: 1000 });
     stop.abort();
@@ -219,4 +311,70 @@ describe("the threads that take it out", () => {
     await refusal(waiting, ["cancelled"], "waiting");
     await refusal(extract.text(document("b", docx("")), never), ["cancelled"], "afterwards");
   });
+
+  it("end with the program that started them, whatever they are at", async () => {
+    const script = `
+      const { createExtract } = await import(${JSON.stringify(new URL("./extract.ts", import.meta.url).href)});
+      const { docx } = await import(${JSON.stringify(new URL("../../lib/documents/test-documents.ts", import.meta.url).href)});
+      const bytes = docx("", { "word/footnotes.xml": '<w:footnote w:id="1">'.repeat(300000) });
+      createExtract().text({ path: "a", mimeType: ${JSON.stringify(word)}, version: "a", bytes }, new AbortController().signal);
+    `;
+    const program = spawn(process.execPath, ["--input-type=module", "--eval", script], { stdio: "ignore" });
+    const child = await vi.waitFor(() => childrenOf(program.pid!)[0] ?? Promise.reject(new Error("no child yet")), {
+      timeout: 15_000,
+    });
+    program.kill("SIGKILL");
+    await vi.waitFor(() => expect(existsSync(`/proc/${child}`)).toBe(false), { timeout: 15_000 });
+  });
 });
+
+it("a message arrives whole, however it is cut", () => {
+  const message = fc.record({ mimeType: fc.string(), bytes: fc.uint8Array({ maxLength: 40 }) });
+  fc.assert(
+    fc.property(fc.array(message), fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 }), (messages, cuts) => {
+      const heard: unknown[] = [];
+      const read = createFrameReader<Request>(({ mimeType }, bytes) => heard.push([mimeType, [...bytes]]));
+      const all = Buffer.concat(
+        messages.flatMap(({ mimeType, bytes }) => [encodeHeader({ mimeType, byteLength: bytes.length }), bytes]),
+      );
+      for (let at = 0, cut = 0; at < all.length; cut += 1) {
+        const next = at + cuts[cut % cuts.length]!;
+        read(all.subarray(at, next));
+        at = next;
+      }
+      expect(heard).toEqual(messages.map(({ mimeType, bytes }) => [mimeType, [...bytes]]));
+    }),
+  );
+});
+
+/** A page that unpacks to far more than it may. */
+function pdfBomb(): Buffer {
+  return pdf([["x"]], { filter: () => deflateSync(Buffer.alloc(450 * 1024 * 1024, " ")) });
+}
+
+function rowBomb(): Buffer {
+  return xlsx({ a: "<row><c><v>1</v></c></row>".repeat(4_000_000) });
+}
+
+/** Resident, of all processes below this one. */
+function memoryOfChildren(of: number = process.pid): number {
+  return childrenOf(of).reduce((sum, child) => sum + residentOf(child) + memoryOfChildren(child), 0);
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+      readFileSync(`/proc/${pid}/task/${task}/children`, "latin1").split(" ").filter(Boolean).map(Number),
+    );
+  } catch {
+    return [];
+  }
+}
+
+function residentOf(pid: number): number {
+  try {
+    return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1] ?? 0) * 1024;
+  } catch {
+    return 0;
+  }
+}

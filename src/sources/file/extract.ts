@@ -1,51 +1,53 @@
-/** The text of documents, taken out in threads of their own: a document that eats time or memory costs its own thread, no more. */
+/** The text of the documents of one mount: taken out once for all who ask, and kept by version. */
 import { type ErrorKind, quote, ResourceError } from "../../errors.ts";
 import { documentTypes } from "../../lib/documents/document-types.ts";
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
-import {
-  createThread,
-  type DocumentAsk,
-  type DocumentText,
-  isFailure,
-  type Outcome,
-  type Thread,
-  toError,
-  withdrawn,
-} from "./extract-thread.ts";
+import { cancelled, changed, type DocumentText, isFailure, type Outcome, toError } from "./extract-outcome.ts";
+import { type ExtractPool, sharedExtractPool } from "./extract-pool.ts";
 
 export interface Extract {
   /** Whether the text of this version is at hand, or that there is none. */
   knows(version: string | undefined): boolean;
   /** The text of a document. Asked for twice at the same time, it is taken out once. */
-  text(document: DocumentAsk & { readonly path: string }, signal: AbortSignal): Promise<DocumentText>;
+  text(document: DocumentRequest, signal: AbortSignal): Promise<DocumentText>;
   /** Afterwards nothing runs. */
   close(): void;
 }
 
+export interface DocumentRequest {
+  /** As the caller knows it. */
+  readonly path: string;
+  readonly mimeType: string;
+  /** Equal versions mean equal documents of the same type. */
+  readonly version: string | undefined;
+  /** The document, or how to get it when its turn has come. Absent if its text is known. */
+  readonly bytes?: Buffer | (() => Promise<Buffer | undefined>) | undefined;
+}
+
 export interface ExtractOptions {
   readonly timeoutMs?: number;
-  /** What a document may take while it is read, heap and buffers together. */
-  readonly maxMiB?: number;
-  /** How many documents are read at once. */
-  readonly maxAtOnce?: number;
   readonly maxKeptBytes?: number;
+  readonly pool?: ExtractPool;
 }
 
 export function isDocumentType(mimeType: string): boolean {
   return documentTypes.has(mimeType);
 }
 
-interface Job {
-  readonly ask: DocumentAsk;
-  readonly answer: Promise<Outcome>;
-  readonly settle: (outcome: Outcome) => void;
-  /** How many still want the answer. */
-  waiting: number;
-  /** Ends the thread that is at it. */
-  stop: (() => void) | undefined;
+/** Whether a document was another one when its turn came. */
+export function isChanged(cause: unknown): boolean {
+  return cause instanceof ResourceError && cause.details?.["reason"] === changed.details?.["reason"];
 }
 
-const maxWaiting = 64;
+interface Job {
+  readonly answer: Promise<Outcome>;
+  /** How many still want the answer. */
+  waiting: number;
+  readonly stop: AbortController;
+}
+
+/** Documents of one mount that wait or are read. */
+const maxJobs = 64;
 /** Faults of the document, which would be the same the next time. */
 const lasting: ReadonlySet<ErrorKind> = new Set(["invalid", "too-large"]);
 /** A document that took too long may have come at a bad moment. */
@@ -58,18 +60,16 @@ interface Kept {
 
 export function createExtract({
   timeoutMs = 20_000,
-  maxMiB = 512,
-  maxAtOnce = 2,
   maxKeptBytes = 32 * 1024 * 1024,
+  pool = sharedExtractPool(),
 }: ExtractOptions = {}): Extract {
   /** By version, the least recently used first. */
   const kept = new Map<string, Kept>();
   let keptBytes = 0;
-  const jobs = new Map<string, Job>();
-  const queue: Job[] = [];
-  const idle: Thread[] = [];
-  const threads = new Set<Thread>();
+  const jobs = new Set<Job>();
+  const jobsByVersion = new Map<string, Job>();
   let isClosed = false;
+  pool.join();
 
   function keep(version: string, outcome: Outcome): void {
     drop(version);
@@ -98,71 +98,45 @@ export function createExtract({
     return known.outcome;
   }
 
-  function enqueue(ask: DocumentAsk): Job {
-    if (queue.length >= maxWaiting)
+  function enqueue({ version, mimeType, bytes }: DocumentRequest): Job {
+    if (jobs.size >= maxJobs)
       throw new ResourceError("busy", "many documents are being read just now; come back in a second", {
         details: { retryAfterMs: 1000 },
       });
     const { promise, resolve } = Promise.withResolvers<Outcome>();
-    const settle = (outcome: Outcome): void => {
-      if (ask.version !== undefined) {
-        jobs.delete(ask.version);
-        if (!isFailure(outcome) || lasting.has(outcome.kind)) keep(ask.version, outcome);
-      }
-      resolve(outcome);
-    };
-    const job: Job = { ask, answer: promise, settle, waiting: 0, stop: undefined };
-    if (ask.version !== undefined) jobs.set(ask.version, job);
-    queue.push(job);
-    begin();
+    const stop = new AbortController();
+    const job: Job = { answer: promise, waiting: 0, stop };
+    jobs.add(job);
+    if (version !== undefined) jobsByVersion.set(version, job);
+    pool.add({
+      mimeType,
+      timeoutMs,
+      signal: stop.signal,
+      load: typeof bytes === "function" ? bytes : async () => bytes,
+      settle(outcome) {
+        jobs.delete(job);
+        if (version !== undefined && jobsByVersion.get(version) === job) jobsByVersion.delete(version);
+        if (version !== undefined && (!isFailure(outcome) || lasting.has(outcome.kind))) keep(version, outcome);
+        resolve(outcome);
+      },
+    });
     return job;
   }
 
-  function begin(): void {
-    while (queue.length > 0) {
-      const thread = idle.pop() ?? (threads.size < maxAtOnce ? startThread() : undefined);
-      if (!thread) return;
-      const job = queue.shift() as Job;
-      job.stop = () => thread.stop(withdrawn);
-      thread.run(job.ask, job.settle);
-    }
-  }
-
-  function startThread(): Thread {
-    const thread = createThread({
-      timeoutMs,
-      maxMiB,
-      ready: () => {
-        idle.push(thread);
-        begin();
-      },
-      gone: () => {
-        threads.delete(thread);
-        const at = idle.indexOf(thread);
-        if (at >= 0) idle.splice(at, 1);
-        begin();
-      },
-    });
-    threads.add(thread);
-    return thread;
-  }
-
-  function leave(job: Job): void {
+  function leave(job: Job, version: string | undefined): void {
     job.waiting -= 1;
     if (job.waiting > 0) return;
-    const at = queue.indexOf(job);
-    if (at >= 0) {
-      queue.splice(at, 1);
-      job.settle(withdrawn);
-    } else job.stop?.();
+    // Whoever asks from now on asks anew.
+    if (version !== undefined && jobsByVersion.get(version) === job) jobsByVersion.delete(version);
+    job.stop.abort();
   }
 
-  function waitFor(job: Job, signal: AbortSignal): Promise<Outcome> {
+  function waitFor(job: Job, version: string | undefined, signal: AbortSignal): Promise<Outcome> {
     job.waiting += 1;
     return new Promise((resolve) => {
       const off = (): void => {
-        resolve(withdrawn);
-        leave(job);
+        resolve(cancelled);
+        leave(job, version);
       };
       signal.addEventListener("abort", off, { once: true });
       void job.answer.then((outcome) => {
@@ -175,24 +149,25 @@ export function createExtract({
   return {
     knows: (version) => find(version) !== undefined,
 
-    async text({ path, ...ask }, signal) {
-      if (isClosed || signal.aborted) throw toError(withdrawn, path);
-      const { version, bytes } = ask;
+    async text(document, signal) {
+      const { path, version, bytes } = document;
+      if (isClosed || signal.aborted) throw toError(cancelled, path);
       let outcome = find(version);
       if (!outcome) {
-        const under = version === undefined ? undefined : jobs.get(version);
-        if (!under && !bytes)
+        const job = version === undefined ? undefined : jobsByVersion.get(version);
+        if (!job && !bytes)
           throw new ResourceError("unavailable", `the text of ${quote(path)} was let go just now; try again`);
-        outcome = await waitFor(under ?? enqueue(ask), signal);
+        outcome = await waitFor(job ?? enqueue(document), version, signal);
       }
       if (isFailure(outcome)) throw toError(outcome, path);
       return outcome;
     },
 
     close() {
+      if (isClosed) return;
       isClosed = true;
-      for (const job of queue.splice(0)) job.settle(withdrawn);
-      for (const thread of threads) thread.stop(withdrawn);
+      for (const job of jobs) job.stop.abort();
+      pool.leave();
       kept.clear();
       keptBytes = 0;
     },

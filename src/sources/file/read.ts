@@ -5,11 +5,10 @@ import type { Address, Entry, Part } from "../../source.ts";
 import type { Confine, Place } from "./confine.ts";
 import { type ContentKind, judge, toPart } from "./content.ts";
 import type { Disk } from "../../backends/disk/disk.ts";
-import { type Extract, isDocumentType } from "./extract.ts";
+import { type Extract, isChanged, isDocumentType } from "./extract.ts";
 import { type Range, type ReadAsk, readRange, spellRange, type Stretch } from "./range.ts";
 import { createLineIndex, type LineIndex } from "./range-lines.ts";
-import { settled } from "../../backends/disk/steps.ts";
-import type { Steps } from "../../backends/disk/steps.ts";
+import { run, settled, type Steps } from "../../backends/disk/steps.ts";
 
 /** The template that names every range. */
 export const fileTemplate = "{+path}{?lines,bytes,as}";
@@ -39,13 +38,11 @@ interface OpenFile {
   readonly name: string;
 }
 
-/** A document that was read, and is still to be understood. */
+/** A document whose text is wanted. */
 interface Document {
   readonly place: Place;
   readonly mimeType: string;
   readonly version: string | undefined;
-  /** Absent if its text is known already. */
-  readonly bytes?: Buffer;
 }
 
 /** What a question about a part of a file came to. */
@@ -103,7 +100,7 @@ export function createReads({ confine, disk, maxBytes, extract, entry }: ReadsOp
   function* readPart(path: string, ask: ReadAsk, file: OpenFile, signal: AbortSignal): Steps<Found> {
     const { place, fd, size } = file;
     const kind = yield* kindOf(file);
-    if (ask.asText && isDocumentType(kind.mimeType)) return yield* readDocument(path, kind.mimeType, file);
+    if (ask.asText && isDocumentType(kind.mimeType)) return { document: documentOf(path, kind.mimeType, file) };
     if (ask.asText && !kind.text)
       throw invalid(`no text can be taken out of ${quote(path)}, which is ${kind.mimeType}; ask without "as"`);
     if (!ask.range) return { isPlain: true };
@@ -125,24 +122,41 @@ export function createReads({ confine, disk, maxBytes, extract, entry }: ReadsOp
     return known;
   }
 
-  function* readDocument(path: string, mimeType: string, { place, fd, size }: OpenFile): Steps<Found> {
-    const { version: ofFile } = entry(path, place);
-    // One file may have two names, of which each says another type.
-    const version = ofFile === undefined ? undefined : `${ofFile} ${mimeType}`;
-    const document = { place, mimeType, version };
-    if (extract.knows(version)) return { document };
-    if (size > maxDocumentBytes)
+  function documentOf(path: string, mimeType: string, { place, size }: OpenFile): Document {
+    const version = versionOf(path, place, mimeType);
+    if (!extract.knows(version) && size > maxDocumentBytes)
       throw new ResourceError(
         "too-large",
         `${quote(path)} has ${size} bytes, and text is taken out of at most ${maxDocumentBytes}; ask for bytes`,
         { details: { reason: "too-large", size, maxBytes: maxDocumentBytes, template: fileTemplate } },
       );
-    return { document: { ...document, bytes: yield* settled(readAt(fd, 0, size)) } };
+    return { place, mimeType, version };
+  }
+
+  function versionOf(path: string, place: Place, mimeType: string): string | undefined {
+    const { version } = entry(path, place);
+    // One file may have two names, of which each says another type.
+    return version === undefined ? undefined : `${version} ${mimeType}`;
+  }
+
+  /** Undefined if there is another document by now, or none. */
+  function* documentBytes(path: string, { mimeType, version }: Document): Steps<Buffer | undefined> {
+    return yield* confine.visit<Buffer | undefined>(path, function* (place) {
+      if (place.kind === "folder" || versionOf(path, place, mimeType) !== version) return undefined;
+      const size = Number(place.stats.size);
+      const fd = size > maxDocumentBytes ? undefined : yield* confine.open(place);
+      if (fd === undefined) return undefined;
+      try {
+        return yield* settled(readAt(fd, 0, size));
+      } finally {
+        disk.close(fd);
+      }
+    });
   }
 
   async function textPart(path: string, document: Document, range: Range | undefined, signal: AbortSignal) {
-    const { place: _, ...asked } = document;
-    const { mimeType, text } = await extract.text({ path, ...asked }, signal);
+    const bytes = async () => run(documentBytes(path, document));
+    const { mimeType, text } = await extract.text({ path, ...document, bytes }, signal);
     const kind: ContentKind = { mimeType, text: { encoding: "utf-8", markBytes: 0 } };
     if (!range) {
       if (text.length > maxBytes) throw tooLarge(path, text.length, kind, "as=text&");
@@ -186,8 +200,12 @@ export function createReads({ confine, disk, maxBytes, extract, entry }: ReadsOp
         if (found === again) continue;
         if ("parts" in found) return found.parts;
         if ("isPlain" in found) return yield* whole(path);
-        const part = yield* settled(textPart(path, found.document, ask.range, signal));
-        return toParts(found.document.place, part);
+        try {
+          const part = yield* settled(textPart(path, found.document, ask.range, signal));
+          return toParts(found.document.place, part);
+        } catch (cause) {
+          if (!isChanged(cause)) throw cause;
+        }
       }
       return undefined;
     },

@@ -1,6 +1,7 @@
 /** What a file of Drive reads as: exported where it is a document of Drive's own, and as it is where it is not. */
 import { createHash } from "node:crypto";
 import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
+import { createSlots } from "../../lib/create-slots.ts";
 import { sheetsType } from "../../lib/documents/document-text.ts";
 import { isTextType } from "../../lib/mime.ts";
 import type { FoundEncoding } from "../../lib/text-encoding.ts";
@@ -38,6 +39,8 @@ export const fileTemplate = "file/{id}{?format,sheet,lines,bytes,as}";
 
 /** What is exported or taken apart is had whole, and is never more than this. */
 const maxWholeBytes = 64 * 1024 * 1024;
+/** So many documents are held as a whole until their text is known. */
+const maxDocumentsAtOnce = 4;
 const headBytes = 64 * 1024;
 const utf8: FoundEncoding = { encoding: "utf-8", markBytes: 0 };
 
@@ -49,6 +52,8 @@ export function askOf({ query = {} }: Address): FileAsk | undefined {
 }
 
 export function createReading({ api, extract, maxBytes }: ReadingOptions) {
+  const slot = createSlots(maxDocumentsAtOnce);
+
   async function exported(file: Readable, mimeType: string, path: string, signal: AbortSignal): Promise<Buffer> {
     let bytes: Buffer | undefined;
     try {
@@ -145,10 +150,16 @@ export function createReading({ api, extract, maxBytes }: ReadingOptions) {
     const { mimeType } = file;
     if (!isDocumentType(mimeType)) throw invalid(`${quote(path)} is no document that a text could be taken out of`);
     const version = `${file.md5 ?? `${file.id} ${file.version}`} text`;
-    const bytes = extract.knows(version) ? undefined : await api.media(file, maxWholeBytes, signal);
-    if (!bytes && !extract.knows(version)) throw tooLarge(path, maxWholeBytes + 1, maxWholeBytes, undefined);
-    const found = await extract.text({ mimeType, version, path, ...(bytes && { bytes }) }, signal);
-    return cut(found.text.toString("utf8"), found.mimeType, { ...at, prefix: "as=text&" });
+    // A document that waits for its turn is held in memory.
+    const leave = await slot(signal);
+    try {
+      const bytes = extract.knows(version) ? undefined : await api.media(file, maxWholeBytes, signal);
+      if (!bytes && !extract.knows(version)) throw tooLarge(path, maxWholeBytes + 1, maxWholeBytes, undefined);
+      const found = await extract.text({ mimeType, version, path, bytes }, signal);
+      return cut(found.text.toString("utf8"), found.mimeType, { ...at, prefix: "as=text&" });
+    } finally {
+      leave();
+    }
   }
 
   return {

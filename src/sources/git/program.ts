@@ -3,6 +3,7 @@ import type { ChildProcess, ChildProcessWithoutNullStreams } from "node:child_pr
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, sep } from "node:path";
 import { ResourceError } from "../../errors.ts";
+import { createSlots } from "../../lib/create-slots.ts";
 
 export interface RunOptions {
   /** Where git finds its own folder: the mirror, never the repository's. */
@@ -49,7 +50,7 @@ const maxAtOnce = 4;
 
 /** Git is never taken from the folders of `avoid`: what is served must not bring its own. */
 export function createProgram(avoid: readonly string[]): Program {
-  const gate = createGate(maxAtOnce);
+  const slot = createSlots(maxAtOnce);
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
   let checked: Promise<void> | undefined;
@@ -68,7 +69,9 @@ export function createProgram(avoid: readonly string[]): Program {
 
   async function run(args: readonly string[], options: RunOptions): Promise<Output> {
     const signal = AbortSignal.any([options.signal, closing.signal]);
-    const leave = await gate(signal);
+    const leave = await slot(signal).catch(() => {
+      throw withdrawn(signal);
+    });
     const work = (async () => finish(start(args, options.gitDir, options), { ...options, signal }))();
     running.add(work);
     try {
@@ -217,38 +220,6 @@ function realOf(path: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Waits for a place, and gives the function that frees it. */
-function createGate(places: number): (signal: AbortSignal) => Promise<() => void> {
-  const waiting = new Set<() => void>();
-  let taken = 0;
-  const leave = (): void => {
-    taken -= 1;
-    for (const enter of waiting) {
-      waiting.delete(enter);
-      enter();
-      return;
-    }
-  };
-  return async (signal) => {
-    if (signal.aborted) throw withdrawn(signal);
-    if (taken >= places)
-      await new Promise<void>((resolve, reject) => {
-        const enter = (): void => {
-          signal.removeEventListener("abort", give);
-          resolve();
-        };
-        const give = (): void => {
-          waiting.delete(enter);
-          reject(withdrawn(signal));
-        };
-        waiting.add(enter);
-        signal.addEventListener("abort", give, { once: true });
-      });
-    taken += 1;
-    return leave;
-  };
 }
 
 export function withdrawn(signal: AbortSignal): ResourceError {

@@ -1,0 +1,36 @@
+import { expect, it } from "vitest";
+import { createSlots } from "./create-slots.ts";
+
+const never = new AbortController().signal;
+
+it("so many run at once, and the next one when a slot is freed, in their order", async () => {
+  const slot = createSlots(2);
+  const [first, second] = [await slot(never), await slot(never)];
+  const entered: string[] = [];
+  const waiting = ["third", "fourth"].map(async (name) => {
+    const free = await slot(never);
+    entered.push(name);
+    return free;
+  });
+  // Freed twice is freed once.
+  first();
+  first();
+  await waiting[0];
+  expect(entered).toEqual(["third"]);
+  second();
+  await waiting[1];
+  expect(entered).toEqual(["third", "fourth"]);
+});
+
+it("who leaves while waiting is told why, and takes no slot", async () => {
+  const slot = createSlots(1);
+  const free = await slot(never);
+  const leaving = new AbortController();
+  const left = slot(leaving.signal);
+  const stayed = slot(never);
+  leaving.abort(new Error("gone"));
+  await expect(left).rejects.toThrow("gone");
+  await expect(slot(leaving.signal)).rejects.toThrow("gone");
+  free();
+  expect(await stayed).toBeTypeOf("function");
+});

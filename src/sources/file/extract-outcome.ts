@@ -1,0 +1,63 @@
+/** What comes of taking the text out of a document. */
+import { type ErrorKind, quote, ResourceError } from "../../errors.ts";
+import type { DocumentFault } from "../../lib/documents/document-error.ts";
+
+export interface DocumentText {
+  readonly mimeType: string;
+  /** UTF-8. */
+  readonly text: Buffer;
+}
+
+/** Why there is no text. The sentence is completed with the path of each caller: others may know the document under another. */
+export interface Failure {
+  readonly kind: ErrorKind;
+  /** What stands before the path, and behind it. */
+  readonly sentence: readonly [before: string, after: string];
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly cause?: unknown;
+}
+
+export type Outcome = DocumentText | Failure;
+
+export function isFailure(outcome: Outcome): outcome is Failure {
+  return "kind" in outcome;
+}
+
+export function toError({ kind, sentence: [before, after], details, cause }: Failure, path: string): ResourceError {
+  return new ResourceError(kind, `${before}${quote(path)}${after}`, { cause, ...(details && { details }) });
+}
+
+export const cancelled: Failure = { kind: "cancelled", sentence: ["reading ", " was cancelled"] };
+
+/** The document that was asked for is no longer there under this version. */
+export const changed: Failure = {
+  kind: "unavailable",
+  sentence: ["", " changed while it was read; try again"],
+  details: { reason: "changed" },
+};
+
+export function tooMuchTime(timeoutMs: number): Failure {
+  return overrun("time", `${timeoutMs} ms`);
+}
+
+export function tooMuchMemory(maxMiB: number): Failure {
+  return overrun("memory", `${maxMiB} MiB of memory`);
+}
+
+function overrun(reason: "time" | "memory", what: string): Failure {
+  return {
+    kind: "too-large",
+    sentence: ["taking the text out of ", ` took more than ${what}; ask without "as"`],
+    details: { reason: `too-much-${reason}` },
+  };
+}
+
+export function broken(cause?: unknown): Failure {
+  return { kind: "unexpected", sentence: ["the text of ", " could not be taken out"], cause };
+}
+
+export function toFailure(fault: DocumentFault, message: string): Failure {
+  const sentence = ["no text can be taken out of ", `: ${message}`] as const;
+  if (fault === "missing-package") return { kind: "unsupported", sentence };
+  return { kind: fault === "too-large" ? "too-large" : "invalid", sentence, details: { reason: fault } };
+}
