@@ -53,6 +53,12 @@ export function invalid(message: string, details?: Readonly<Record<string, unkno
   return new ResourceError("invalid", message, details ? { details } : {});
 }
 
+/** When to come back, where an error says so: until then the answer is the same. */
+export function retryAfterOf(cause: unknown): number | undefined {
+  const afterMs = cause instanceof ResourceError ? cause.details?.["retryAfterMs"] : undefined;
+  return typeof afterMs === "number" ? afterMs : undefined;
+}
+
 /** A value as it may stand in a sentence: quoted, on one line, never long. */
 export function quote(value: string, maxLength = 120): string {
   const short = value.length > maxLength ? `${value.slice(0, maxLength)}…` : value;

@@ -242,6 +242,8 @@ export interface SourceDefinition<Options = unknown> {
   readonly options: (zod: typeof z) => z.ZodType<Options>;
   /** False where its texts are not for the index unless the config says so. */
   readonly searchable?: boolean;
+  /** True where another open would start another program or connection: the index reads through the mount that is open. */
+  readonly openedOnce?: boolean;
   /** True where a path is all that stands behind the base, as it is spelled: escapes, query and dots are the source's own matter. */
   readonly verbatim?: boolean;
   /** The URI prefix of a mount with these options, ending in "/"; `scheme://name/` unless said. */

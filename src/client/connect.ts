@@ -12,10 +12,10 @@ import type { Resources } from "../resources.ts";
 import type { ToolUse } from "./by-tool.ts";
 import { createHearingFetch, type Ear } from "./hearing-fetch.ts";
 import { createKeptAnswers, type KeptAnswers } from "./kept.ts";
-import { createLink, type Way } from "./link.ts";
+import { createLink, type Patience, type Way } from "./link.ts";
 import { type Fetch, withOwnHeaders } from "./own-headers.ts";
 import { createRemoteResources } from "./remote-resources.ts";
-import { createWatching, type Patience } from "./watching.ts";
+import { createWatching } from "./watching.ts";
 
 export interface ConnectOptions {
   /** Found out unless said. */
@@ -29,8 +29,10 @@ export interface ConnectOptions {
   readonly fetch?: Fetch;
   /** For each question. */
   readonly timeoutMs?: number;
-  /** Between attempts to listen again after a lost stream. */
+  /** Between attempts to connect, and to listen again after a lost stream. */
   readonly patience?: Patience;
+  /** Milliseconds that never go back, for the time between attempts. */
+  readonly now?: () => number;
   /** Shared by several connections; one of its own unless said. */
   readonly kept?: KeptAnswers;
   /** Whose answers are kept: two connections with the same are of the same person. Its own unless said. */
@@ -131,14 +133,16 @@ export function createRemoteHouse(
     patience = { firstMs: 250, longestMs: 30_000 },
     kept = createKeptAnswers(),
     identity = crypto.randomUUID(),
+    now = () => performance.now(),
   } = options;
-  const link = createLink({ ways, era, client, timeoutMs });
+  const link = createLink({ ways, era, client, timeoutMs, patience, now });
   const isAnonymous = sendsNothingSecret(options, server);
   const resources = createRemoteResources({ link, kept, server, identity, isAnonymous });
   const watching = createWatching({
     link,
     timeoutMs,
     patience,
+    now,
     changed: (change) => (change.kind === "updated" ? kept.forget(server, change.uri) : kept.forgetLists(server)),
   });
   let said: ServerFacts | undefined;

@@ -4,6 +4,6 @@ export type { ToolSaid, ToolUse } from "./by-tool.ts";
 export { createKeptAnswers, type KeptAnswers, type KeptKey, type KeptOptions } from "./kept.ts";
 export { type CheckedFile, readSkill, readSkillFile } from "./read-skill.ts";
 export { walkPages } from "./walk-pages.ts";
-export type { Patience } from "./watching.ts";
+export type { Patience } from "./link.ts";
 export { type ErrorKind, ResourceError } from "../errors.ts";
 export * from "../resources.ts";

@@ -7,7 +7,8 @@ import {
   type Transport,
   type VersionNegotiationMode,
 } from "@modelcontextprotocol/client";
-import { ResourceError } from "../errors.ts";
+import { ResourceError, retryAfterOf } from "../errors.ts";
+import { createBackoff } from "../lib/backoff.ts";
 import type { Call } from "../resources.ts";
 import { answerIn, brokeOffCode, chainOf, statusOf, toFailure } from "./failure.ts";
 import type { Ear } from "./hearing-fetch.ts";
@@ -29,6 +30,15 @@ export interface LinkOptions {
   readonly era: "auto" | "modern" | "legacy";
   readonly client: { readonly name: string; readonly version: string };
   readonly timeoutMs: number;
+  readonly patience: Patience;
+  /** Milliseconds that never go back. */
+  readonly now: () => number;
+}
+
+/** Between attempts to connect, or to watch again: twice as long after each failure. */
+export interface Patience {
+  readonly firstMs: number;
+  readonly longestMs: number;
 }
 
 export interface Connection {
@@ -40,6 +50,10 @@ export interface Connection {
   readonly lost: Promise<void>;
 }
 
+/**
+ * One connection for all who ask. When it cannot be made, or is lost soon after, it is made again once at once, and then later and
+ * later: until then everyone is answered with the last failure, which says when to come back.
+ */
 export interface Link {
   /** The connection of now; makes one where there is none. */
   connection(signal: AbortSignal): Promise<Connection>;
@@ -69,17 +83,25 @@ const streamMs = 5000;
 /** For a session to be ended in good order. */
 const partingMs = 1000;
 
+/** A connection that held for so long was worth making: when it is lost, the next is made at once. */
+const steadyMs = 5000;
+
 interface Held extends Connection {
   readonly transport: Transport;
   readonly lose: () => void;
+  /** Whether it was the server that ended it, as a program does that exits. */
+  readonly isEnded: boolean;
 }
 
-export function createLink({ ways, era, client: info, timeoutMs }: LinkOptions): Link {
+export function createLink({ ways, era, client: info, timeoutMs, patience, now }: LinkOptions): Link {
+  const backoff = createBackoff({ ...patience, atOnce: 1, steadyMs, now });
   const hearConnection: ((connection: Connection) => void)[] = [];
   const hearGap: ((connection: Connection) => void)[] = [];
   let current: Promise<Held> | undefined;
   let known: Way | undefined;
   let isClosed = false;
+  /** Why there is no connection, and when the next may be made. */
+  let resting: { readonly failure: ResourceError; readonly untilMs: number } | undefined;
 
   async function connect(): Promise<Held> {
     let failure: unknown;
@@ -102,10 +124,20 @@ export function createLink({ ways, era, client: info, timeoutMs }: LinkOptions):
       { ...info },
       { versionNegotiation: { mode, probe: { timeoutMs: Math.min(timeoutMs, probeMs) } } },
     );
-    const { promise: lost, resolve: lose } = Promise.withResolvers<void>();
+    const { promise: lost, resolve } = Promise.withResolvers<void>();
+    let isLost = false;
+    let isEnded = false;
+    const lose = (): void => {
+      isLost = true;
+      resolve();
+    };
+    const end = (): void => {
+      isEnded ||= !isLost;
+      lose();
+    };
     const { promise: speaks, resolve: speak, reject: fallSilent } = Promise.withResolvers<boolean>();
     const broken = lost.then(() => {
-      throw new SdkError(SdkErrorCode.ConnectionClosed, "the connection is lost");
+      throw lostConnection();
     });
     broken.catch(fallSilent);
     speaks.catch(() => undefined);
@@ -130,9 +162,20 @@ export function createLink({ ways, era, client: info, timeoutMs }: LinkOptions):
     });
     // Not before: what the client closes while it looks for the era is no loss, and it says why itself.
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the client has no events
-    client.onclose = () => lose();
-    if (!client.transport) lose();
-    held = { client, transport, era: client.getProtocolEra() ?? "legacy", speaks, lost, lose };
+    client.onclose = end;
+    if (!client.transport) end();
+    const spoken = client.getProtocolEra() ?? "legacy";
+    held = {
+      client,
+      transport,
+      era: spoken,
+      speaks,
+      lost,
+      lose,
+      get isEnded() {
+        return isEnded;
+      },
+    };
     const late = setTimeout(() => {
       isHeard = true;
       speak(true);
@@ -145,12 +188,18 @@ export function createLink({ ways, era, client: info, timeoutMs }: LinkOptions):
 
   function made(): Promise<Held> {
     if (current) return current;
+    const restMs = resting ? resting.untilMs - now() : 0;
+    if (resting && restMs > 0) return Promise.reject(untilThen(resting.failure, restMs));
     const fresh = connect();
-    const forget = (): void => {
-      if (current === fresh) current = undefined;
-    };
     current = fresh;
-    fresh.then(({ lost }) => lost.then(forget), forget);
+    const over = (cause?: unknown): void => {
+      if (current === fresh) current = undefined;
+      if (cause) resting = { failure: toFailure(cause, never), untilMs: now() + backoff.ended() };
+    };
+    fresh.then((held) => {
+      backoff.begun();
+      void held.lost.then(() => over(held.isEnded ? lostConnection() : undefined));
+    }, over);
     return fresh;
   }
 
@@ -171,6 +220,7 @@ export function createLink({ ways, era, client: info, timeoutMs }: LinkOptions):
         } catch (cause) {
           const failure = toFailure(cause, call.signal, uri);
           if (tries === maxTries || failure.kind === "cancelled" || isClosed) throw failure;
+          if (retryAfterOf(failure) !== undefined) throw failure;
           if (held && isGone(cause)) held.lose();
           else if (!isBrokenOff(cause)) throw failure;
         }
@@ -188,6 +238,18 @@ export function createLink({ ways, era, client: info, timeoutMs }: LinkOptions):
       await client.close();
     },
   };
+}
+
+const never = new AbortController().signal;
+
+function lostConnection(): SdkError {
+  return new SdkError(SdkErrorCode.ConnectionClosed, "the connection is lost");
+}
+
+function untilThen(failure: ResourceError, restMs: number): ResourceError {
+  const { kind, message, passing } = failure;
+  const details = { ...failure.details, retryAfterMs: Math.ceil(restMs) };
+  return new ResourceError(kind, message, { cause: failure, passing, details });
 }
 
 function requestOptions({ signal, progress }: Call, timeoutMs: number): RequestOptions {

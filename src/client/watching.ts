@@ -1,8 +1,9 @@
 /** One watch for both eras, armed again whenever it was lost. */
-import { ResourceError } from "../errors.ts";
+import { ResourceError, retryAfterOf } from "../errors.ts";
+import { createBackoff } from "../lib/backoff.ts";
 import { createReader, type Reader } from "../lib/reader.ts";
 import type { Call, Change, Watch, WatchFilter } from "../resources.ts";
-import type { Connection, Link } from "./link.ts";
+import type { Connection, Link, Patience } from "./link.ts";
 import { createListening } from "./listening.ts";
 import type { Post } from "./post.ts";
 import { createSubscriptions } from "./subscriptions.ts";
@@ -12,18 +13,13 @@ export interface Watching {
   close(): void;
 }
 
-/** Between attempts to watch again. */
-export interface Patience {
-  readonly firstMs: number;
-  readonly longestMs: number;
-}
-
 export interface WatchingOptions {
   readonly link: Link;
   /** Hears of every change, and of everything that may have changed unheard. */
   changed(change: Change): void;
   readonly timeoutMs: number;
   readonly patience: Patience;
+  readonly now: () => number;
 }
 
 interface Held {
@@ -33,11 +29,11 @@ interface Held {
   readonly reader: Reader<Change>;
 }
 
-/** A watch that held for so long was worth having: the next attempt comes at once. */
-const steadyMs = 5000;
+/** A watch that held for so long was worth having: when it is lost, the next is armed soon. */
+const steadyMs = 1000;
 const listChanged: Change = { kind: "list-changed" };
 
-export function createWatching({ link, changed, timeoutMs, patience }: WatchingOptions): Watching {
+export function createWatching({ link, changed, timeoutMs, patience, now }: WatchingOptions): Watching {
   const held = new Set<Held>();
   const byUri = new Map<string, Set<Held>>();
   /** Watched once, and not there when it was to be watched again. */
@@ -45,7 +41,7 @@ export function createWatching({ link, changed, timeoutMs, patience }: WatchingO
   const closing = new AbortController();
   let post: Post | undefined;
   let isArming = false;
-  let waitMs = 0;
+  const backoff = createBackoff({ ...patience, atOnce: 1, steadyMs, now });
 
   link.onConnection(({ client }) => {
     client.setNotificationHandler("notifications/resources/updated", ({ params }) => tellUpdated(params.uri));
@@ -101,35 +97,37 @@ export function createWatching({ link, changed, timeoutMs, patience }: WatchingO
         }
       },
     });
-    const bornMs = performance.now();
     post = fresh;
     void fresh.over.then(() => {
       if (post !== fresh) return;
       post = undefined;
-      if (performance.now() - bornMs > steadyMs) waitMs = 0;
       void armAgain();
     });
+    backoff.begun();
     return fresh;
   }
 
   async function armAgain(): Promise<void> {
     if (isArming) return;
     isArming = true;
+    let waitMs = backoff.ended();
     while (held.size > 0 && !closing.signal.aborted) {
       await pause(waitMs, closing.signal);
-      waitMs = Math.min(Math.max(patience.firstMs, 2 * waitMs), patience.longestMs);
       try {
         const fresh = postOf(await link.connection(closing.signal));
         // With the list, because what is missing now may come back.
         const { uris } = await fresh.add([...byUri.keys()], true);
-        if (post !== fresh) continue;
-        missing.clear();
-        for (const uri of byUri.keys()) missing.add(uri);
-        for (const uri of uris) missing.delete(uri);
-        lookAgain();
-        break;
-      } catch {
-        // Tried again, later and later.
+        if (post === fresh) {
+          missing.clear();
+          for (const uri of byUri.keys()) missing.add(uri);
+          for (const uri of uris) missing.delete(uri);
+          lookAgain();
+          break;
+        }
+        waitMs = backoff.ended();
+      } catch (cause) {
+        // Tried again when there may be a connection, or later and later.
+        waitMs = retryAfterOf(cause) ?? backoff.ended();
       }
     }
     isArming = false;

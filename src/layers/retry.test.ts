@@ -60,6 +60,7 @@ describe("retry", () => {
   it.each([
     new ResourceError("not-found", "no"),
     new ResourceError("busy", "come back", { passing: true, details: { retryAfterMs: 1 } }),
+    new ResourceError("unavailable", "come back", { details: { retryAfterMs: 1 } }),
     new Error("a fault of the source"),
   ])("does not ask again after %s", async (error) => {
     const { clock, source, asked } = failing(Infinity, () => error);

@@ -1,5 +1,5 @@
 /** Asks again what failed in passing. */
-import { ResourceError } from "../errors.ts";
+import { ResourceError, retryAfterOf } from "../errors.ts";
 import { wrapSource } from "../layer.ts";
 import type { Asked, Layer, Operation } from "../layer.ts";
 import type { Tools } from "../source.ts";
@@ -15,7 +15,7 @@ export interface RetryOptions {
 }
 
 /**
- * Only passing faults, and of these not "busy": that one says when to come back, and the caller is told. Every question
+ * Only passing faults, and of these not "busy" and none that says when to come back: the caller is told. Every question
  * may be asked twice without harm; what is done may not be done twice, and a watch is left to those who keep it. Gives up when the signal
  * ends.
  */
@@ -59,5 +59,5 @@ export function retry(
 }
 
 function isPassing(cause: unknown): cause is ResourceError {
-  return cause instanceof ResourceError && cause.passing && cause.kind !== "busy";
+  return cause instanceof ResourceError && cause.passing && cause.kind !== "busy" && retryAfterOf(cause) === undefined;
 }

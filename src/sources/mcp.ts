@@ -1,5 +1,6 @@
 /** Another MCP server as a source: what it lists, reads, completes and tells, under our own URIs and rules. */
 import { notFound, ResourceError } from "../errors.ts";
+import { monotonicMs } from "../lib/monotonic-ms.ts";
 import { isPackageMissing } from "../lib/needed-package.ts";
 import { mayHoldSecret } from "../lib/url-secret.ts";
 import { directoryType } from "../resources.ts";
@@ -45,6 +46,7 @@ export default defineSource<McpOptions>({
   name: "mcp",
   summary: "What another MCP server serves",
   scheme: "mcp",
+  openedOnce: true,
   options: (z) =>
     z
       .strictObject({
@@ -98,7 +100,7 @@ function createUpstream(options: McpOptions, tools: Tools): { get: Upstream; clo
     const { url, headers, command, args, env, cwd, era, timeoutMs } = options;
     try {
       const { createRemoteHouse, httpWays } = await import("../client/connect.ts");
-      const said = { era, timeoutMs, ...(headers && { headers }) };
+      const said = { era, timeoutMs, now: monotonicMs, ...(headers && { headers }) };
       if (url !== undefined) return createRemoteHouse(httpWays(url, said), said, url);
       const { programWay } = await import("../client/stdio.ts");
       const program = { command: command ?? "", args, env, ...(cwd !== undefined && { cwd }) };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { ResourceError } from "../errors.ts";
 import { createMemory } from "../sources/memory.ts";
 import type { Source, SourceChange } from "../source.ts";
 import { createClock } from "../testing/clock.ts";
@@ -195,6 +196,32 @@ describe("watchers", () => {
       await clock.advance(100);
     }
     expect(starts.length).toBeLessThan(12);
+  });
+
+  it("come back after the first delay again when each watch lasted a while", async () => {
+    const clock = createClock();
+    const { source, starts } = scripted();
+    const watchers = createWatchers(source, { name: "m" }, clock.tools);
+    await watchers.join(() => {}, never);
+    for (let round = 1; round <= 20; round += 1) {
+      await clock.advance(1000);
+      starts.at(-1)?.end();
+      await clock.advance(250);
+      expect(starts).toHaveLength(round + 1);
+    }
+  });
+
+  it("come back when the source says that it is worth trying", async () => {
+    const clock = createClock();
+    const { source, starts, refuse } = scripted();
+    const later = new ResourceError("unavailable", "not yet", { details: { retryAfterMs: 7000 } });
+    refuse.push(...Array.from({ length: 10 }, () => later));
+    const watchers = createWatchers(source, { name: "m" }, clock.tools);
+    await watchers.join(() => {}, never);
+    await clock.advance(69_999);
+    expect(starts).toHaveLength(0);
+    await clock.advance(1);
+    expect(starts).toHaveLength(1);
   });
 
   it("stop trying when no one listens any more", async () => {

@@ -1,4 +1,6 @@
 /** One watch per mount, shared by all who asked: the first to join starts it; it stops when no one has come back for a while. */
+import { retryAfterOf } from "../errors.ts";
+import { createBackoff } from "../lib/backoff.ts";
 import type { Source, SourceChange, Tools } from "../source.ts";
 import { createCoalescer } from "./coalesce.ts";
 import type { Coalescer, CoalesceOptions } from "./coalesce.ts";
@@ -26,6 +28,8 @@ interface Run {
 
 const firstDelayMs = 250;
 const longestDelayMs = 30_000;
+/** A watch that held for so long was a success. One that dies sooner must not come back at full speed each time. */
+const steadyMs = 1000;
 
 export interface WatchersOptions extends CoalesceOptions {
   /** How long the watch goes on after the last has left: a client that comes again need not wait for it to be armed. */
@@ -62,14 +66,20 @@ export function createWatchers(
   }
 
   async function keepWatching(signal: AbortSignal, coalescer: Coalescer, tried: () => void): Promise<void> {
-    let missed = false;
-    for (let failures = 0; ; failures += 1) {
-      let armedMs: number | undefined;
+    const backoff = createBackoff({
+      firstMs: firstDelayMs,
+      longestMs: longestDelayMs,
+      steadyMs,
+      now: () => tools.monotonicMs(),
+    });
+    for (let missed = false; ; missed = true) {
+      let isArmed = false;
       let cause: unknown;
       try {
         const changes = await source.watch?.({ caller: house, signal });
         if (changes === undefined) return tried();
-        armedMs = tools.monotonicMs();
+        isArmed = true;
+        backoff.begun();
         if (missed) {
           tools.log("info", "the watch is back", { mount: mount.name });
           coalescer.hear({ kind: "lost" });
@@ -83,11 +93,8 @@ export function createWatchers(
         cause = thrown;
       }
       if (signal.aborted) return tried();
-      missed = true;
-      // A watch that dies as soon as it is armed must not come back at full speed each time.
-      if (armedMs !== undefined && tools.monotonicMs() - armedMs >= longestDelayMs) failures = 0;
-      const delayMs = Math.min(firstDelayMs * 2 ** failures, longestDelayMs) * (0.75 + Math.random() / 4);
-      const what = armedMs === undefined ? "the watch cannot start" : "the watch ended";
+      const delayMs = retryAfterOf(cause) ?? backoff.ended() * (0.75 + Math.random() / 4);
+      const what = isArmed ? "the watch ended" : "the watch cannot start";
       tools.log("warn", `${what}, trying again`, { mount: mount.name, delayMs: Math.round(delayMs), cause });
       tried();
       try {

@@ -211,6 +211,16 @@ describe("a kept index", () => {
     expect(await found(index, "tea", 1000)).toEqual(names);
   });
 
+  it("reads through the mount where its source is opened once", async () => {
+    write("a.md", "green tea");
+    const { source } = createMemory({ "b.md": "black tea" });
+    const index = keep();
+    const definition = { ...(file as SourceDefinition), openedOnce: true };
+    index.serve([{ name: "files", source, definition, options: options() }]);
+    await index.caughtUp({ signal: never });
+    expect(await found(index, "tea")).toEqual(["b.md"]);
+  });
+
   it("forgets a mount that is gone, and one that is made from something else", async () => {
     write("a.md", "green tea");
     mkdirSync(join(root, "other"));

@@ -326,8 +326,8 @@ function withoutKey(mount: MountStatus | undefined): Omit<MountStatus, "key">[] 
 }
 
 /** Whether a thread can open the source as the house did. */
-function isOpenable({ name }: SourceDefinition, options: unknown): boolean {
-  if (!Object.hasOwn(sources, name)) return false;
+function isOpenable({ name, openedOnce }: SourceDefinition, options: unknown): boolean {
+  if (openedOnce || !Object.hasOwn(sources, name)) return false;
   try {
     structuredClone(options);
     return true;

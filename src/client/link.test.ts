@@ -1,0 +1,123 @@
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { describe, expect, it } from "vitest";
+import type { ResourceError } from "../errors.ts";
+import { createLink } from "./link.ts";
+
+const patience = { firstMs: 100, longestMs: 1000 };
+const call = { caller: { id: "test" }, signal: new AbortController().signal };
+
+interface Program {
+  /** How often it was started. */
+  starts: number;
+  /** Whether it exits as soon as it is started. */
+  isBroken: boolean;
+  /** Ends the one that runs; resolves when that is known. */
+  exit(): Promise<void>;
+}
+
+/** A connection to a server of the older era, as over the pipes of a program, and time that is moved by hand. */
+function start(isBroken = true) {
+  let nowMs = 0;
+  const program: Program = { starts: 0, isBroken, exit: async () => undefined };
+  function open(): Transport {
+    program.starts += 1;
+    const transport: Transport = {
+      start: async () => undefined,
+      async send(message) {
+        if (program.isBroken) return exit();
+        if ("method" in message && "id" in message) answer({ ...message, id: message.id });
+      },
+      close: async () => exit(),
+    };
+    function exit(): void {
+      transport.onclose?.();
+    }
+    function answer({ id }: { readonly id: string | number }): void {
+      const result = {
+        protocolVersion: "2025-11-25",
+        capabilities: { resources: {} },
+        serverInfo: { name: "program", version: "1" },
+      };
+      transport.onmessage?.({ jsonrpc: "2.0", id, result } satisfies JSONRPCMessage);
+    }
+    program.exit = async () => {
+      exit();
+      await new Promise(setImmediate);
+    };
+    return transport;
+  }
+  const link = createLink({
+    ways: [{ open }],
+    era: "legacy",
+    client: { name: "test", version: "1" },
+    timeoutMs: 1000,
+    patience,
+    now: () => nowMs,
+  });
+  const ask = () =>
+    link
+      .ask(async () => "answered", call)
+      .catch((cause: ResourceError) => [cause.kind, cause.details?.["retryAfterMs"]] as const);
+  return { program, link, ask, pass: (ms: number) => (nowMs += ms) };
+}
+
+describe("a server that cannot be reached", () => {
+  it("is tried twice, and then later and later, however many ask and however often", async () => {
+    const { program, ask, pass } = start();
+    const [first] = await Promise.all(Array.from({ length: 20 }, ask));
+    expect(first).toEqual(["unavailable", 100]);
+    expect(program.starts).toBe(2);
+    for (const [index, waitMs] of [100, 200, 400, 800, 1000, 1000].entries()) {
+      pass(waitMs - 1);
+      expect(await ask()).toEqual(["unavailable", 1]);
+      expect(program.starts).toBe(2 + index);
+      pass(1);
+      const [, retryAfterMs] = (await Promise.all(Array.from({ length: 20 }, ask)))[0] as readonly unknown[];
+      expect(retryAfterMs).toBe(Math.min(waitMs * 2, 1000));
+      expect(program.starts).toBe(3 + index);
+    }
+  });
+
+  it("is answered for at once meanwhile, with the last failure", async () => {
+    const { link, ask } = start();
+    await ask();
+    const failure = await link.ask(async () => "answered", call, "note://a").catch((cause: ResourceError) => cause);
+    expect(failure).toMatchObject({ kind: "unavailable", message: "the server cannot be reached", passing: true });
+  });
+
+  it("is asked again when it is back, without anyone's doing", async () => {
+    const { program, ask, pass } = start();
+    await ask();
+    program.isBroken = false;
+    expect(await ask()).toEqual(["unavailable", 100]);
+    pass(100);
+    expect(await ask()).toBe("answered");
+    expect(program.starts).toBe(3);
+  });
+});
+
+describe("a connection that is lost", () => {
+  it("is made again at once when it had lasted", async () => {
+    const { program, ask, pass } = start(false);
+    for (let count = 1; count <= 5; count += 1) {
+      expect(await ask()).toBe("answered");
+      expect(program.starts).toBe(count);
+      pass(5000);
+      await program.exit();
+    }
+  });
+
+  it("is made again later and later when it had not", async () => {
+    const { program, ask, pass } = start(false);
+    await ask();
+    await program.exit();
+    await ask();
+    await program.exit();
+    expect(await ask()).toEqual(["unavailable", 100]);
+    pass(100);
+    expect(await ask()).toBe("answered");
+    await program.exit();
+    expect(await ask()).toEqual(["unavailable", 200]);
+    expect(program.starts).toBe(3);
+  });
+});
