@@ -108,6 +108,8 @@ export function openGit(
       return answer(complete(ask, signal));
     },
 
+    lists: ({ path, query }) => query === undefined && listed.some((entry) => entry.path === path),
+
     async watch({ signal }) {
       const { answer, watch: begin } = await desk();
       return answer(begin(signal));
