@@ -194,10 +194,16 @@ export interface Source {
   /** What is left out, or not as it should be, and why: for the person who runs the house, never for a caller. */
   problems?(call: Call): Promise<readonly SourceProblem[]>;
   /**
-   * Resolves once armed: a change made after that is never missed. Ends when the call's signal does; throws if it cannot go on.
-   * Any number of watches run at once. Each tells of every change after it was armed, whatever becomes of the others.
+   * Resolves once armed: a change made after that is never missed. What it says has appeared or changed is listed, or a directory, unless
+   * `lists` says otherwise. Ends when the call's signal does; throws if it cannot go on.
+   * Any number of watches run at once. Each reports every change after it was armed, whatever becomes of the others.
    */
   watch?(call: Call): Promise<AsyncIterable<SourceChange>>;
+  /**
+   * Whether lists hold this address. Where `watch` also tells of what is not listed, the index takes up what this says is.
+   * Absent where all that `stat` finds, but for directories, is listed.
+   */
+  lists?(at: Address): boolean;
   /**
    * Someone listens to this address until the call's signal ends: with it, `watch` tells of changes there once this has resolved.
    * Absent where `watch` tells of everything. Never throws.

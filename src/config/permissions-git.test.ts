@@ -8,8 +8,8 @@ import { mountPermissions } from "./permissions.ts";
 
 afterEach(clear);
 
-function asked(folder: string, root = folder): string[] {
-  const mount = { name: "m", definition: git, options: git.options(z).parse({ root }), limits: {} };
+function asked(folder: string, root = folder, more: Readonly<Record<string, unknown>> = {}): string[] {
+  const mount = { name: "m", definition: git, options: git.options(z).parse({ root, ...more }), limits: {} };
   return mountPermissions(mount, folder, { mounts: { m: { source: "git", root } } }).map(({ sentence }) => sentence);
 }
 
@@ -37,6 +37,16 @@ describe("a repository", () => {
     borrowing.write(".git/objects/info/alternates", `${join(other.folder, ".git/objects")}\n`);
     expect(asked(borrowing.folder)).toEqual([
       `serves the git objects of ${JSON.stringify(join(other.folder, ".git/objects"))}, outside its own folder, for mounts.m`,
+    ]);
+  });
+
+  it("needs trust for what its folder does not serve by itself", () => {
+    const { folder } = testRepository();
+    expect(asked(folder, folder, { exclude: ["a"] })).toEqual([]);
+    expect(asked(folder, folder, { hidden: true, ignore: false, allow: [".env"] })).toEqual([
+      "serves hidden names, for mounts.m",
+      "serves what git ignores, for mounts.m",
+      'serves ".env" even if hidden, ignored or a secret by its name, for mounts.m',
     ]);
   });
 

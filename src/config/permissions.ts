@@ -31,14 +31,18 @@ const confined: Readonly<Record<string, (options: unknown, folder: string) => re
 const openFolders = [...skillFolders, ".github"];
 
 function fileExtras(options: unknown, folder: string): string[] {
-  const { root, hidden, ignore, allow } = options as {
-    readonly root: string;
+  const { root } = options as { readonly root: string };
+  return [...hiddenFolder(root, folder), ...ruleExtras(options)];
+}
+
+/** What the options that change the rules of a folder would serve beyond what the folder serves by itself. */
+function ruleExtras(options: unknown): string[] {
+  const { hidden, ignore, allow } = options as {
     readonly hidden?: boolean;
     readonly ignore?: boolean;
     readonly allow?: readonly string[];
   };
   return [
-    ...hiddenFolder(root, folder),
     ...(hidden ? ["serves hidden names"] : []),
     ...(ignore === false ? ["serves what git ignores"] : []),
     ...(allow ?? []).map((pattern) => `serves ${quote(pattern)} even if hidden, ignored or a secret by its name`),
@@ -57,6 +61,7 @@ function gitExtras(options: unknown, folder: string): string[] {
   const places = repository ? placesBeyond(repository, folder) : [];
   return [
     ...hiddenFolder(root, folder),
+    ...ruleExtras(options),
     ...places.map((place) => `serves the git objects of ${quote(place)}, outside its own folder`),
   ];
 }

@@ -212,6 +212,39 @@ describe("a crawl", () => {
     expect(stored()).toEqual(["b", "new/z"]);
   });
 
+  it("takes up nothing that is not listed, however often it changes", async () => {
+    const memory = createMemory({ a: "tea", "unlisted/b": "tea", c: "tea" });
+    const asked: string[] = [];
+    const { list, stat } = memory.source;
+    const source: Source = {
+      ...memory.source,
+      async list(ask, call) {
+        const page = await list(ask, call);
+        const items = page.items.filter(({ path }) => path !== "unlisted/b" && path !== "c");
+        return { ...page, items: [...items, ...(ask.cursor ? [] : [{ path: "c", query: { part: "1" } }])] };
+      },
+      async stat({ path, query }, call) {
+        asked.push(query ? `${path}?` : path);
+        return query ? { path, query } : stat!({ path }, call);
+      },
+      read: async (at, call) => memory.source.read({ path: at.path }, call),
+    };
+    const { crawl, until } = begin(source);
+    await until(isComplete);
+    expect(stored()).toEqual(["a", "c"]);
+    for (const path of ["a", "unlisted/b", "c"]) memory.set(path, "milk");
+    crawl.hear([
+      { kind: "changed", path: "unlisted/b", isListed: false },
+      { kind: "appeared", path: "unlisted/b", isListed: false },
+      { kind: "changed", path: "c", isListed: false },
+      { kind: "changed", path: "a", isListed: true },
+    ]);
+    await until(isComplete);
+    expect(found("milk")).toEqual(["a", "c"]);
+    expect(stored()).toEqual(["a", "c"]);
+    expect(asked.sort()).toEqual(["a", "c?"]);
+  });
+
   it("looks at everything again when changes were lost, and is not ready until it has", async () => {
     const memory = createMemory({ a: "tea" });
     const { crawl, until } = begin(memory.source);

@@ -8,6 +8,9 @@ import type { Document, Store, Stored } from "./store.ts";
 import { createStoredHeap, createStoredRun } from "./stored-run.ts";
 import { textOf, type TextLimits } from "./text-of.ts";
 
+/** A change, and whether lists hold its address. Where they do not, the index has it with a query at most. */
+export type HeardChange = SourceChange & { readonly isListed?: boolean };
+
 export interface CrawlOptions extends TextLimits {
   readonly mount: string;
   readonly source: Pick<Source, "list" | "read" | "stat" | "order">;
@@ -44,7 +47,7 @@ export interface CrawlState {
 
 export interface Crawl {
   readonly state: CrawlState;
-  hear(changes: readonly SourceChange[]): void;
+  hear(changes: readonly HeardChange[]): void;
   /** Works until the signal ends, or the mount is found to be too large; with `once`, until a pass is complete or has failed. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -65,7 +68,7 @@ interface Work {
 export function createCrawl(options: CrawlOptions): Crawl {
   const { mount, source, store, tools, isWatched, once = false, everyMs = 300_000, mayGrow, moved } = options;
   const { maxFiles = Infinity } = options;
-  const changes = new Map<string, "gone" | "there">();
+  const changes = new Map<string, "gone" | "there" | "unlisted">();
   /** Paths that were looked at because they changed while a pass was under way: they are newer than what the pass knows. */
   const touched = new Set<string>();
   const saidErrors = new Set<string>();
@@ -261,14 +264,15 @@ export function createCrawl(options: CrawlOptions): Crawl {
     while (changes.size > 0) {
       call.signal.throwIfAborted();
       const taken = [...changes].slice(0, batchDocuments);
-      for (const [path] of taken) {
+      for (const [path, kind] of taken) {
         changes.delete(path);
-        touched.add(path);
+        if (kind !== "unlisted") touched.add(path);
       }
       inHand = taken.length;
       // First what is gone: what came back in its place is looked at behind it.
       for (const [path, kind] of taken) if (kind === "gone") store.removeBelow(mount, path);
-      const work = (await Promise.all(taken.map(([path, kind]) => (kind === "gone" ? [] : lookAt(path, call))))).flat();
+      const looks = taken.map(([path, kind]) => (kind === "gone" ? [] : lookAt(path, kind === "there", call)));
+      const work = (await Promise.all(looks)).flat();
       await settle(work, call);
       inHand = 0;
       move();
@@ -280,8 +284,9 @@ export function createCrawl(options: CrawlOptions): Crawl {
   }
 
   /** What is to be read of a path that changed. What is no longer there is taken out. */
-  async function lookAt(path: string, call: Call): Promise<Work[]> {
-    const addresses = [{ path }, ...store.stored(mount, { after: { path }, limit: 100 })];
+  async function lookAt(path: string, isListed: boolean, call: Call): Promise<Work[]> {
+    const withQuery = store.stored(mount, { after: { path }, limit: 100 });
+    const addresses = [...(isListed ? [{ path }] : []), ...withQuery];
     const work: Work[] = [];
     for (const address of addresses) {
       if (address.path !== path) break;
@@ -329,7 +334,8 @@ export function createCrawl(options: CrawlOptions): Crawl {
         if (change.kind === "lost" || !source.stat || changes.size >= maxChanges) {
           changes.clear();
           isPassWanted = true;
-        } else changes.set(change.path, change.kind === "gone" ? "gone" : "there");
+        } else if (change.kind === "gone") changes.set(change.path, "gone");
+        else changes.set(change.path, change.isListed === false ? "unlisted" : "there");
       }
       if (isPassWanted && phase === "complete") move("indexing");
       wake?.();

@@ -1,7 +1,7 @@
 /** Keeps one index true to all its mounts, for as long as no other process does. */
 import { ResourceError, toResourceError } from "../errors.ts";
-import type { Source, SourceChange, Tools } from "../source.ts";
-import { type Crawl, createCrawl } from "./crawl.ts";
+import type { Source, Tools } from "../source.ts";
+import { type Crawl, createCrawl, type HeardChange } from "./crawl.ts";
 import { createEmbedding } from "./embed-passages.ts";
 import type { Embeddings } from "./embeddings.ts";
 import { indexFolder } from "./index-folder.ts";
@@ -44,7 +44,7 @@ export interface IndexerOptions {
 export interface Indexer {
   /** From here on these are the mounts of the index, and no others. */
   serve(mounts: readonly IndexedMount[]): void;
-  hear(mount: string, changes: readonly SourceChange[]): void;
+  hear(mount: string, changes: readonly HeardChange[]): void;
   /** Afterwards nothing runs and nothing is held. */
   close(): Promise<void>;
 }

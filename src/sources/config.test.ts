@@ -249,6 +249,31 @@ describe("only what the config names is reached", () => {
     }
   });
 
+  it("hidden, ignored and secret files too, but nothing else that is hidden, also not through a link, and nothing of git's", async () => {
+    put(".gitignore", "local.env\nprivate/\n");
+    const named = [".env", ".config/a.env", "local.env", "private/b.env", "odd [x]*? !#.env"];
+    for (const path of [...named, ".env.shared", "private/unnamed.env", "odd [x]zz !#.env"]) put(path, "A=1\n");
+    put(".git/config", "[core]\nbare = false\n");
+    symlinkSync(".env.shared", join(folder, "to-hidden.env"));
+    symlinkSync("private/unnamed.env", join(folder, "to-ignored.env"));
+    symlinkSync(".config/a.env", join(folder, "to-named.env"));
+    const links = ["to-hidden.env", "to-ignored.env", "to-named.env"];
+    const git = { path: ".git/config", format: "ini" };
+    const source = open({ files: [...named, ...links, git], env: false });
+    const listed = [...named, "to-named.env"].map((path) => `file/${path}`);
+    expect((await namesIn(source)).sort()).toEqual(["effective", ...listed].sort());
+    for (const path of ["to-hidden.env", "to-ignored.env", ".git/config", ".env.shared", "odd [x]zz !#.env"])
+      await refusal(source.read({ path: `file/${path}` }, call()), ["not-found"], path);
+  });
+
+  it("also where a mounted volume has it behind links that are swapped", async () => {
+    for (const path of ["app/..2026_01/settings.env", "app/..2026_01/.env"]) put(path, "A=1\n");
+    symlinkSync("..2026_01", join(folder, "app/..data"));
+    for (const name of ["settings.env", ".env"]) symlinkSync(`..data/${name}`, join(folder, "app", name));
+    const source = open({ files: ["app/settings.env", "app/.env"], env: false });
+    expect(await namesIn(source)).toEqual(["effective", "file/app/.env", "file/app/settings.env"]);
+  });
+
   it("and no path that could lead elsewhere is taken from the config", () => {
     for (const path of ["/etc/x.env", "../x.env", "a/../x.env", "a//x.env", "./x.env", "", "a\0.env", "notes.txt"])
       expect(() => parse({ files: [path] }), path).toThrow();

@@ -209,9 +209,11 @@ export default defineSource<DocsOptions>({
 });
 
 /** What is only needed where a ref is served is loaded there. */
-async function filesAt(ref: string, { root, maxBytes, hidden }: FileOptions, tools: Tools): Promise<Files> {
+async function filesAt(ref: string, folder: FileOptions, tools: Tools): Promise<Files> {
   const { openRefFiles } = await import("./docs/ref-files.ts");
-  return openRefFiles({ root, ref, maxBytes, hidden }, tools);
+  const { root, maxBytes, ignore, hidden, allow, exclude } = folder;
+  const chosen = { ...(ignore !== undefined && { ignore }), ...(hidden !== undefined && { hidden }) };
+  return openRefFiles({ root, ref, maxBytes, ...chosen, ...(allow && { allow }), ...(exclude && { exclude }) }, tools);
 }
 
 /** Ends with the signal, and never fails. */

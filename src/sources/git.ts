@@ -1,13 +1,15 @@
 /** The history of one repository: branches, commits, and files as they were at any of them. */
+import type { RuleChoice } from "../backends/folder-rules/name-rules.ts";
+import { ruleOptions } from "../backends/folder-rules/rule-options.ts";
 import { quote, ResourceError } from "../errors.ts";
-import { defineSource } from "../source.ts";
-import type { Desk } from "./git/desk.ts";
+import { defineSource, type Source, type Tools } from "../source.ts";
+import type { Desk, DeskOptions } from "./git/desk.ts";
 import { pageOf } from "./git/page.ts";
 import { reachOf } from "./git/reach.ts";
 import { findRepository, type Repository } from "./git/repository.ts";
 import { listed, templates } from "./git/templates.ts";
 
-interface GitOptions {
+export interface GitOptions extends Partial<RuleChoice> {
   readonly root: string;
   readonly maxBytes?: number;
   readonly watch?: "auto" | "poll";
@@ -34,6 +36,7 @@ export default defineSource<GitOptions>({
           .max(512 * 1024 * 1024)
           .default(maxBytesUnlessSaid)
           .describe("how much is read at once, in bytes; of what is larger a part can be asked for"),
+        ...ruleOptions(z),
         watch: z
           .enum(["auto", "poll"])
           .default("auto")
@@ -47,71 +50,89 @@ export default defineSource<GitOptions>({
       })
       .strict(),
 
-  async open({ root, maxBytes = maxBytesUnlessSaid, watch = "auto", pollMs = 5000 }, { log, redact }) {
-    const repository = openRepository(root);
-    // Later it may read these places and no others.
-    const reach = reachOf(repository);
-    let opening: Promise<Desk> | undefined;
-    let isClosed = false;
-
-    async function desk(): Promise<Desk> {
-      if (isClosed) throw new ResourceError("cancelled", "the house is closing");
-      opening ??= import("./git/desk.ts").then(({ openDesk }) =>
-        openDesk(repository, { reach, maxBytes, watch, pollMs, log, redact }),
-      );
-      let opened: Desk;
-      try {
-        opened = await opening;
-      } catch (cause) {
-        opening = undefined;
-        throw new ResourceError("unavailable", "the repository of this mount is not there just now", { cause });
-      }
-      opened.confine();
-      return opened;
-    }
-
-    return {
-      cursorAfter: ({ path }) => path,
-
-      async list(ask) {
-        return pageOf(listed, ask);
-      },
-
-      async read(at, { signal }) {
-        const { answer, reading } = await desk();
-        return [await answer(reading.read(at, signal))];
-      },
-
-      async stat(at) {
-        const { answer, reading } = await desk();
-        return answer(reading.stat(at));
-      },
-
-      async children(at, ask, { signal }) {
-        const { answer, reading } = await desk();
-        return answer(reading.children(at, ask, signal));
-      },
-
-      templates,
-
-      async complete(ask, { signal }) {
-        const { answer, complete } = await desk();
-        return answer(complete(ask, signal));
-      },
-
-      async watch({ signal }) {
-        const { answer, watch: begin } = await desk();
-        return answer(begin(signal));
-      },
-
-      async close() {
-        isClosed = true;
-        const opened = await opening?.catch(() => undefined);
-        await opened?.close();
-      },
-    };
-  },
+  open: async (options, tools) => openGit(openRepository(options.root), options, tools),
 });
+
+export interface GitSource extends Source {
+  filesAt: Desk["filesAt"];
+}
+
+/** Without `part`, all of the repository is served. */
+export function openGit(
+  repository: Repository,
+  { maxBytes = maxBytesUnlessSaid, watch = "auto", pollMs = 5000, ...chosen }: Omit<GitOptions, "root">,
+  { log, redact }: Tools,
+  part?: DeskOptions["part"],
+): GitSource {
+  // Later it may read these places and no others.
+  const reach = reachOf(repository);
+  let opening: Promise<Desk> | undefined;
+  let isClosed = false;
+
+  async function desk(): Promise<Desk> {
+    if (isClosed) throw new ResourceError("cancelled", "the house is closing");
+    opening ??= import("./git/desk.ts").then(({ openDesk }) =>
+      openDesk(repository, { reach, maxBytes, watch, pollMs, chosen, part, log, redact }),
+    );
+    let opened: Desk;
+    try {
+      opened = await opening;
+    } catch (cause) {
+      opening = undefined;
+      throw new ResourceError("unavailable", "the repository of this mount is not there just now", { cause });
+    }
+    opened.confine();
+    return opened;
+  }
+
+  return {
+    cursorAfter: ({ path }) => path,
+
+    async list(ask) {
+      return pageOf(listed, ask);
+    },
+
+    async read(at, { signal }) {
+      const { answer, reading } = await desk();
+      return [await answer(reading.read(at, signal))];
+    },
+
+    async stat(at) {
+      const { answer, reading } = await desk();
+      return answer(reading.stat(at));
+    },
+
+    async children(at, ask, { signal }) {
+      const { answer, reading } = await desk();
+      return answer(reading.children(at, ask, signal));
+    },
+
+    templates,
+
+    async complete(ask, { signal }) {
+      const { answer, complete } = await desk();
+      return answer(complete(ask, signal));
+    },
+
+    lists: ({ path, query }) => query === undefined && listed.some((entry) => entry.path === path),
+
+    async watch({ signal }) {
+      const { answer, watch: begin } = await desk();
+      return answer(begin(signal));
+    },
+
+    async filesAt(ref, folder) {
+      const { answer, filesAt } = await desk();
+      return answer(filesAt(ref, folder));
+    },
+
+    async close() {
+      isClosed = true;
+      const opened = await opening?.catch(() => undefined);
+      await opened?.close();
+    },
+  };
+}
 
 function openRepository(root: string): Repository {
   const found = findRepository(root);

@@ -264,6 +264,25 @@ describe("a gateway", () => {
     }
   });
 
+  it("knows of what is listened to whether the other server lists it", async () => {
+    const far = await openFar(content, { templates: [greeting] });
+    const source = await mcp.open(toOptions({ url: far.url }), tools);
+    onTestFinished(async () => {
+      await source.close?.();
+      await far.stop();
+    });
+    const call = caller();
+    const { items } = await source.list({ limit: 100 }, call);
+    const { path: listed } = items.find(({ path }) => path.endsWith("/a"))!;
+    const unlisted = `${listed.slice(0, -2)}/greet/mars`;
+    await source.follow!({ path: unlisted }, call);
+    const { until } = hear(await source.watch!(call));
+    expect([listed, unlisted].map((path) => source.lists!({ path }))).toEqual([true, false]);
+    far.memory.set("new", "new");
+    await until((change) => change.kind === "appeared" && change.path.endsWith("/new"), "that it is there");
+    expect(source.lists!({ path: `${listed.slice(0, -2)}/new` })).toBe(true);
+  });
+
   it("hides what the rules of this house hide, through every door", async () => {
     const policy: Policy = {
       maySee: ({ id }, _mount, { path }) => id === "owner" || !/\/(?:secrets|greet\/secret)(?:\/|$)/.test(`/${path}`),

@@ -145,6 +145,8 @@ function createGateway(
   let theirs = new Map<string, string>();
   let learning: Promise<void> | undefined;
   let learntMs = -Infinity;
+  /** What the server listed when it was last looked at; undefined until then, and where it lists too much to be kept. */
+  let listedUris: ReadonlySet<string | undefined> | undefined;
   const leftOut = new Set<string>();
   /** Those that were heard of lately. */
   const directories = new Set<string>();
@@ -245,12 +247,16 @@ function createGateway(
     async paths(call) {
       learntMs = -Infinity;
       const found = new Set<string>();
-      for await (const { path } of listed(call)) {
+      const uris = new Set<string | undefined>();
+      for await (const entry of listed(call)) {
+        const { path } = entry;
+        uris.add(addresses.uri(entry));
         // The directories that it is in come and go with it.
         for (let at = path; at !== "" && !found.has(at); at = at.slice(0, Math.max(0, at.lastIndexOf("/"))))
           found.add(at);
-        if (found.size > maxCompared) return undefined;
+        if (found.size > maxCompared) return (listedUris = undefined);
       }
+      listedUris = uris;
       return found;
     },
     isDirectory: (path) => directories.has(path),
@@ -341,6 +347,7 @@ function createGateway(
 
     skills: skills.skills,
     skill: skills.skill,
+    lists: (at) => listedUris?.has(addresses.uri(at)) ?? true,
     follow: (at, call) => relay.follow(at, call.signal),
     watch: ({ signal }) => relay.watch(signal),
     async close() {

@@ -308,6 +308,7 @@ export function createMetrics(options: MetricsOptions, tools: Tools, given?: Api
 
     watch: async ({ signal }) => watcher.watch(AbortSignal.any([signal, closing.signal])),
 
+    lists: ({ path, query }) => query === undefined && Object.values(entries).some((entry) => entry.path === path),
     follow: (at, call) => watcher.follow(at, call),
 
     async close() {

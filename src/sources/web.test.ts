@@ -173,6 +173,9 @@ describe("a watch", () => {
     pages.set("b", "b");
     pages.set("read", "again");
     expect(await next()).toEqual({ kind: "changed", path: `${host}/read` });
+    // What is only listened to is not listed, so it is not for the index.
+    const isListed = ["a", "b", "later", "read"].map((name) => source.lists!({ path: `${host}/${name}` }));
+    expect(isListed).toEqual([true, true, true, false]);
     stop.abort();
     expect(await changes.next()).toMatchObject({ done: true });
   });
@@ -225,6 +228,8 @@ describe("a page with a query", () => {
     const changes = (await source.watch!({ ...call, signal: stop.signal }))[Symbol.asyncIterator]();
     pages.set("a?id=2", "another");
     expect((await changes.next()).value).toEqual({ kind: "changed", path: `${host}/a` });
+    expect(source.lists!({ path: `${host}/a` })).toBe(false);
+    expect(source.lists!({ path: `${host}/a`, query: { id: "2" } })).toBe(true);
     stop.abort();
   });
 });

@@ -235,6 +235,8 @@ export function createWeb(options: WebOptions, tools: Tools, resolve: Resolve): 
       return follow(seen, first, isSeen, signal);
     },
 
+    lists: (at) => byKey.has(keyOf(at)),
+
     async follow(at, { signal }) {
       const key = keyOf(at);
       if (signal.aborted || byKey.has(key)) return;

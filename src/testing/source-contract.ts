@@ -148,6 +148,11 @@ export function sourceContract(name: string, setup: SourceSetup): void {
         expect(entries.filter(({ path }) => directories.includes(path))).toEqual([]);
       });
 
+      it("`lists` says so of every listed address", async () => {
+        for (const { path, query } of await collect((cursor) => list(asking(1000, cursor))))
+          expect(source.lists?.(query ? { path, query } : { path }) ?? true, path).toBe(true);
+      });
+
       it("every listed address reads back", async () => {
         for (const { path, query } of await collect((cursor) => list(asking(1000, cursor))))
           expect(await read(query ? { path, query } : { path }), path).not.toHaveLength(0);
@@ -473,6 +478,27 @@ export function sourceContract(name: string, setup: SourceSetup): void {
           await expectTold(heard);
           await expectTold(heard);
         });
+
+        it.runIf(write && can("stat"))(
+          "tells only of what is listed and of directories, unless `lists` says otherwise",
+          async () => {
+            const { heard, until } = listen(await watch());
+            const paths = ["told.txt", "told/deeper/new.txt", aFile].map((path) =>
+              path === aFile ? path : own + path,
+            );
+            for (const path of paths) await write?.(path, "told");
+            for (const path of paths)
+              await until((change) => change.kind === "lost" || change.path === path, `a change of ${path}`);
+            const listed = (await collect((cursor) => list(asking(1000, cursor)))).map(({ path }) => path);
+            for (const change of heard) {
+              if (change.kind === "lost" || change.kind === "gone") continue;
+              const { path } = change;
+              const entry = await stat({ path }).catch(() => undefined);
+              if (!entry || entry.mimeType === directoryType || source.lists?.({ path }) === false) continue;
+              expect(listed, `${path} was told of`).toContain(path);
+            }
+          },
+        );
 
         it("ends when the call's signal does", async () => {
           const { ended } = hear(await watch());

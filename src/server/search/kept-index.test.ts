@@ -1,5 +1,5 @@
 /** The index of real folders, kept by real threads in real processes. */
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -12,6 +12,7 @@ import type { IndexStatus, Role } from "../../search/status.ts";
 import { openStore } from "../../search/sqlite-store.ts";
 import type { Source, SourceDefinition, Tools } from "../../source.ts";
 import file from "../../sources/file.ts";
+import git from "../../sources/git.ts";
 import { createMemory } from "../../sources/memory.ts";
 import { createTools } from "../tools.ts";
 import { createKeptIndex, type KeptIndex, type KeptIndexOptions, type SearchedMount } from "./kept-index.ts";
@@ -66,6 +67,31 @@ async function filesMount(): Promise<SearchedMount> {
   // Closed behind the index.
   opened.unshift(source);
   return { name: "files", source, definition: file as SourceDefinition, options: options() };
+}
+
+async function gitMount(): Promise<SearchedMount> {
+  const source = await git.open({ root: folder }, tools);
+  opened.unshift(source);
+  return { name: "history", source, definition: git as SourceDefinition, options: { root: folder } };
+}
+
+const gitEnvironment = {
+  PATH: process.env["PATH"],
+  HOME: "/nowhere",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_AUTHOR_NAME: "Ada",
+  GIT_AUTHOR_EMAIL: "ada@example.org",
+  GIT_COMMITTER_NAME: "Ada",
+  GIT_COMMITTER_EMAIL: "ada@example.org",
+};
+
+function runGit(...args: readonly string[]): void {
+  execFileSync("git", ["-C", folder, ...args], { env: gitEnvironment });
+}
+
+/** Whether nothing is left to be looked at. */
+function isQuiet(index: KeptIndex): boolean {
+  return index.status?.mounts.every(({ pending, state }) => pending === 0 && state === "complete") ?? false;
 }
 
 async function found(index: KeptIndex, text: string, limit = 100): Promise<string[]> {
@@ -178,6 +204,42 @@ describe("a kept index", () => {
     expect(await found(index, "green")).toEqual([]);
     unlinkSync(join(folder, "b.md"));
     await until(index, async () => (await found(index, "coffee")).length === 0);
+  });
+
+  it("of a repository holds what is listed and nothing else, whatever is committed and checked out", async () => {
+    runGit("init", "--quiet", "--initial-branch=main");
+    const commit = (text: string) => {
+      for (let at = 0; at < 40; at += 1) write(`f${at}.md`, `${text} ${at}`);
+      runGit("add", "--all");
+      runGit("commit", "--quiet", "--message", `about ${text}`);
+    };
+    commit("tea");
+    const index = keep();
+    const mount = await gitMount();
+    index.serve([mount]);
+    await index.caughtUp({ signal: never });
+    const call = { caller: { id: "test" }, signal: never };
+    // What was asked for is told of when it changes.
+    for (const path of ["tree/HEAD", "blob/main/f1.md", "blame/HEAD/f2.md", "commit/HEAD"])
+      await mount.source.stat!({ path }, call);
+    const { items } = await mount.source.list({ limit: 100 }, call);
+    const listed = items.map(({ path }) => path).sort();
+    for (const text of ["coffee", "cocoa"]) {
+      runGit("checkout", "--quiet", "-b", text);
+      commit(text);
+      await until(index, async () => (await found(index, `"about ${text}"`)).length > 0);
+      runGit("checkout", "--quiet", "main");
+      await until(index, async () => (await found(index, `branch ${text} current`)).length > 0 && isQuiet(index));
+      expect((await found(index, "main", 1000)).every((path) => listed.includes(path))).toBe(true);
+      expect(index.status?.mounts[0]).toMatchObject({ documents: listed.length, pending: 0 });
+    }
+    await index.close();
+    const store = openStore(join(place, "index.db"));
+    try {
+      expect(store.stored("history", { limit: 1000 }).map(({ path }) => path)).toEqual(listed);
+    } finally {
+      store.close();
+    }
   });
 
   it("says how much of it is ready while it is being made, and feeds on sources that only the house has", async () => {

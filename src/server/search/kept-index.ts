@@ -4,6 +4,7 @@ import type { Worker } from "node:worker_threads";
 import { ResourceError } from "../../errors.ts";
 import { giveBack } from "../../lib/give-back.ts";
 import type { Call } from "../../resources.ts";
+import type { HeardChange } from "../../search/crawl.ts";
 import type { EmbeddingOptions } from "../../search/embeddings.ts";
 import type { IndexStatus, MountStatus, Role } from "../../search/status.ts";
 import type { SearchIndex } from "../../search/search-index.ts";
@@ -81,7 +82,7 @@ export function createKeptIndex(options: KeptIndexOptions): KeptIndex {
   const closing = new AbortController();
   const listeners = new Set<() => void>();
   const followed = new Map<string, Followed>();
-  const heard = new Map<string, SourceChange[]>();
+  const heard = new Map<string, HeardChange[]>();
   const answering = new Map<number, AbortController>();
   // Who wants one answer wants it soon; others may never ask.
   const questions = createQuestions({ folder, embeddings }, tools, { isEager: once });
@@ -174,11 +175,11 @@ export function createKeptIndex(options: KeptIndexOptions): KeptIndex {
     const stop = new AbortController();
     followed.set(name, { mount, stop });
     const watchers = createWatchers(mount.source, { name }, tools, { lingerMs: 0 });
-    await watchers.join((change) => hear(name, change), stop.signal);
+    await watchers.join((change) => hear(name, withListed(change, mount.source)), stop.signal);
     if (!stop.signal.aborted) tell({ armed: name });
   }
 
-  function hear(mount: string, change: SourceChange): void {
+  function hear(mount: string, change: HeardChange): void {
     const waiting = heard.get(mount);
     if (waiting) return void waiting.push(change);
     heard.set(mount, [change]);
@@ -305,6 +306,11 @@ export function createKeptIndex(options: KeptIndexOptions): KeptIndex {
       await Promise.all([ended(indexer), questions.close()]);
     },
   };
+}
+
+function withListed(change: SourceChange, source: Source): HeardChange {
+  if (change.kind === "lost" || change.kind === "gone" || !source.lists) return change;
+  return { ...change, isListed: source.lists({ path: change.path }) };
 }
 
 /** What is made from something else is something else, also under the same name. */

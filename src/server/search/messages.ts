@@ -1,11 +1,12 @@
 /** What the house and the threads of its index say to each other. Everything here can be cloned. */
 import type { ErrorKind } from "../../errors.ts";
 import type { EmbeddingOptions } from "../../search/embeddings.ts";
+import type { HeardChange } from "../../search/crawl.ts";
 import type { IndexedMount } from "../../search/indexer.ts";
 import type { SearchQuestion } from "../../search/searcher.ts";
 import type { IndexStatus, Role } from "../../search/status.ts";
 import type { StoreHit } from "../../search/store.ts";
-import type { SourceChange, Tools } from "../../source.ts";
+import type { Tools } from "../../source.ts";
 
 /** What a thread is told when it begins. */
 export interface IndexPlace {
@@ -35,7 +36,7 @@ export interface ThreadMount extends IndexedMount {
 export type ToIndexer =
   | { readonly serve: readonly ThreadMount[] }
   | { readonly armed: string }
-  | { readonly mount: string; readonly changes: readonly SourceChange[] }
+  | { readonly mount: string; readonly changes: readonly HeardChange[] }
   | { readonly answer: SourceAnswer }
   | { readonly close: true };
 

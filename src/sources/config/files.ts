@@ -1,5 +1,6 @@
 /** The files that the config names, and no others: read through the same narrow way as every file. */
 import { realpathSync, statfsSync } from "node:fs";
+import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
 import { decodeExactly, findEncoding } from "../../lib/text-encoding.ts";
@@ -13,6 +14,8 @@ import {
   isRefusal,
 } from "../../backends/disk/disk.ts";
 import { run, settled, type Steps } from "../../backends/disk/steps.ts";
+import { chooseRules, createFolderRules } from "../../backends/folder-rules/folder-rules.ts";
+import { personOf } from "../../backends/folder-rules/git-excludes.ts";
 import type { Format } from "./formats.ts";
 import { FormatError, type Leaf } from "./leaf.ts";
 import { parseFile } from "./parse-file.ts";
@@ -53,12 +56,11 @@ export function openFiles({ root: configured, files, maxBytes }: FilesOptions): 
       throw new ResourceError("unavailable", "the folder of this mount is not there just now", { cause });
     }
     const disk = diskKind(statfsSync(root).type) === "remote" ? createRemoteDisk() : createLocalDisk();
-    const folderRules = {
-      isPath: (path: string) => files.some((file) => file.path === path),
-      serves: () => settled(true),
-      trusted: () => undefined,
-    };
-    return { disk, confine: createConfine(root, disk, folderRules) };
+    const person = personOf(process.env, homedir());
+    const allow = files.flatMap(({ path }) => allowing(path));
+    const folderRules = createFolderRules({ ...chooseRules({ allow }), root, disk, person });
+    const isPath = (path: string) => files.some((file) => file.path === path);
+    return { disk, confine: createConfine(root, disk, { ...folderRules, isPath }) };
   }
 
   async function visit<T>(path: string, use: (place: Place, way: Way) => Steps<T | undefined>): Promise<T | undefined> {
@@ -119,6 +121,16 @@ export function openFiles({ root: configured, files, maxBytes }: FilesOptions): 
       );
     },
   };
+}
+
+/**
+ * The patterns that allow one file, hidden or not: to name it in the config is to allow it. A mounted volume of Kubernetes has its files as
+ * links to files of the same name in a folder whose name begins with two dots, which is swapped for another one when they change.
+ */
+function allowing(path: string): string[] {
+  const spelled = path.replaceAll(/[\\*?[\]!# ]/g, "\\$&");
+  const slash = spelled.lastIndexOf("/") + 1;
+  return [`/${spelled}`, `/${spelled.slice(0, slash)}..*/${spelled.slice(slash)}`];
 }
 
 function decode(path: string, bytes: Buffer): string {

@@ -1,37 +1,27 @@
 /** The files of a folder as they are at a branch, a tag or a commit: what a collection needs of them. */
+import { realpathSync } from "node:fs";
+import type { RuleChoice } from "../../backends/folder-rules/name-rules.ts";
 import { invalid, quote, ResourceError } from "../../errors.ts";
-import { directoryType } from "../../resources.ts";
-import type { Call } from "../../resources.ts";
-import { type Entry, pathOf, segmentsOf, type Source, type SourceChange, type Tools } from "../../source.ts";
+import { compareAddresses } from "../../lib/address-order.ts";
+import { mimeOfName } from "../../lib/mime.ts";
+import { type Entry, pathOf, segmentsOf, type SourceChange, type Tools } from "../../source.ts";
+import type { GitSource } from "../git.ts";
 import type { Files } from "./collection.ts";
 import { findAbove } from "./git-times.ts";
 
-export interface RefFilesOptions {
+export interface RefFilesOptions extends Partial<RuleChoice> {
   readonly root: string;
   readonly ref: string;
   readonly maxBytes: number;
-  /** Whether names that begin with a dot are served. */
-  readonly hidden?: boolean | undefined;
-}
-
-const pageSize = 1000;
-/** More are left out: no one wrote so many documents. */
-const maxFiles = 1_000_000;
-
-/** The set of files at the time of one tree. */
-interface Known {
-  readonly tree: string;
-  readonly items: readonly Entry[];
 }
 
 export async function openRefFiles(options: RefFilesOptions, tools: Tools): Promise<Files> {
-  const { root, ref, maxBytes, hidden = false } = options;
+  const { root, ref, ...folder } = options;
   const found = findAbove(root);
   if (!found) throw invalid(`${quote(root)} is in no git repository, so there is no ${quote(ref)}; remove "ref"`);
   const { repository, way } = found;
-  const { default: git } = await import("../git.ts");
-  const source = (await git.open({ root: repository.root, maxBytes }, tools)) as Required<Source>;
-  let known: Known | undefined;
+  const { openGit } = await import("../git.ts");
+  const source = openGit(repository, folder, tools, { root: realpathSync.native(root), way }) as Required<GitSource>;
 
   const at = (kind: "tree" | "blob", path: string) => pathOf([kind, ref, ...way, ...segmentsOf(path)]);
 
@@ -49,45 +39,17 @@ export async function openRefFiles(options: RefFilesOptions, tools: Tools): Prom
     }
   }
 
-  async function treeOf(call: Call): Promise<string> {
-    try {
-      const { version } = await source.stat({ path: at("tree", "") }, call);
-      return version ?? "";
-    } catch (cause) {
-      if (!(cause instanceof ResourceError) || cause.kind !== "not-found") throw cause;
-      throw new ResourceError("unavailable", `there is no ${quote(ref)} with this folder in the repository`, { cause });
-    }
-  }
-
-  async function gather(folder: string, items: Entry[], call: Call): Promise<void> {
-    for (let cursor: string | undefined; ;) {
-      const page = await source.children(
-        { path: at("tree", folder) },
-        cursor === undefined ? { limit: pageSize } : { limit: pageSize, cursor },
-        call,
-      );
-      for (const entry of page.items) {
-        const name = segmentsOf(entry.path).at(-1) ?? "";
-        const path = folder === "" ? name : `${folder}/${name}`;
-        if ((name.startsWith(".") && !hidden) || items.length >= maxFiles) continue;
-        if (entry.mimeType === directoryType) await gather(path, items, call);
-        // Links and submodules have no size.
-        else if (entry.size !== undefined) items.push(toFile(path, entry));
-      }
-      cursor = page.next;
-      if (cursor === undefined) return;
-    }
-  }
-
   return {
-    async list(_ask, call) {
-      const tree = await treeOf(call);
-      if (known?.tree !== tree || tree === "") {
-        const items: Entry[] = [];
-        await gather("", items, call);
-        known = { tree, items };
+    async list() {
+      try {
+        const files = await source.filesAt(ref, way);
+        const items = files.map(({ path, hash, size }) => toFile(path, { path, size, version: hash }));
+        return { items: items.sort((one, other) => compareAddresses(one.path, other.path)) };
+      } catch (cause) {
+        if (!(cause instanceof ResourceError) || cause.kind !== "not-found") throw cause;
+        const says = `there is no ${quote(ref)} with this folder in the repository`;
+        throw new ResourceError("unavailable", says, { cause });
       }
-      return { items: known.items };
     },
 
     async read({ path, query }, call) {
@@ -112,10 +74,12 @@ export async function openRefFiles(options: RefFilesOptions, tools: Tools): Prom
   };
 }
 
-function toFile(path: string, { mimeType, size, version }: Entry): Entry {
+function toFile(path: string, { size, version }: Entry): Entry {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  const mimeType = mimeOfName(name);
   return {
     path,
-    name: path.slice(path.lastIndexOf("/") + 1),
+    name,
     ...(mimeType !== undefined && { mimeType }),
     ...(size !== undefined && { size }),
     ...(version !== undefined && { version }),

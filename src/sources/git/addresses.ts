@@ -2,7 +2,6 @@
 import { notFound } from "../../errors.ts";
 import { type Address, innerSlash, pathOf, segmentsOf } from "../../source.ts";
 import { parseAsk, type Range } from "../file/range.ts";
-import { isServedPath } from "./trees.ts";
 
 export type Ask =
   | { readonly kind: "mount" | "refs" | "branches" | "status" | "tags" }
@@ -51,11 +50,11 @@ export function blobPath({ ref, path }: Pick<FileAsk, "ref" | "path">): string {
   return pathOf(["blob", ref, ...path]);
 }
 
-/** A path within a repository that is served. Throws "not-found" for anything else. */
+/** Throws "not-found" for what no path within a repository can be. */
 export function checkPath(path: string): void {
   const isPath =
     path.length <= maxPathLength &&
     !path.includes("\0") &&
     path.split("/").every((name) => name !== "" && name !== "." && name !== "..");
-  if (!isPath || !isServedPath(path)) throw notFound(path);
+  if (!isPath) throw notFound(path);
 }

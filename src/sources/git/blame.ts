@@ -3,8 +3,10 @@ import { invalid, quote, ResourceError } from "../../errors.ts";
 import type { Part } from "../../source.ts";
 import { type Range, spellRange } from "../file/range.ts";
 import type { Mirror } from "./mirror.ts";
+import type { HistoryRules } from "./history-rules.ts";
 import type { Program } from "./program.ts";
 import { blameTemplate } from "./templates.ts";
+import { unquoteName } from "./unquote-name.ts";
 
 export interface BlameAsk {
   readonly program: Program;
@@ -16,10 +18,13 @@ export interface BlameAsk {
   /** What the file holds, as it is read. */
   readonly content: Part;
   readonly range: Range | undefined;
+  readonly rules: HistoryRules;
 }
 
 interface Stretch {
   readonly hash: string;
+  /** What the file was called in that commit. */
+  readonly file: string;
   readonly first: number;
   readonly count: number;
 }
@@ -34,9 +39,8 @@ interface Told {
 }
 
 export async function readBlame(ask: BlameAsk): Promise<Part> {
-  const { program, mirror, signal, maxBytes, commit, path, content, range } = ask;
+  const { maxBytes, commit, path, content, range } = ask;
   if (!("text" in content.body)) throw invalid(`${quote(path)} is no text, so it has no lines to ask about`);
-  const gitDir = await mirror.ready();
   const lines = content.body.text.split("\n");
   if (lines.at(-1) === "") lines.pop();
   if (range && range.first > lines.length)
@@ -46,14 +50,10 @@ export async function readBlame(ask: BlameAsk): Promise<Part> {
     });
   const last = Math.min(range?.last ?? Infinity, lines.length);
   const within = range ? ["-L", `${range.first},${last}`] : [];
-  const args = ["blame", "--incremental", "--no-textconv", ...within, commit, "--", path];
-  const { bytes, isCut } = await program.run(args, {
-    gitDir,
-    signal,
-    maxBytes: 4 * maxBytes,
-    less: 'some lines, as in "?lines=1-200"',
-  });
-  const { stretches, commits } = parseBlame(bytes.toString("utf8"));
+  let told = await askGit(within, ask);
+  // The file had a name that is not served: what it held there counts as written when it came to a served one.
+  if (!(await isServedThroughout(told.stretches, ask))) told = await askGit(["--no-follow", ...within], ask);
+  const { stretches, commits, isCut } = told;
   // Text of two bytes a character has other line ends than git sees.
   const isPlain = !String(content.meta?.["pressmark/encoding"]).startsWith("utf-16");
   const text = JSON.stringify({
@@ -70,15 +70,35 @@ export async function readBlame(ask: BlameAsk): Promise<Part> {
   return { body: { text }, mimeType: "application/json" };
 }
 
+async function askGit(how: readonly string[], { program, mirror, signal, maxBytes, commit, path }: BlameAsk) {
+  const gitDir = await mirror.ready();
+  const args = ["blame", "--incremental", "--no-textconv", ...how, commit, "--", path];
+  const { bytes, isCut } = await program.run(args, {
+    gitDir,
+    signal,
+    maxBytes: 4 * maxBytes,
+    less: 'some lines, as in "?lines=1-200"',
+  });
+  return { ...parseBlame(bytes.toString("utf8")), isCut };
+}
+
+async function isServedThroughout(stretches: readonly Stretch[], { path, rules }: BlameAsk): Promise<boolean> {
+  const names = new Set(stretches.map(({ file }) => file));
+  names.delete(path);
+  const served = await rules.servesEach([...names].map((name) => [name, { kind: "file", hash: "" }] as const));
+  return !served.includes(false);
+}
+
 function parseBlame(output: string): { stretches: Stretch[]; commits: Map<string, Told> } {
   const stretches: Stretch[] = [];
+  let begun: Omit<Stretch, "file"> | undefined;
   const told = new Map<string, Record<string, string>>();
   let current: Record<string, string> = {};
   for (const line of output.split("\n")) {
     const begins = /^([0-9a-f]{40,64}) \d+ (\d+) (\d+)$/.exec(line);
     if (begins) {
       const [, hash = "", first, count] = begins;
-      stretches.push({ hash, first: Number(first), count: Number(count) });
+      begun = { hash, first: Number(first), count: Number(count) };
       current = told.get(hash) ?? {};
       told.set(hash, current);
       continue;
@@ -86,6 +106,8 @@ function parseBlame(output: string): { stretches: Stretch[]; commits: Map<string
     const space = line.indexOf(" ");
     const key = space < 0 ? line : line.slice(0, space);
     if (key !== "") current[key] = space < 0 ? "" : line.slice(space + 1);
+    // The last line of each stretch.
+    if (key === "filename" && begun) stretches.push({ ...begun, file: unquoteName(line.slice(space + 1)) });
   }
   stretches.sort((a, b) => a.first - b.first);
   return { stretches, commits: new Map([...told].map(([hash, said]) => [hash, toTold(said)])) };

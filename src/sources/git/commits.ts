@@ -4,10 +4,12 @@ import { notFound } from "../../errors.ts";
 import type { Mirror } from "./mirror.ts";
 import type { Program } from "./program.ts";
 import { smallText, type Repository } from "./repository.ts";
-import { isServedPath } from "./trees.ts";
+import type { HistoryRules } from "./history-rules.ts";
+import { parseRawDiff, type ServedChange, servedChanges } from "./raw-diff.ts";
 
 export interface CommitFacts {
   readonly hash: string;
+  readonly tree: string;
   readonly parents: readonly string[];
   readonly author: Person;
   readonly committer: Person;
@@ -23,18 +25,8 @@ export interface Person {
   readonly date: string;
 }
 
-export type Change = "added" | "deleted" | "modified" | "type changed" | "renamed";
-
-export interface ChangedFile {
-  readonly path: string;
-  readonly change: Change;
-  /** Where it was before. */
-  readonly from?: string;
-  readonly isFolder: boolean;
-}
-
 /** Fields end with NUL, which no field can hold. */
-const fields = ["%H", "%P", "%an", "%ae", "%at", "%cn", "%ce", "%ct"];
+const fields = ["%H", "%T", "%P", "%an", "%ae", "%at", "%cn", "%ce", "%ct"];
 export const subjectFormat = formatOf("%s");
 export const messageFormat = formatOf("%B");
 export const fieldCount = fields.length + 1;
@@ -45,10 +37,11 @@ function formatOf(text: string): string {
 }
 
 export function toFacts(values: readonly string[]): CommitFacts {
-  const [hash = "", parents = "", name = "", email = "", at = "", byName = "", byEmail = "", byAt = "", text = ""] =
-    values;
+  const [hash = "", tree = "", parents = "", name = "", email = "", at = "", ...rest] = values;
+  const [byName = "", byEmail = "", byAt = "", text = ""] = rest;
   return {
     hash,
+    tree,
     parents: parents === "" ? [] : parents.split(" "),
     author: { name, email, date: toDate(at) },
     committer: { name: byName, email: byEmail, date: toDate(byAt) },
@@ -70,45 +63,49 @@ export function shallowEnds({ commonDir }: Repository): ReadonlySet<string> | un
   return text === undefined || text === "" ? undefined : new Set(text.split("\n").filter((line) => line !== ""));
 }
 
-export async function readCommit(
-  hash: string,
-  { program, mirror, signal }: { readonly program: Program; readonly mirror: Mirror; readonly signal: AbortSignal },
-): Promise<CommitFacts> {
+export interface CommitWorld {
+  readonly program: Program;
+  readonly mirror: Mirror;
+  readonly signal: AbortSignal;
+}
+
+/** With their whole messages. Throws "not-found" where one of them is not there. */
+export async function readCommits(
+  hashes: readonly string[],
+  { program, mirror, signal }: CommitWorld,
+): Promise<CommitFacts[]> {
   const gitDir = await mirror.ready();
-  const { bytes } = await program.run(["log", "-z", "-1", "--no-show-signature", messageFormat, hash, "--"], {
-    gitDir,
-    signal,
-  });
+  const args = ["log", "-z", "--no-walk=unsorted", "--no-show-signature", messageFormat, ...hashes, "--"];
+  const { bytes } = await program.run(args, { gitDir, signal });
   const values = bytes.toString("utf8").split("\0");
-  if (values.length < fieldCount) throw notFound(hash);
-  return toFacts(values);
+  return hashes.map((hash, index) => {
+    const own = values.slice(index * fieldCount, (index + 1) * fieldCount);
+    if (own.length < fieldCount) throw notFound(hash);
+    return toFacts(own);
+  });
 }
 
 export interface ChangedFiles {
-  readonly files: readonly ChangedFile[];
-  /** How many are left out because their names speak of a secret. */
+  readonly files: readonly ServedChange[];
+  /** How many are not served. */
   readonly leftOut: number;
   /** Whether there are more than were looked at. */
   readonly isCut: boolean;
 }
 
+export interface ChangedFilesOptions extends CommitWorld {
+  readonly rules: HistoryRules;
+  readonly path?: string | undefined;
+  /** Whether to look for renames, or to name folders too. */
+  readonly renames?: boolean;
+  readonly folders?: boolean;
+}
+
 const maxRawBytes = 16 * 1024 * 1024;
 
 /** Between two trees, by name. Without a path, all of them. */
-export async function changedFiles(
-  base: string,
-  head: string,
-  options: {
-    readonly program: Program;
-    readonly mirror: Mirror;
-    readonly signal: AbortSignal;
-    readonly path?: string | undefined;
-    /** Whether to look for renames, or to name folders too. */
-    readonly renames?: boolean;
-    readonly folders?: boolean;
-  },
-): Promise<ChangedFiles> {
-  const { program, mirror, signal, path, renames = false, folders = false } = options;
+export async function changedFiles(base: string, head: string, options: ChangedFilesOptions): Promise<ChangedFiles> {
+  const { program, mirror, signal, rules, path, renames = false, folders = false } = options;
   const gitDir = await mirror.ready();
   const how = ["-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none"];
   const also = [...(renames ? ["-M"] : ["--no-renames"]), ...(folders ? ["-t"] : [])];
@@ -119,38 +116,6 @@ export async function changedFiles(
     maxBytes: maxRawBytes,
     less: 'less, with "path"',
   });
-  const files: ChangedFile[] = [];
-  let leftOut = 0;
-  const records = bytes.toString("utf8").split("\0");
-  for (let at = 0; at + 1 < records.length;) {
-    const [before = "", after = "", , , status = ""] = (records[at] ?? "").slice(1).split(" ");
-    const isRename = status.startsWith("R");
-    const from = records[at + 1] ?? "";
-    const to = isRename ? (records[at + 2] ?? "") : from;
-    at += isRename ? 3 : 2;
-    // A name that is no UTF-8 cannot be spelled.
-    if (to.includes("\ufffd")) continue;
-    if (!isServedPath(to) || !isServedPath(from)) {
-      leftOut += 1;
-      continue;
-    }
-    const isFolder = before === "040000" || after === "040000";
-    files.push({ path: to, change: changeOf(status), isFolder, ...(isRename && { from }) });
-  }
-  return { files, leftOut, isCut };
-}
-
-function changeOf(status: string): Change {
-  switch (status.charAt(0)) {
-    case "A":
-      return "added";
-    case "D":
-      return "deleted";
-    case "T":
-      return "type changed";
-    case "R":
-      return "renamed";
-    default:
-      return "modified";
-  }
+  const { served, leftOut } = await servedChanges(parseRawDiff(bytes).changes, rules);
+  return { files: served.filter((change) => change !== undefined), leftOut, isCut };
 }

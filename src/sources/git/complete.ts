@@ -4,13 +4,15 @@ import type { Mirror } from "./mirror.ts";
 import type { Objects } from "./objects.ts";
 import type { Program } from "./program.ts";
 import { listedNames, type Refs } from "./refs.ts";
-import { isServed, type Trees } from "./trees.ts";
+import type { ServedTrees } from "./served-trees.ts";
+import type { ShownCommits } from "./shown-commits.ts";
 
 export interface CompletingOptions {
   readonly program: Program;
   readonly mirror: Mirror;
   readonly refs: Refs;
-  readonly trees: Trees;
+  readonly trees: ServedTrees;
+  readonly commits: ShownCommits;
   readonly headers: Objects;
 }
 
@@ -46,7 +48,7 @@ async function completeRef(typed: string, place: string, world: World): Promise<
     .map((value) => ({ value, reveals: { path: pathOf([place, value]) } }));
 }
 
-async function commitsLike(typed: string, { program, mirror, headers, signal }: World): Promise<string[]> {
+async function commitsLike(typed: string, { program, mirror, headers, commits, signal }: World): Promise<string[]> {
   const gitDir = await mirror.ready();
   const isEnough = typed.length >= 4 && typed.length <= mirror.hashLength;
   const args = isEnough
@@ -55,13 +57,13 @@ async function commitsLike(typed: string, { program, mirror, headers, signal }: 
   const { bytes } = await program.run(args, { gitDir, signal });
   const hashes = bytes.toString("latin1").split("\n").slice(0, maxSuggestions);
   const found = await Promise.all(
-    hashes.map(async (hash) => (/^[0-9a-f]{40,}$/.test(hash) ? await headers.find(hash) : undefined)),
+    hashes.map(async (hash) => {
+      const each = /^[0-9a-f]{40,}$/.test(hash) ? await headers.find(hash) : undefined;
+      const isMeant = each?.type === "commit" && each.hash.startsWith(typed);
+      return isMeant && (await commits.isShown(each.hash)) ? [each.hash] : [];
+    }),
   );
-  return found.flatMap((each) =>
-    each?.type === "commit" && each.hash.startsWith(typed)
-      ? [each.hash.slice(0, Math.max(shortLength, typed.length))]
-      : [],
-  );
+  return found.flat().map((hash) => hash.slice(0, Math.max(shortLength, typed.length)));
 }
 
 /** Names in the folder typed so far, in the commit that was chosen. */
@@ -72,12 +74,8 @@ async function completePath(
 ): Promise<Suggestion[]> {
   const above = typed.split("/");
   const begun = above.pop() ?? "";
-  const commit = await refs.resolve(ref);
-  const folder = await trees.at(commit.hash, above);
-  if (folder.kind !== "folder") return [];
-  const { names, entries } = await trees.read(folder.hash);
-  const served = names.filter((name) => isServed(name, above.at(-1) ?? ""));
-  return best(served, begun)
+  const { names, entries } = await trees.folder(await refs.resolve(ref), above);
+  return best(names, begun)
     .slice(0, maxSuggestions)
     .map((name) => {
       const path = [...above, name];

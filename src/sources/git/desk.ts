@@ -1,10 +1,17 @@
 /** Everything that answers questions about one repository, put together. Loaded with the first question. */
 import { statfsSync } from "node:fs";
+import { homedir } from "node:os";
 import { ResourceError } from "../../errors.ts";
 import type { Tools } from "../../source.ts";
 import { createLocalDisk, createRemoteDisk, diskKind } from "../../backends/disk/disk.ts";
+import { chooseRules, createFolderRules } from "../../backends/folder-rules/folder-rules.ts";
+import { personOf } from "../../backends/folder-rules/git-excludes.ts";
+import type { RuleChoice } from "../../backends/folder-rules/name-rules.ts";
 import { createBlobs } from "./blobs.ts";
 import { type Completing, createCompleting } from "./complete.ts";
+import { createFilesBelow, type FileBelow } from "./files-below.ts";
+import { createHeadIgnoreFiles } from "./head-ignore-files.ts";
+import { createHistoryRules } from "./history-rules.ts";
 import { createMirror } from "./mirror.ts";
 import { createObjects } from "./objects.ts";
 import { createProgram, GitFailure } from "./program.ts";
@@ -12,6 +19,8 @@ import type { Reach } from "./reach.ts";
 import { createReading, type Reading } from "./reading.ts";
 import { createRefs } from "./refs.ts";
 import { findRepository, type Repository } from "./repository.ts";
+import { createServedTrees } from "./served-trees.ts";
+import { allCommits, createShownCommits } from "./shown-commits.ts";
 import { createTrees } from "./trees.ts";
 import { createWatching, type Watching } from "./watch.ts";
 
@@ -21,6 +30,8 @@ export interface Desk {
   readonly watch: Watching["watch"];
   /** Throws where the repository now leads to a place that it did not lead to when it was opened. */
   confine(): void;
+  /** All files below a folder, as they are at a ref. */
+  filesAt(ref: string, folder: readonly string[]): Promise<FileBelow[]>;
   /** The answer, or in our own words why git has none: its own may hold paths. */
   answer<T>(work: Promise<T>): Promise<T>;
   /** Afterwards nothing runs. */
@@ -35,9 +46,13 @@ export interface DeskOptions {
   readonly pollMs: number;
   readonly log: Tools["log"];
   readonly redact?: Tools["redact"] | undefined;
+  readonly chosen: Partial<RuleChoice>;
+  /** A folder that alone is served, and the way to it from the root of the checkout; all of the repository unless given. */
+  readonly part?: { readonly root: string; readonly way: readonly string[] } | undefined;
 }
 
-export function openDesk(repository: Repository, { reach, maxBytes, watch, pollMs, log, redact }: DeskOptions): Desk {
+export function openDesk(repository: Repository, options: DeskOptions): Desk {
+  const { reach, maxBytes, watch, pollMs, log, redact, chosen, part } = options;
   const isLocal = diskKind(statfsSync(repository.commonDir).type) === "local";
   const program = createProgram([repository.root, repository.gitDir, repository.commonDir]);
   const disk = isLocal ? createLocalDisk() : createRemoteDisk();
@@ -55,15 +70,31 @@ export function openDesk(repository: Repository, { reach, maxBytes, watch, pollM
   const contents = createObjects({ start: startBatch("--batch"), givesContents: true });
   const headers = createObjects({ start: startBatch("--batch-check"), givesContents: false });
   const refs = createRefs(mirror, program, headers);
-  const trees = createTrees(mirror, contents);
+  const allTrees = createTrees(mirror, contents);
+  const way = part?.way ?? [];
+  const folderRules = createFolderRules({
+    ...chooseRules(chosen),
+    root: part?.root ?? repository.root,
+    disk,
+    person: personOf(process.env, homedir()),
+    absent: createHeadIgnoreFiles({ repository, disk, refs, trees: allTrees, contents, way }),
+    say: (message, path) => log("warn", message, { path }),
+  });
+  const rules = createHistoryRules({ folderRules, contents, way });
+  const hashBytes = () => mirror.hashLength / 2;
+  const commits = part ? allCommits : createShownCommits({ repository, rules, trees: allTrees, contents, hashBytes });
+  const trees = createServedTrees(allTrees, rules, commits);
+  const filesBelow = createFilesBelow(trees, headers);
   const blobs = createBlobs(contents, headers, maxBytes);
   const isAnnounced = isLocal && watch === "auto";
-  const watching = createWatching({ repository, program, mirror, refs, isAnnounced, pollMs, log });
+  const watching = createWatching({ repository, program, mirror, refs, rules, isAnnounced, pollMs, log });
+  const world = { repository, program, mirror, refs, rules, commits, trees };
   return {
-    reading: createReading({ repository, program, mirror, refs, trees, blobs, watching, maxBytes, redact }),
-    complete: createCompleting({ program, mirror, refs, trees, headers }),
+    reading: createReading({ ...world, blobs, watching, maxBytes, redact }),
+    complete: createCompleting({ ...world, headers }),
     watch: watching.watch,
     confine: mirror.confine,
+    filesAt: async (ref, folder) => filesBelow(await refs.resolve(ref), folder),
 
     async answer(work) {
       try {
@@ -80,6 +111,7 @@ export function openDesk(repository: Repository, { reach, maxBytes, watch, pollM
 
     async close() {
       blobs.clear();
+      folderRules.clear();
       await Promise.all([program.close(), watching.close(), contents.close(), headers.close()]);
       mirror.close();
     },

@@ -1,26 +1,33 @@
-/** What differs between two commits, as a patch; files whose names speak of a secret are not in it. */
+/** What differs between two commits, as a patch of the files that are served. */
 import { isUtf8 } from "node:buffer";
 import { quote, ResourceError } from "../../errors.ts";
 import { decodeExactly, findEncoding } from "../../lib/text-encoding.ts";
 import type { Part } from "../../source.ts";
-import { changedFiles } from "./commits.ts";
-import type { Mirror } from "./mirror.ts";
-import type { Program } from "./program.ts";
-import { isServedPath } from "./trees.ts";
+import { changedFiles, type CommitWorld } from "./commits.ts";
+import type { HistoryRules } from "./history-rules.ts";
+import { parseRawDiff, type RawChange, type ServedChange, servedChanges } from "./raw-diff.ts";
 import { diffTemplate } from "./templates.ts";
 
-export interface DiffAsk {
-  readonly program: Program;
-  readonly mirror: Mirror;
-  readonly signal: AbortSignal;
+export interface DiffAsk extends CommitWorld {
+  readonly rules: HistoryRules;
   readonly maxBytes: number;
   readonly path?: string | undefined;
+  /** The tree with nothing in it. */
+  readonly emptyTree: string;
+}
+
+/** A change, and what the patch says of it. */
+interface Section {
+  readonly change: RawChange;
+  readonly text: Buffer;
 }
 
 const how = [
   "-p",
   "-r",
-  "-M",
+  "-z",
+  "--raw",
+  "--no-abbrev",
   "--no-color",
   "--no-ext-diff",
   "--no-textconv",
@@ -28,28 +35,87 @@ const how = [
   "--src-prefix=a/",
   "--dst-prefix=b/",
 ];
+const maxListBytes = 16 * 1024 * 1024;
+/** So many paths are named on one command line. */
+const maxNamed = 500;
 
 export async function readDiff(base: string, head: string, ask: DiffAsk): Promise<Part> {
-  const { program, mirror, signal, maxBytes, path } = ask;
+  const { rules, path } = ask;
+  const sections = await sectionsOf(base, head, path === undefined ? [] : [path], "-M", ask);
+  if (!sections) throw await tooLarge(base, head, ask);
+  const { served, leftOut } = await servedChanges(
+    sections.map(({ change }) => change),
+    rules,
+  );
+  const halves = await halvesOf(served, base, head, ask);
+  const texts = served.flatMap((change, index) => {
+    if (!change) return [];
+    const text = change.isHalf ? halves.get(keyOf(change)) : sections[index]?.text;
+    return text ? [decode(text)] : [];
+  });
+  const note = leftOut === 0 ? "" : `# ${leftOut === 1 ? "1 file" : `${leftOut} files`} not shown\n`;
+  return {
+    body: { text: note + texts.join("") },
+    mimeType: "text/x-diff",
+    meta: { "pressmark/files": texts.length, ...(leftOut > 0 && { "pressmark/leftOut": leftOut }) },
+  };
+}
+
+/** Undefined where the patch is longer than `maxBytes`. */
+async function sectionsOf(
+  base: string,
+  head: string,
+  paths: readonly string[],
+  renames: "-M" | "--no-renames",
+  { program, mirror, signal, maxBytes }: DiffAsk,
+): Promise<Section[] | undefined> {
   const gitDir = await mirror.ready();
-  const within = path === undefined ? [] : [path];
-  const { bytes, isCut } = await program.run(["diff-tree", ...how, base, head, "--", ...within], {
+  const { bytes, isCut } = await program.run(["diff-tree", ...how, renames, base, head, "--", ...paths], {
     gitDir,
     signal,
-    maxBytes,
+    maxBytes: maxBytes + maxListBytes,
     less: 'less, with "path"',
   });
-  if (isCut) throw await tooLarge(base, head, ask);
-  const sections = sectionsOf(bytes);
-  const served = sections.filter(isServedSection);
-  const leftOut = sections.length - served.length;
-  const note =
-    leftOut === 0 ? "" : `# left out: ${leftOut === 1 ? "a file" : `${leftOut} files`} with the name of a secret\n`;
-  return {
-    body: { text: note + served.map(decode).join("") },
-    mimeType: "text/x-diff",
-    meta: { "pressmark/files": served.length, ...(leftOut > 0 && { "pressmark/leftOut": leftOut }) },
-  };
+  const { changes, end } = parseRawDiff(bytes);
+  if (isCut || bytes.length - end > maxBytes) return undefined;
+  const patches = splitPatch(bytes.subarray(end));
+  let next = 0;
+  const sections = changes.map((change) => {
+    const from = next;
+    // A change of type is told as a file that goes and another that comes.
+    next += change.status === "T" ? 2 : 1;
+    return { change, text: Buffer.concat(patches.slice(from, next)) };
+  });
+  if (next !== patches.length) throw new ResourceError("unexpected", "git lists other files than it has patches of");
+  return sections;
+}
+
+/** What is said of changes of which only one side is served: as if the other had never been there. */
+async function halvesOf(
+  changes: readonly (ServedChange | undefined)[],
+  base: string,
+  head: string,
+  ask: DiffAsk,
+): Promise<ReadonlyMap<string, Buffer>> {
+  const found = new Map<string, Buffer>();
+  for (const what of ["added", "deleted"] as const) {
+    const paths = changes.flatMap((each) => (each?.isHalf && each.change === what ? [each.path] : []));
+    for (let at = 0; at < paths.length; at += maxNamed) {
+      const some = paths.slice(at, at + maxNamed);
+      const [one, other] = what === "added" ? [ask.emptyTree, head] : [base, ask.emptyTree];
+      const sections = await sectionsOf(one, other, some, "--no-renames", ask);
+      if (!sections) throw await tooLarge(base, head, ask);
+      for (const { change, text } of sections) {
+        const side = what === "added" ? change.after : change.before;
+        if (side) found.set(keyOf({ change: what, path: side.path }), text);
+      }
+    }
+  }
+  return found;
+}
+
+function keyOf({ change, path }: Pick<ServedChange, "change" | "path">): string {
+  return `${change} ${path}`;
 }
 
 async function tooLarge(base: string, head: string, ask: DiffAsk): Promise<ResourceError> {
@@ -71,52 +137,16 @@ async function tooLarge(base: string, head: string, ask: DiffAsk): Promise<Resou
 const header = Buffer.from("\ndiff --git ");
 
 /** One per file. Lines of content have a sign in front, so none of them can look like the beginning of a file. */
-function sectionsOf(patch: Buffer): Buffer[] {
-  const sections: Buffer[] = [];
+function splitPatch(patch: Buffer): Buffer[] {
+  const patches: Buffer[] = [];
   for (let at = 0; at < patch.length;) {
     const next = patch.indexOf(header, at);
     const end = next < 0 ? patch.length : next + 1;
-    sections.push(patch.subarray(at, end));
+    patches.push(patch.subarray(at, end));
     at = end;
   }
-  return sections;
+  return patches;
 }
-
-function isServedSection(section: Buffer): boolean {
-  const names = namesIn(section.toString("utf8", 0, 64 * 1024));
-  return names.length > 0 && names.every(isServedPath);
-}
-
-/** The names that the head of a file's patch speaks of, before and after. */
-function namesIn(section: string): string[] {
-  const names: string[] = [];
-  for (const line of section.split("\n")) {
-    if (line.startsWith("@@") || line.startsWith("GIT binary patch")) break;
-    const named = /^(?:--- |\+\+\+ |rename from |rename to |copy from |copy to )(.*)$/.exec(line);
-    if (named) {
-      const name = unquote((named[1] ?? "").replace(/\t$/, ""));
-      if (name !== "/dev/null") names.push(/^(?:---|\+\+\+)/.test(line) ? name.slice(2) : name);
-    }
-  }
-  if (names.length > 0) return names;
-  // Only the mode changed, or the content is binary or empty: both names are the same.
-  const both = section.slice("diff --git ".length, section.indexOf("\n"));
-  const half = both.slice(0, (both.length - 1) / 2);
-  return [unquote(half).slice(2)];
-}
-
-/** Names with unusual characters stand in quotes, with escapes of bytes. */
-function unquote(name: string): string {
-  if (!name.startsWith('"') || !name.endsWith('"')) return name;
-  const bytes = name
-    .slice(1, -1)
-    .replace(/\\([0-7]{3}|.)/g, (_, escaped: string) =>
-      /^[0-7]{3}$/.test(escaped) ? String.fromCharCode(Number.parseInt(escaped, 8)) : (escapes[escaped] ?? escaped),
-    );
-  return Buffer.from(bytes, "latin1").toString("utf8");
-}
-
-const escapes: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", a: "\x07", b: "\b", f: "\f", v: "\v" };
 
 /** Files of one commit may be in different encodings. */
 function decode(section: Buffer): string {

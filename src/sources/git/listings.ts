@@ -1,12 +1,10 @@
 /** Branches and tags as facts, the most recent first. */
-import type { Mirror } from "./mirror.ts";
-import type { Program } from "./program.ts";
+import { type CommitWorld, readCommits } from "./commits.ts";
 import { linesOf } from "./refs.ts";
+import type { ShownCommits } from "./shown-commits.ts";
 
-export interface ListingWorld {
-  readonly program: Program;
-  readonly mirror: Mirror;
-  readonly signal: AbortSignal;
+export interface ListingWorld extends CommitWorld {
+  readonly commits: ShownCommits;
 }
 
 const maxListed = 1000;
@@ -20,6 +18,8 @@ const fields = [
   "%(objecttype)",
   "%(*objectname)",
   "%(*objecttype)",
+  "%(tree)%(*tree)",
+  "%(parent)%(*parent)",
   "%(symref)",
   "%(creatordate:unix)",
   "%(upstream)",
@@ -61,28 +61,46 @@ export async function readTags(world: ListingWorld): Promise<object> {
   };
 }
 
-async function rows(prefixes: readonly string[], { program, mirror, signal }: ListingWorld): Promise<Row[]> {
+/** A ref whose commit is not shown stands for the nearest one before it that is; where there is none, it is left out. */
+async function rows(prefixes: readonly string[], world: ListingWorld): Promise<Row[]> {
+  const { program, mirror, commits, signal } = world;
   const gitDir = await mirror.ready();
   const format = `--format=${fields.join("%00")}`;
   const args = ["for-each-ref", "--sort=refname", "--sort=-creatordate", `--count=${maxListed}`, format, ...prefixes];
   const { bytes } = await program.run(args, { gitDir, signal, maxBytes });
-  return linesOf(bytes).flatMap((line): Row[] => {
-    const [
-      name = "",
-      own = "",
-      ownType = "",
-      peeled = "",
-      peeledType = "",
-      symref = "",
-      at = "",
-      upstream = "",
-      subject = "",
-    ] = line.split("\0");
+  const found = linesOf(bytes).flatMap((line): Row[] => {
+    const [name = "", own = "", ownType = "", peeled = "", peeledType = "", tree = "", parents = "", ...rest] =
+      line.split("\0");
+    const [symref = "", at = "", upstream = "", subject = ""] = rest;
     const isAnnotated = ownType === "tag";
     if (symref !== "" || (isAnnotated ? peeledType : ownType) !== "commit") return [];
     const date = /^\d{1,12}$/.test(at) ? new Date(Number(at) * 1000).toISOString() : undefined;
-    return [{ name, hash: isAnnotated ? peeled : own, isAnnotated, date, upstream, subject }];
+    const hash = isAnnotated ? peeled : own;
+    commits.note(hash, { tree, parent: parents.split(" ")[0] || undefined });
+    return [{ name, hash, isAnnotated, date, upstream, subject }];
   });
+  const shown = await Promise.all(found.map(async (row) => ({ row, hash: await commits.nearest(row.hash) })));
+  const others = new Set(shown.flatMap(({ row, hash }) => (hash === undefined || hash === row.hash ? [] : [hash])));
+  if (others.size === 0) return shown.flatMap(({ row, hash }) => (hash === undefined ? [] : [row]));
+  const facts = new Map((await readCommits([...others], world)).map((commit) => [commit.hash, commit]));
+  return shown
+    .flatMap(({ row, hash }): Row[] => {
+      if (hash === undefined) return [];
+      const commit = facts.get(hash);
+      // What an annotated tag says is its own.
+      if (!commit || hash === row.hash || row.isAnnotated) return [{ ...row, hash }];
+      return [{ ...row, hash, date: commit.committer.date, subject: subjectOf(commit.text) }];
+    })
+    .sort((one, other) => (other.date ?? "").localeCompare(one.date ?? ""));
+}
+
+/** The first paragraph, as git prints it. */
+function subjectOf(message: string): string {
+  return message
+    .trimStart()
+    .split(/\n\s*\n/, 1)[0]!
+    .trimEnd()
+    .replaceAll(/\s*\n\s*/g, " ");
 }
 
 function toFacts({ name, hash, date, subject }: Row, prefix: string) {

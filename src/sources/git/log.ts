@@ -1,11 +1,12 @@
 /** The history of a commit, page by page: a page costs what it holds, not what is before or behind it. */
-import { invalid, quote, ResourceError } from "../../errors.ts";
+import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
 import { checkPath } from "./addresses.ts";
 import { type CommitFacts, fieldCount, shallowEnds, subjectFormat, toFacts } from "./commits.ts";
 import type { Mirror } from "./mirror.ts";
 import { GitFailure, type Program } from "./program.ts";
 import type { Refs } from "./refs.ts";
 import type { Repository } from "./repository.ts";
+import type { ShownCommits } from "./shown-commits.ts";
 
 export interface LogPage {
   /** The commit that the history begins at; null where there is none yet. */
@@ -22,6 +23,9 @@ export interface LogWorld {
   readonly mirror: Mirror;
   readonly refs: Refs;
   readonly repository: Repository;
+  readonly commits: ShownCommits;
+  /** Whether a path, which may be a file or a folder, is served at a commit. */
+  servesPath(path: string, commit: string): Promise<boolean>;
   readonly signal: AbortSignal;
 }
 
@@ -48,10 +52,16 @@ interface Position {
   readonly ahead: readonly string[] | undefined;
 }
 
+/** A part of the walk, as git gives it. */
+interface Stretch {
+  readonly commits: readonly CommitFacts[];
+  /** Whether there may be more behind it. */
+  readonly isMore: boolean;
+}
+
 interface Walked {
   readonly commits: readonly CommitFacts[];
-  /** The newest date that was passed. */
-  readonly newest: number;
+  /** Where the next page begins; undefined at the end. */
   readonly position: Position | undefined;
 }
 
@@ -65,23 +75,20 @@ const maxRecordBytes = 8 * 1024 * 1024;
 
 export async function readLog(query: Readonly<Record<string, string>>, world: LogWorld): Promise<LogPage> {
   const filter = parseFilter(query);
-  const { mirror, repository } = world;
+  const { mirror, repository, commits } = world;
   await mirror.ready();
   const from =
     query["after"] === undefined ? await beginning(query["ref"], world) : parsePosition(query["after"], mirror);
   if (!from) return { from: null, commits: [] };
-  let walked = await walk(from, filter, world).catch((cause: unknown) => {
+  const walked = await walk(from, filter, world).catch((cause: unknown) => {
     // Whoever made the position up named commits that are not there.
     throw cause instanceof GitFailure && query["after"] !== undefined ? noPosition() : cause;
   });
-  // Clocks that ran wrong may have led back to what was given before: then the walk is done again, from its beginning.
-  if (from.ahead && from.passed > 0 && from.merged && walked.newest >= from.oldest)
-    walked = await walk({ ...from, ahead: undefined }, filter, world);
   const ends = shallowEnds(repository);
   const { after: _after, ref: _ref, ...rest } = query;
   return {
-    from: from.start,
-    commits: walked.commits.map((commit) => toEntry(commit, ends)),
+    from: (await commits.nearest(from.start)) ?? null,
+    commits: await Promise.all(walked.commits.map((commit) => toEntry(commit, ends, commits))),
     ...(ends && { shallow: true as const }),
     ...(walked.position && {
       next: spellQuery({ ...rest, after: spellPosition(walked.position) }),
@@ -89,9 +96,10 @@ export async function readLog(query: Readonly<Record<string, string>>, world: Lo
   };
 }
 
-async function beginning(ref: string | undefined, { refs }: LogWorld): Promise<Position | undefined> {
+async function beginning(ref: string | undefined, { refs, commits }: LogWorld): Promise<Position | undefined> {
   try {
-    const { hash } = await refs.resolve(ref ?? "HEAD");
+    const { hash, byHash } = await refs.resolve(ref ?? "HEAD");
+    if (byHash !== undefined && !(await commits.isShown(byHash))) throw notFound(ref ?? "HEAD");
     return { start: hash, passed: 0, oldest: Number.MAX_SAFE_INTEGER, merged: false, ahead: [hash] };
   } catch (cause) {
     // A repository without a commit has a history without one.
@@ -100,39 +108,78 @@ async function beginning(ref: string | undefined, { refs }: LogWorld): Promise<P
   }
 }
 
-async function walk(from: Position, filter: Filter, { program, mirror, signal }: LogWorld): Promise<Walked> {
+/** One page: commits that are wanted and shown, stretch by stretch, the stretches longer where few of them are. */
+async function walk(start: Position, filter: Filter, world: LogWorld): Promise<Walked> {
+  const { max, path } = filter;
+  const { commits: shown } = world;
+  const page: CommitFacts[] = [];
+  if (path !== undefined && !(await world.servesPath(path, start.start))) return { commits: page, position: undefined };
+  let position = start;
+  let looked = 0;
+  for (let length = max + 1; ; length = Math.min(4 * length, maxLookedAt - looked)) {
+    const { commits, isMore } = await stretch(position, filter, length, world);
+    for (const { hash, tree, parents } of commits) shown.note(hash, { tree, parent: parents[0] });
+    const isGiven = await Promise.all(
+      commits.map(
+        (commit) =>
+          isWanted(commit, filter) &&
+          (path === undefined ? shown.isShown(commit.hash) : shown.touches(commit.hash, path)),
+      ),
+    );
+    for (const [index, commit] of commits.entries()) {
+      if (page.length === max && (isGiven[index] || !isPlain(filter)))
+        return { commits: page, position: advance(position, commits.slice(0, index), filter) };
+      if (isGiven[index]) page.push(commit);
+    }
+    position = advance(position, commits, filter);
+    looked += commits.length;
+    if (!isMore) return { commits: page, position: undefined };
+    if (looked >= maxLookedAt) return { commits: page, position };
+  }
+}
+
+/** Whether all commits are wanted, so that git can count them. */
+function isPlain({ author, untilSeconds }: Filter): boolean {
+  return author === undefined && untilSeconds === undefined;
+}
+
+function isWanted({ seconds, author: { name, email } }: CommitFacts, { untilSeconds, author }: Filter): boolean {
+  if (untilSeconds !== undefined && seconds > untilSeconds) return false;
+  return author === undefined || `${name} <${email}>`.toLowerCase().includes(author);
+}
+
+/** The next commits from a position on, until so many of them are wanted. */
+async function stretch(from: Position, filter: Filter, length: number, world: LogWorld): Promise<Stretch> {
+  const found = await askGit(from, filter, length, world);
+  // Clocks that ran wrong may have led back to what was given before: then it is looked for again, from the beginning of the walk.
+  const isDoubtful = from.ahead !== undefined && from.passed > 0 && from.merged;
+  if (isDoubtful && found.commits.some(({ seconds }) => seconds >= from.oldest))
+    return askGit({ ...from, ahead: undefined }, filter, length, world);
+  return found;
+}
+
+async function askGit(
+  from: Position,
+  filter: Filter,
+  length: number,
+  { program, mirror, signal }: LogWorld,
+): Promise<Stretch> {
   const gitDir = await mirror.ready();
-  const { max, sinceSeconds, untilSeconds, path, author } = filter;
-  const isPlain = author === undefined && untilSeconds === undefined;
+  const { sinceSeconds, path } = filter;
   // With a path git passes over commits of which nothing is heard, so only their number says how far it came.
   const ahead = path === undefined ? from.ahead : undefined;
-  const found: CommitFacts[] = [];
-  let passed = 0;
-  let oldest = from.oldest;
-  let newest = Number.NEGATIVE_INFINITY;
-  let merged = from.merged;
+  if (ahead?.length === 0) return { commits: [], isMore: false };
+  const commits: CommitFacts[] = [];
+  let wanted = 0;
   let isMore = false;
-  const next = new Set(ahead);
-  const given = new Set<string>();
   const take = createTaker((commit) => {
-    if (found.length === max || passed === maxLookedAt) {
-      isMore = true;
-      return false;
-    }
-    passed += 1;
-    oldest = Math.min(oldest, commit.seconds);
-    newest = Math.max(newest, commit.seconds);
-    merged ||= commit.parents.length > 1;
-    given.add(commit.hash);
-    next.delete(commit.hash);
-    for (const parent of commit.parents) if (!given.has(parent)) next.add(parent);
-    if (isWanted(commit)) found.push(commit);
-    return true;
+    // Where not all are wanted, the last one only says that there is more.
+    isMore = isPlain(filter) ? commits.length + 1 === length : wanted + 1 === length;
+    commits.push(commit);
+    if (isWanted(commit, filter)) wanted += 1;
+    isMore ||= commits.length === maxLookedAt;
+    return !isMore;
   });
-  function isWanted({ seconds, author: { name, email } }: CommitFacts): boolean {
-    if (untilSeconds !== undefined && seconds > untilSeconds) return false;
-    return author === undefined || `${name} <${email}>`.toLowerCase().includes(author);
-  }
   const args = [
     "log",
     "-z",
@@ -140,24 +187,37 @@ async function walk(from: Position, filter: Filter, { program, mirror, signal }:
     "--no-decorate",
     "--no-notes",
     subjectFormat,
-    ...(isPlain ? [`--max-count=${max + 1}`] : []),
+    ...(isPlain(filter) ? [`--max-count=${length}`] : []),
     ...(sinceSeconds === undefined ? [] : [`--max-age=${sinceSeconds}`]),
     ...(ahead || from.passed === 0 ? [] : [`--skip=${from.passed}`]),
     ...(ahead ?? [from.start]),
     "--",
     ...(path === undefined ? [] : [path]),
   ];
-  if (!ahead || ahead.length > 0)
-    await program.run(args, { gitDir, signal, take, less: 'less, with "max" or "since"' });
-  const isKnown = ahead !== undefined && next.size <= maxAhead;
-  const position: Position = {
+  await program.run(args, { gitDir, signal, take, less: 'less, with "max" or "since"' });
+  return { commits, isMore };
+}
+
+/** Where a walk has come to behind these commits. */
+function advance(from: Position, commits: readonly CommitFacts[], { path }: Filter): Position {
+  let { oldest, merged } = from;
+  const next = new Set(from.ahead);
+  const given = new Set<string>();
+  for (const { hash, parents, seconds } of commits) {
+    oldest = Math.min(oldest, seconds);
+    merged ||= parents.length > 1;
+    given.add(hash);
+    next.delete(hash);
+    for (const parent of parents) if (!given.has(parent)) next.add(parent);
+  }
+  const isKnown = path === undefined && from.ahead !== undefined && next.size <= maxAhead;
+  return {
     start: from.start,
-    passed: from.passed + passed,
+    passed: from.passed + commits.length,
     oldest,
     merged,
     ahead: isKnown ? [...next] : undefined,
   };
-  return { commits: found, newest, position: isMore ? position : undefined };
 }
 
 /** Takes pieces of output and gives commits; it wants no more once `use` does not. */
@@ -185,13 +245,14 @@ function createTaker(use: (commit: CommitFacts) => boolean): (piece: Buffer) => 
   };
 }
 
-function toEntry(
+async function toEntry(
   { hash, parents, author, committer, text }: CommitFacts,
   ends: ReadonlySet<string> | undefined,
-): object {
+  commits: ShownCommits,
+): Promise<object> {
   return {
     hash,
-    parents,
+    parents: await commits.nearestOf(parents),
     author,
     ...(committer.date !== author.date && { committed: committer.date }),
     subject: text.length > maxSubject ? `${text.slice(0, maxSubject)}…` : text,

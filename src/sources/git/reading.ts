@@ -6,18 +6,20 @@ import { type Address, type Entry, type ListAsk, type Part, pathOf, segmentsOf }
 import { type Ask, blobPath, type FileAsk, parseAddress } from "./addresses.ts";
 import { readBlame } from "./blame.ts";
 import { type Blobs, pinnedFreshness } from "./blobs.ts";
-import { changedFiles, readCommit, shallowEnds } from "./commits.ts";
+import { changedFiles, type CommitFacts, readCommits, shallowEnds } from "./commits.ts";
 import { readDiff } from "./diff.ts";
 import { readBranches, readTags } from "./listings.ts";
 import { readLog } from "./log.ts";
+import type { HistoryRules } from "./history-rules.ts";
 import type { Mirror } from "./mirror.ts";
 import { pageOf } from "./page.ts";
 import type { Program } from "./program.ts";
 import { type Commit, listedNames, type Refs } from "./refs.ts";
 import type { Repository } from "./repository.ts";
+import type { ServedTrees } from "./served-trees.ts";
+import type { ShownCommits } from "./shown-commits.ts";
 import { readStatus } from "./status.ts";
 import { listed } from "./templates.ts";
-import { isServed, type Trees } from "./trees.ts";
 import type { Watching } from "./watch.ts";
 
 export interface Reading {
@@ -31,7 +33,9 @@ export interface ReadingOptions {
   readonly program: Program;
   readonly mirror: Mirror;
   readonly refs: Refs;
-  readonly trees: Trees;
+  readonly rules: HistoryRules;
+  readonly commits: ShownCommits;
+  readonly trees: ServedTrees;
   readonly blobs: Blobs;
   readonly watching: Watching;
   readonly maxBytes: number;
@@ -51,18 +55,30 @@ const maxFiles = 1000;
 const maxMessage = 100_000;
 
 export function createReading(options: ReadingOptions): Reading {
-  const { repository, mirror, refs, trees, blobs, watching } = options;
-  const world = (signal: AbortSignal) => ({ ...options, signal });
+  const { repository, mirror, refs, commits, trees, blobs, watching } = options;
+  const world = (signal: AbortSignal) => ({ ...options, servesPath: trees.serves, signal });
 
   async function find({ ref, path }: FileAsk) {
     const commit = await refs.resolve(ref);
-    return { commit, entry: await trees.at(commit.hash, path) };
+    return { commit, entry: await trees.at(commit, path) };
+  }
+
+  /** The commit that a ref leads to or, where that one is not shown, the nearest before it that is. */
+  async function shownCommit(ref: string): Promise<Commit> {
+    const commit = await refs.resolve(ref);
+    if (commit.byHash !== undefined && !(await commits.isShown(commit.byHash))) throw notFound(ref);
+    const hash = await commits.nearest(commit.hash);
+    if (hash === undefined) throw notFound(ref);
+    return { ...commit, hash };
   }
 
   /** A commit, or the tree without anything. */
   async function side(spelled: string): Promise<Commit> {
     await mirror.ready();
-    return spelled === emptyTrees[mirror.hashLength] ? { hash: spelled, isPinned: true } : refs.resolve(spelled);
+    if (spelled === emptyTrees[mirror.hashLength]) return { hash: spelled, isPinned: true };
+    const commit = await refs.resolve(spelled);
+    if (commit.byHash !== undefined && !(await commits.isShown(commit.byHash))) throw notFound(spelled);
+    return commit;
   }
 
   async function sides({ path }: Address, { base, head }: Ask & { readonly kind: "diff" }): Promise<[Commit, Commit]> {
@@ -71,24 +87,35 @@ export function createReading(options: ReadingOptions): Reading {
     return found;
   }
 
+  async function servesEither(path: string, ...sidesOf: readonly Commit[]): Promise<boolean> {
+    for (const { hash } of sidesOf)
+      if (hash !== emptyTrees[mirror.hashLength] && (await trees.serves(path, hash))) return true;
+    return false;
+  }
+
   async function commitFacts(hash: string, signal: AbortSignal): Promise<object> {
-    const { text, seconds: _seconds, ...told } = await readCommit(hash, world(signal));
+    const [commit] = await readCommits([hash], world(signal));
+    const { text, seconds: _seconds, tree: _tree, ...told } = commit as CommitFacts;
     const message = text.trimEnd();
-    const said = { ...told, message: message.length > maxMessage ? `${message.slice(0, maxMessage)}…` : message };
+    const parents = await commits.nearestOf(told.parents);
+    const said = {
+      ...told,
+      parents,
+      message: message.length > maxMessage ? `${message.slice(0, maxMessage)}…` : message,
+    };
     if (shallowEnds(repository)?.has(hash)) return { ...said, boundary: true };
     const base = told.parents[0] ?? emptyTrees[mirror.hashLength];
     const { files, leftOut, isCut } = await changedFiles(base, hash, { ...world(signal), renames: true });
     return {
       ...said,
-      files: files.slice(0, maxFiles).map(({ isFolder: _isFolder, ...file }) => file),
+      files: files.slice(0, maxFiles).map(({ isFolder: _isFolder, isHalf: _isHalf, ...file }) => file),
       ...(leftOut > 0 && { leftOut }),
       ...((isCut || files.length > maxFiles) && { truncated: true }),
     };
   }
 
   async function readFile(at: Address, ask: FileAsk, signal: AbortSignal): Promise<Part> {
-    const commit = await refs.resolve(ask.ref);
-    const entry = await trees.at(commit.hash, ask.path);
+    const { commit, entry } = await find(ask);
     if (entry.kind === "folder") throw ask.kind === "tree" && !ask.range ? directory(at.path) : notFound(at.path);
     const found = { at, name: ask.path.at(-1) ?? "", commit, entry };
     if (ask.kind === "blob") return blobs.read({ ...found, range: ask.range }, signal);
@@ -106,11 +133,10 @@ export function createReading(options: ReadingOptions): Reading {
   }
 
   async function folder(at: Address, ask: FileAsk, { cursor, limit }: ListAsk): Promise<Page<Entry>> {
-    const { entry } = await find(ask);
-    if (entry.kind !== "folder" || ask.range) throw notFound(at.path);
-    const { names, entries } = await trees.read(entry.hash);
+    if (ask.range) throw notFound(at.path);
+    const { names, entries } = await trees.folder(await refs.resolve(ask.ref), ask.path);
     const last = cursor === undefined ? "" : (segmentsOf(cursor).at(-1) ?? "");
-    const left = names.filter((name) => name > last && isServed(name, ask.path.at(-1) ?? ""));
+    const left = names.filter((name) => name > last);
     const page = left.slice(0, Math.max(1, limit));
     const items = await Promise.all(
       page.map((name) =>
@@ -149,12 +175,16 @@ export function createReading(options: ReadingOptions): Reading {
         case "log":
           return facts(await readLog(ask.query, world(signal)));
         case "commit": {
-          const commit = await refs.resolve(ask.ref);
+          const commit = await shownCommit(ask.ref);
           return { ...facts(await commitFacts(commit.hash, signal)), ...freshnessOf(commit) };
         }
         case "diff": {
           const [base, head] = await sides(at, ask);
-          const part = await readDiff(base.hash, head.hash, { ...world(signal), path: ask.path });
+          const emptyTree = emptyTrees[mirror.hashLength];
+          const isServed = ask.path === undefined || (await servesEither(ask.path, base, head));
+          // What is hidden has not changed, as what is not there has not.
+          const to = isServed ? head : base;
+          const part = await readDiff(base.hash, to.hash, { ...world(signal), path: ask.path, emptyTree });
           return { ...part, ...freshnessOf(base, head) };
         }
         default:
@@ -172,7 +202,7 @@ export function createReading(options: ReadingOptions): Reading {
         case "refs":
           return refsFolder;
         case "commit":
-          return { ...asked, mimeType: json, version: (await refs.resolve(ask.ref)).hash };
+          return { ...asked, mimeType: json, version: (await shownCommit(ask.ref)).hash };
         case "diff": {
           const [base, head] = await sides(at, ask);
           return { ...asked, mimeType: "text/x-diff", version: `${base.hash}-${head.hash}` };

@@ -4,12 +4,14 @@ import { notFound } from "../../errors.ts";
 import type { Mirror } from "./mirror.ts";
 import type { Objects } from "./objects.ts";
 import type { Program } from "./program.ts";
-import { isHash, isRefName, parseRef } from "./ref-name.ts";
+import { isHash, isRefName, parseRef, type RefSpelling } from "./ref-name.ts";
 
 export interface Commit {
   readonly hash: string;
   /** Whether it was called by its whole hash, under which nothing ever changes. */
   readonly isPinned: boolean;
+  /** The commit that was called by its hash, or the beginning of one, before any steps back. Absent where it was called by a name. */
+  readonly byHash?: string;
 }
 
 export interface Ref {
@@ -48,11 +50,24 @@ export function createRefs(mirror: Mirror, program: Program, headers: Objects): 
     const isPinned = isHash(spelled, mirror.hashLength);
     const found = await headers.find(`${parsed.name}${parsed.steps}^{commit}`);
     if (!found || found.type !== "commit") throw notFound(spelled);
-    const commit = { hash: found.hash, isPinned: isPinned && found.hash === spelled };
+    const byHash = await calledByHash(parsed, found.hash);
+    const commit = {
+      hash: found.hash,
+      isPinned: isPinned && found.hash === spelled,
+      ...(byHash !== undefined && { byHash }),
+    };
     if (!isPinned) hear?.(spelled, found.hash);
     if (pinned.size >= maxPinned) pinned.clear();
     if (commit.isPinned) pinned.set(spelled, Promise.resolve(commit));
     return commit;
+  }
+
+  /** Git also takes what `git describe` prints for a hash. A branch may have a name that looks like one. */
+  async function calledByHash({ name, steps }: RefSpelling, found: string): Promise<string | undefined> {
+    const digits = /^(?:.*-g)?([0-9a-f]{4,64})$/i.exec(name)?.[1]?.toLowerCase();
+    if (digits === undefined) return undefined;
+    const hash = steps === "" ? found : (await headers.find(`${name}^{commit}`))?.hash;
+    return hash?.startsWith(digits) ? hash : undefined;
   }
 
   return {

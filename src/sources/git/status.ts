@@ -7,13 +7,17 @@ import type { Mirror } from "./mirror.ts";
 import type { Program } from "./program.ts";
 import type { Refs } from "./refs.ts";
 import type { Repository } from "./repository.ts";
-import { isServedPath } from "./trees.ts";
+import type { HistoryRules } from "./history-rules.ts";
+import type { ShownCommits } from "./shown-commits.ts";
+import type { Kind } from "./trees.ts";
 
 export interface StatusWorld {
   readonly program: Program;
   readonly mirror: Mirror;
   readonly refs: Refs;
   readonly repository: Repository;
+  readonly rules: HistoryRules;
+  readonly commits: ShownCommits;
   readonly signal: AbortSignal;
 }
 
@@ -42,12 +46,13 @@ const operations: Readonly<Record<string, string>> = {
   BISECT_LOG: "bisect",
 };
 
-export async function readStatus({ program, mirror, refs, repository, signal }: StatusWorld): Promise<object> {
+export async function readStatus(world: StatusWorld): Promise<object> {
+  const { program, mirror, repository, commits, signal } = world;
   const gitDir = await mirror.refresh();
   const head = mirror.head();
   const operation = Object.keys(operations).find((name) => existsSync(join(repository.gitDir, name)));
   if (repository.isBare) {
-    return { ...whereFrom(head, await headHash(refs)), bare: true, ...shallow(repository) };
+    return { ...whereFrom(head, await headHash(world)), bare: true, ...shallow(repository) };
   }
   const args = ["status", "--porcelain=v2", "-z", "--branch", "--ignore-submodules=dirty"];
   const { bytes, isCut } = await program.run(args, {
@@ -58,7 +63,7 @@ export async function readStatus({ program, mirror, refs, repository, signal }: 
     env: { GIT_WORK_TREE: repository.root, GIT_INDEX_FILE: join(repository.gitDir, "index") },
     less: '"log" or "branches", which need not look at the files',
   });
-  const status = parseStatus(bytes.toString("utf8"));
+  const status = await parseStatus(bytes.toString("utf8"), world.rules);
   const lists = {
     staged: status.staged,
     unstaged: status.unstaged,
@@ -68,7 +73,7 @@ export async function readStatus({ program, mirror, refs, repository, signal }: 
   const isClean = Object.values(lists).every((list) => list.length === 0) && status.leftOut === 0;
   const isTruncated = isCut || Object.values(lists).some((list) => list.length > maxEntries);
   return {
-    ...whereFrom(head, status.hash),
+    ...whereFrom(head, status.hash === null ? null : ((await commits.nearest(status.hash)) ?? null)),
     ...(status.upstream && { upstream: status.upstream }),
     ...(operation !== undefined && { operation: operations[operation] }),
     ...shallow(repository),
@@ -88,29 +93,66 @@ function shallow(repository: Repository): object {
   return shallowEnds(repository) ? { shallow: true } : {};
 }
 
-async function headHash(refs: Refs): Promise<string | null> {
+async function headHash({ refs, commits }: StatusWorld): Promise<string | null> {
   try {
-    return (await refs.resolve("HEAD")).hash;
+    return (await commits.nearest((await refs.resolve("HEAD")).hash)) ?? null;
   } catch (cause) {
     if (cause instanceof ResourceError && cause.kind === "not-found") return null;
     throw cause;
   }
 }
 
-function parseStatus(text: string) {
+interface StatusRecord {
+  /** What kind of record it is: `1`, `2`, `u` or `?`. */
+  readonly sign: string;
+  /** What became of it in the index, and in the work tree. */
+  readonly letters: string;
+  readonly path: string;
+  readonly from: string | undefined;
+  readonly kind: Kind;
+}
+
+async function parseStatus(text: string, rules: HistoryRules) {
   const staged: Changed[] = [];
   const unstaged: Changed[] = [];
   const conflicts: Changed[] = [];
   const untracked: string[] = [];
+  let leftOut = 0;
+  const { hash, upstream, records } = splitStatus(text);
+  const isServed = (path: string, kind: Kind) => rules.serves(path.replace(/\/$/, ""), { kind, hash: "" });
+  for (const { sign, letters, path, from, kind } of records) {
+    const wasServed = from !== undefined && (await isServed(from, kind));
+    if (!(await isServed(path, kind))) {
+      leftOut += 1;
+      // It was moved to where nothing is served.
+      if (wasServed) staged.push({ path: from, change: "deleted" });
+      continue;
+    }
+    if (from !== undefined && !wasServed) leftOut += 1;
+    const [inIndex = ".", inTree = "."] = letters;
+    if (sign === "?") untracked.push(path);
+    else if (sign === "u") conflicts.push({ path, change: conflictOf(letters) });
+    else {
+      if (from !== undefined)
+        staged.push(wasServed ? { path, change: changeOf(inIndex), from } : { path, change: "added" });
+      else if (inIndex !== ".") staged.push({ path, change: changeOf(inIndex) });
+      if (inTree !== ".") unstaged.push({ path, change: changeOf(inTree) });
+    }
+  }
+  return { staged, unstaged, conflicts, untracked, hash, upstream, leftOut };
+}
+
+/** The records of `--porcelain=v2 -z`. Names that are no UTF-8 are left out. */
+function splitStatus(text: string) {
+  const records: StatusRecord[] = [];
   let hash: string | null = null;
   let upstream: Upstream | undefined;
-  let leftOut = 0;
-  const records = text.split("\0");
-  for (let at = 0; at < records.length; at += 1) {
-    const record = records[at] ?? "";
-    const sign = record.charAt(0);
+  const pieces = text.split("\0");
+  for (let at = 0; at < pieces.length; at += 1) {
+    const piece = pieces[at] ?? "";
+    const sign = piece.charAt(0);
     if (sign === "#") {
-      const [, what, ...said] = record.split(" ");
+      const [, what, ...said] = piece.split(" ");
       if (what === "branch.oid") hash = said[0] === "(initial)" ? null : (said[0] ?? null);
       if (what === "branch.upstream") upstream = { name: said.join(" ") };
       if (what === "branch.ab" && upstream)
@@ -120,23 +162,13 @@ function parseStatus(text: string) {
     // Each kind has so many words before the path, which may hold spaces.
     const words = { "1": 8, "2": 9, u: 10, "?": 1 }[sign];
     if (words === undefined) continue;
-    const path = afterWords(record, words);
-    const from = sign === "2" ? records[(at += 1)] : undefined;
+    const path = afterWords(piece, words);
+    const from = sign === "2" ? pieces[(at += 1)] : undefined;
     if (path.includes("\ufffd")) continue;
-    if (!isServedPath(path.replace(/\/$/, ""))) {
-      leftOut += 1;
-      continue;
-    }
-    const isTold = from !== undefined && isServedPath(from);
-    const [inIndex = ".", inTree = "."] = record.slice(2, 4);
-    if (sign === "?") untracked.push(path);
-    else if (sign === "u") conflicts.push({ path, change: conflictOf(record.slice(2, 4)) });
-    else {
-      if (inIndex !== ".") staged.push({ path, change: changeOf(inIndex), ...(isTold && { from }) });
-      if (inTree !== ".") unstaged.push({ path, change: changeOf(inTree) });
-    }
+    const isFolder = sign === "?" ? path.endsWith("/") : piece.charAt(5) === "S";
+    records.push({ sign, letters: piece.slice(2, 4), path, from, kind: isFolder ? "folder" : "file" });
   }
-  return { staged, unstaged, conflicts, untracked, hash, upstream, leftOut };
+  return { records, hash, upstream };
 }
 
 function afterWords(record: string, words: number): string {

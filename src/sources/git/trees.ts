@@ -1,7 +1,6 @@
-/** The folders of a commit: what is in them, and the way to a path. Trees never change, so those read last are kept. */
+/** The folders of a commit as git has them, served or not. Trees never change, so those read last are kept. */
 import { isUtf8 } from "node:buffer";
-import { notFound, ResourceError } from "../../errors.ts";
-import { fold, isSecret, secretsIn } from "../../backends/folder-rules/secret-names.ts";
+import { ResourceError } from "../../errors.ts";
 import type { Mirror } from "./mirror.ts";
 import type { Objects } from "./objects.ts";
 
@@ -20,13 +19,12 @@ export interface Tree {
 }
 
 export interface Trees {
-  /** What is at a path of a commit. Throws "not-found" where nothing is, or nothing that is served. */
-  at(commit: string, path: readonly string[]): Promise<TreeEntry>;
-  /** A folder. Names that speak of a secret in it are still in it. */
+  /** What is at a path of a commit. */
+  find(commit: string, path: readonly string[]): Promise<TreeEntry | undefined>;
   read(hash: string): Promise<Tree>;
 }
 
-const maxTreeBytes = 64 * 1024 * 1024;
+export const maxTreeBytes = 64 * 1024 * 1024;
 /** So many names are kept in all. */
 const maxKept = 200_000;
 
@@ -83,16 +81,14 @@ export function createTrees(mirror: Mirror, contents: Objects): Trees {
   return {
     read,
 
-    async at(commit, path) {
+    async find(commit, path) {
       let found: TreeEntry = { kind: "folder", hash: roots.get(commit) ?? (await rootOf(commit)) };
-      let folder = "";
       for (const name of path) {
-        if (found.kind !== "folder" || !isServed(name, folder)) throw notFound(path.join("/"));
+        if (found.kind !== "folder") return undefined;
         const { entries } = kept.get(found.hash) ?? (await read(found.hash));
         const next = entries.get(name);
-        if (!next) throw notFound(path.join("/"));
+        if (!next) return undefined;
         found = next;
-        folder = name;
       }
       return found;
     },
@@ -102,16 +98,6 @@ export function createTrees(mirror: Mirror, contents: Objects): Trees {
 /** Said of an object that the repository names and does not have: a partial clone, or damage. */
 export function lacking(): ResourceError {
   return new ResourceError("not-found", "the repository does not hold this object; it may be a partial clone");
-}
-
-/** Whether a name does not speak of a secret, as for files. */
-export function isServed(name: string, folder: string): boolean {
-  return !isSecret(fold(name), secretsIn(folder));
-}
-
-/** The same of every name on the way. */
-export function isServedPath(path: string): boolean {
-  return path.split("/").every((name, at, all) => isServed(name, all[at - 1] ?? ""));
 }
 
 function parseTree(bytes: Buffer, hashBytes: number): Omit<Tree, "hash"> {
@@ -130,11 +116,12 @@ function parseTree(bytes: Buffer, hashBytes: number): Omit<Tree, "hash"> {
 }
 
 /** Whoever writes a tree by hand can write names that no folder could have. */
-function isPossible(name: string): boolean {
+export function isPossible(name: string): boolean {
   return name !== "" && name !== "." && name !== ".." && !name.includes("/");
 }
 
-function kindOf(mode: string): Kind {
+/** Of the mode that a tree gives an entry. */
+export function kindOf(mode: string): Kind {
   switch (mode) {
     case "40000":
     case "040000":

@@ -5,6 +5,7 @@ import { toResourceError } from "../../errors.ts";
 import { pathOf, type SourceChange, type Tools } from "../../source.ts";
 import { startWatch, type Watch } from "../memory/changes.ts";
 import { changedFiles } from "./commits.ts";
+import type { HistoryRules } from "./history-rules.ts";
 import type { Mirror } from "./mirror.ts";
 import type { Program } from "./program.ts";
 import { listedNames, type Ref, type Refs } from "./refs.ts";
@@ -24,6 +25,7 @@ export interface WatchingOptions {
   readonly program: Program;
   readonly mirror: Mirror;
   readonly refs: Refs;
+  readonly rules: HistoryRules;
   /** Whether the system says what changes in a folder; if not, it is looked at again and again. */
   readonly isAnnounced: boolean;
   readonly pollMs: number;
@@ -57,7 +59,7 @@ const telling =
   /^(?:HEAD|index|packed-refs|config|shallow|MERGE_HEAD|CHERRY_PICK_HEAD|REVERT_HEAD|BISECT_LOG|rebase-merge|rebase-apply|refs|reftable)$/;
 
 export function createWatching(options: WatchingOptions): Watching {
-  const { repository, program, mirror, refs, isAnnounced, pollMs, log } = options;
+  const { repository, program, mirror, refs, rules, isAnnounced, pollMs, log } = options;
   const watches = new Set<Watch>();
   const folders = new Map<string, Covered>();
   /** Names that were asked for, and the commit each meant when it was last looked at. "" for none. */
@@ -212,7 +214,8 @@ export function createWatching(options: WatchingOptions): Watching {
     }
     tell({ kind: "changed", path: pathOf(["commit", spelled]) });
     tell({ kind: "changed", path: pathOf(["tree", spelled]) });
-    const { files, isCut } = await changedFiles(old, hash, { program, mirror, signal: closing.signal, folders: true });
+    const { signal } = closing;
+    const { files, isCut } = await changedFiles(old, hash, { program, mirror, rules, signal, folders: true });
     if (isCut || files.length > maxChanges) return tell({ kind: "lost" });
     for (const { path, change, isFolder } of files) {
       const kind = change === "added" ? "appeared" : change === "deleted" ? "gone" : "changed";

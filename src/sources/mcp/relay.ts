@@ -123,6 +123,8 @@ export function createRelay({ watch: watchThere, addresses, tools, paths, isDire
       });
     } catch (cause) {
       if (!isUnsupported(cause)) throw cause;
+      // What is listed is to be known all the same: things that are not listed can be listened to as well.
+      await paths(call);
       current.hearsList = false;
     }
   }

@@ -1,0 +1,121 @@
+/** What of a repository is served, at whichever of its commits: the rules of its folder as they are now count for all of history. */
+import { type Maybe, run } from "../../backends/disk/steps.ts";
+import { createTimeSlices } from "../../lib/time-slices.ts";
+import type { FolderRules } from "../../backends/folder-rules/folder-rules.ts";
+import { asFile, asFolder, type NameRules } from "../../backends/folder-rules/name-rules.ts";
+import type { Objects } from "./objects.ts";
+import type { Kind, Tree, TreeEntry } from "./trees.ts";
+
+export type JudgeName = (name: string, kind: Kind) => boolean;
+
+export interface HistoryRules {
+  /** How the names in a folder are judged. Undefined where the folder is not served. */
+  namesIn(folder: string): Maybe<JudgeName | undefined>;
+  /** Whether what stands at a path is served. A link is not if the path that it holds is not served. */
+  serves(path: string, entry: TreeEntry): Promise<boolean>;
+  /** The same of several, in their order. */
+  servesEach(asked: readonly (readonly [path: string, entry: TreeEntry])[]): Promise<boolean[]>;
+  /** The names of a folder that are served, in order. */
+  servedNames(folder: string, tree: Tree): Promise<string[]>;
+}
+
+export interface HistoryRulesOptions {
+  /** Of the folder that is served: that of the repository, or the one that `way` leads to. */
+  readonly folderRules: Pick<FolderRules, "rulesIn" | "verdict">;
+  readonly contents: Objects;
+  /** The only folder of the repository that is served; all of it unless given. */
+  readonly way?: readonly string[];
+}
+
+/** As long as a path may be. */
+const maxLinkBytes = 4096;
+
+export function createHistoryRules({ folderRules, contents, way = [] }: HistoryRulesOptions): HistoryRules {
+  const judges = new WeakMap<NameRules, JudgeName>();
+  const inside = way.map((name) => `${name}/`).join("");
+
+  function judgeOf(rules: NameRules | undefined): JudgeName | undefined {
+    if (!rules) return undefined;
+    let judge = judges.get(rules);
+    if (!judge) {
+      judge = (name, kind) => (folderRules.verdict(rules, name) & (isFolder(kind) ? asFolder : asFile)) !== 0;
+      judges.set(rules, judge);
+    }
+    return judge;
+  }
+
+  function namesIn(folder: string): Maybe<JudgeName | undefined> {
+    if (`${folder}/`.startsWith(inside) || inside === "") {
+      const found = run(folderRules.rulesIn(folder.slice(inside.length)));
+      return found instanceof Promise ? found.then(judgeOf) : judgeOf(found);
+    }
+    const depth = folder === "" ? 0 : folder.split("/").length;
+    const isOnTheWay = folder === way.slice(0, depth).join("/");
+    return isOnTheWay ? (name, kind) => kind === "folder" && name === way[depth] : undefined;
+  }
+
+  /** Whether the path that a link holds, step by step, leads to something that is not served. What leads out of the repository does not. */
+  async function namesHidden(path: string, hash: string): Promise<boolean> {
+    const found = await contents.find(hash, maxLinkBytes);
+    if (!found) return false;
+    if (!found.bytes) return true;
+    const target = found.bytes.toString("utf8");
+    if (target.startsWith("/")) return false;
+    const at = path.split("/").slice(0, -1);
+    for (const name of target.split("/")) {
+      if (name === "" || name === ".") continue;
+      if (name === "..") {
+        if (at.pop() === undefined) return false;
+        continue;
+      }
+      const judge = await namesIn(at.join("/"));
+      if (!judge?.(name, "file") && !judge?.(name, "folder")) return true;
+      at.push(name);
+    }
+    return false;
+  }
+
+  async function serves(path: string, { kind, hash }: TreeEntry): Promise<boolean> {
+    if (path === "") return true;
+    const slash = path.lastIndexOf("/");
+    const asked = namesIn(path.slice(0, Math.max(0, slash)));
+    const judge = asked instanceof Promise ? await asked : asked;
+    if (!judge?.(path.slice(slash + 1), kind)) return false;
+    return kind !== "link" || !(await namesHidden(path, hash));
+  }
+
+  return {
+    namesIn,
+    serves,
+
+    async servesEach(asked) {
+      const pause = createTimeSlices();
+      const served: boolean[] = [];
+      for (const [path, entry] of asked) {
+        served.push(await serves(path, entry));
+        await pause();
+      }
+      return served;
+    },
+
+    async servedNames(folder, { names, entries }) {
+      const pause = createTimeSlices();
+      const judge = await namesIn(folder);
+      const served: string[] = [];
+      for (const name of judge ? names : []) {
+        const { kind, hash } = entries.get(name) as TreeEntry;
+        const waiting = pause();
+        if (waiting) await waiting;
+        if (!judge?.(name, kind)) continue;
+        if (kind === "link" && (await namesHidden(folder === "" ? name : `${folder}/${name}`, hash))) continue;
+        served.push(name);
+      }
+      return served;
+    },
+  };
+}
+
+/** A submodule is a folder on the disk, and ignore files treat it as one. */
+function isFolder(kind: Kind): boolean {
+  return kind === "folder" || kind === "submodule";
+}

@@ -1,0 +1,101 @@
+/** What differs between two trees as git lists it (`--raw -z`), and what of it may be told. */
+import { isUtf8 } from "node:buffer";
+import type { HistoryRules } from "./history-rules.ts";
+import { kindOf, type TreeEntry } from "./trees.ts";
+
+export interface RawChange {
+  /** `A`, `D`, `M`, `T`, or `R` with a number behind it. */
+  readonly status: string;
+  /** Before and after; undefined where it is not there, or has a name that is no UTF-8. */
+  readonly before: RawSide | undefined;
+  readonly after: RawSide | undefined;
+}
+
+export interface RawSide {
+  readonly path: string;
+  readonly entry: TreeEntry;
+}
+
+export type Change = "added" | "deleted" | "modified" | "type changed" | "renamed";
+
+export interface ServedChange {
+  readonly path: string;
+  readonly change: Change;
+  /** Where it was before. */
+  readonly from?: string;
+  readonly isFolder: boolean;
+  /** Whether only one side is served: then nothing of the other may be told, and the change is one of the served side alone. */
+  readonly isHalf: boolean;
+}
+
+/** `end` is where the list ends and, after `--raw -p`, the patch begins. A record that was cut off is left out. */
+export function parseRawDiff(bytes: Buffer): { readonly changes: RawChange[]; readonly end: number } {
+  const changes: RawChange[] = [];
+  let at = 0;
+  const take = (): Buffer | undefined => {
+    const end = bytes.indexOf(0, at);
+    if (end < 0) return undefined;
+    const field = bytes.subarray(at, end);
+    at = end + 1;
+    return field;
+  };
+  while (bytes[at] === colon) {
+    const [before = "", after = "", old = "", now = "", status = ""] = take()?.toString("latin1", 1).split(" ") ?? [];
+    const first = take();
+    const second = status.startsWith("R") ? take() : first;
+    if (!first || !second) break;
+    changes.push({ status, before: toSide(before, old, first), after: toSide(after, now, second) });
+  }
+  return { changes, end: bytes[at] === 0 ? at + 1 : at };
+}
+
+const colon = 0x3a;
+
+function toSide(mode: string, hash: string, name: Buffer): RawSide | undefined {
+  if (mode === "000000" || !isUtf8(name)) return undefined;
+  return { path: name.toString("utf8"), entry: { kind: kindOf(mode), hash } };
+}
+
+/** Each change as it may be told, in the same order; undefined where nothing of it is served. */
+export async function servedChanges(
+  changes: readonly RawChange[],
+  rules: HistoryRules,
+): Promise<{ readonly served: readonly (ServedChange | undefined)[]; readonly leftOut: number }> {
+  const sides = changes.flatMap(({ before, after }) => [before, after]).filter((side) => side !== undefined);
+  const verdicts = await rules.servesEach(sides.map(({ path, entry }) => [path, entry] as const));
+  const isServed = new Map(sides.map((side, index) => [side, verdicts[index]]));
+  let leftOut = 0;
+  const served = changes.map((change) => {
+    const before = change.before && isServed.get(change.before) ? change.before : undefined;
+    const after = change.after && isServed.get(change.after) ? change.after : undefined;
+    const isHalf = isTwoSided(change.status) && (before === undefined || after === undefined);
+    const told = after ?? before;
+    if (!told || isHalf) leftOut += 1;
+    if (!told) return undefined;
+    const isFolder = before?.entry.kind === "folder" || after?.entry.kind === "folder";
+    const what = before && after ? changeOf(change.status) : after ? "added" : "deleted";
+    return {
+      path: told.path,
+      change: what,
+      isFolder,
+      isHalf,
+      ...(what === "renamed" && before && { from: before.path }),
+    };
+  });
+  return { served, leftOut };
+}
+
+function isTwoSided(status: string): boolean {
+  return status !== "A" && status !== "D";
+}
+
+function changeOf(status: string): Change {
+  switch (status.charAt(0)) {
+    case "T":
+      return "type changed";
+    case "R":
+      return "renamed";
+    default:
+      return "modified";
+  }
+}

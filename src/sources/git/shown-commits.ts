@@ -1,0 +1,242 @@
+/** Which commits are shown: one that changes hidden paths only, compared with its first parent, is not. */
+import { isUtf8 } from "node:buffer";
+import { createTimeSlices } from "../../lib/time-slices.ts";
+import { ResourceError } from "../../errors.ts";
+import { shallowEnds } from "./commits.ts";
+import type { HistoryRules } from "./history-rules.ts";
+import type { Objects } from "./objects.ts";
+import type { Repository } from "./repository.ts";
+import { differences, type RawEntry } from "./tree-differences.ts";
+import { isPossible, kindOf, lacking, maxTreeBytes, type TreeEntry, type Trees } from "./trees.ts";
+
+export interface ShownCommits {
+  /** A commit that changes nothing is shown; one that cannot be judged, because the repository lacks a part of it, is not. */
+  isShown(commit: string): Promise<boolean>;
+  /** Whether a commit changes something that is served at a path, or below it. */
+  touches(commit: string, path: string): Promise<boolean>;
+  /**
+   * The commit itself or, where it is not shown, the nearest before it that is, along first parents: what is served is the same in
+   * both. Undefined where there is none.
+   */
+  nearest(commit: string): Promise<string | undefined>;
+  /** The nearest of each, every one once. */
+  nearestOf(commits: readonly string[]): Promise<string[]>;
+  /** Keeps what git has said of a commit, so that it need not be asked again. */
+  note(commit: string, links: CommitLinks): void;
+}
+
+/** For a folder of a repository: the commits that do not touch it are part of its history, too. */
+export const allCommits: ShownCommits = {
+  isShown: async () => true,
+  touches: async () => true,
+  nearest: async (commit) => commit,
+  nearestOf: async (commits) => [...commits],
+  note: () => undefined,
+};
+
+export interface CommitLinks {
+  readonly tree: string;
+  /** The first parent. */
+  readonly parent: string | undefined;
+}
+
+export interface ShownCommitsOptions {
+  readonly repository: Repository;
+  readonly rules: HistoryRules;
+  readonly trees: Trees;
+  readonly contents: Objects;
+  /** In bytes. */
+  readonly hashBytes: () => number;
+}
+
+type Place = readonly [path: string, entry: TreeEntry];
+
+/** What was found of a commit. It is judged again each time, because the rules may be others by then. */
+interface Finding {
+  /** Something that the commit changes and that was served. */
+  readonly served?: Place;
+  /** All that was not: as long as that is so, the commit is not shown. Undefined where there is too much of it. */
+  readonly hidden: readonly Place[] | undefined;
+}
+
+const maxKept = 20_000;
+const maxHiddenKept = 16;
+const maxCommitBytes = 16 * 1024 * 1024;
+/** So many hidden commits in a row are passed over. */
+const maxPassed = 10_000;
+const maxKeptBytes = 8 * 1024 * 1024;
+const noTree = Buffer.alloc(0);
+
+export function createShownCommits({
+  repository,
+  rules,
+  trees,
+  contents,
+  hashBytes,
+}: ShownCommitsOptions): ShownCommits {
+  const links = new Map<string, CommitLinks>();
+  const findings = new Map<string, Finding>();
+  const underWay = new Map<string, Promise<boolean>>();
+  /** Trees that were read last, the oldest first: two commits in a row share most of them. */
+  const kept = new Map<string, Buffer>();
+  const fetching = new Map<string, Promise<Buffer>>();
+  let keptBytes = 0;
+
+  function note(commit: string, told: CommitLinks): void {
+    if (links.size >= maxKept) links.clear();
+    links.set(commit, told);
+  }
+
+  /** Undefined where the repository does not hold the commit, as behind the end of a shallow clone. */
+  async function linksOf(commit: string): Promise<CommitLinks | undefined> {
+    const known = links.get(commit);
+    if (known) return known;
+    const found = await contents.find(commit, maxCommitBytes);
+    if (found?.type !== "commit" || !found.bytes) return undefined;
+    const head = found.bytes.toString("latin1", 0, 512);
+    const [, tree = "", parent] = /^tree ([0-9a-f]+)\n(?:parent ([0-9a-f]+)\n)?/.exec(head) ?? [];
+    const told = { tree, parent: shallowEnds(repository)?.has(commit) ? undefined : parent };
+    note(commit, told);
+    return told;
+  }
+
+  async function entryAt(commit: string | undefined, path: string): Promise<TreeEntry | undefined> {
+    if (commit === undefined || !(await linksOf(commit))) return undefined;
+    return trees.find(commit, path.split("/"));
+  }
+
+  async function fetchTree(hash: string): Promise<Buffer> {
+    const found = await contents.find(hash, maxTreeBytes);
+    if (found?.type !== "tree" || !found.bytes) throw lacking();
+    const { bytes } = found;
+    kept.set(hash, bytes);
+    keptBytes += bytes.length;
+    for (const [oldest, { length }] of kept) {
+      if (keptBytes <= maxKeptBytes || oldest === hash) break;
+      kept.delete(oldest);
+      keptBytes -= length;
+    }
+    return bytes;
+  }
+
+  async function readTree(hash: string | undefined): Promise<Buffer> {
+    if (hash === undefined) return noTree;
+    const known = kept.get(hash) ?? fetching.get(hash);
+    if (known) return known;
+    const fetched = fetchTree(hash).finally(() => fetching.delete(hash));
+    fetching.set(hash, fetched);
+    return fetched;
+  }
+
+  /** Something served that differs between two trees. What differs and is not served is noted in `hidden`. */
+  async function findServed(
+    folder: string,
+    before: string | undefined,
+    after: string | undefined,
+    hidden: Place[],
+  ): Promise<Place | undefined> {
+    const isServed = await rules.namesIn(folder);
+    if (!isServed) return undefined;
+    const pause = createTimeSlices();
+    const deeper: (readonly [path: string, before: string | undefined, after: string | undefined])[] = [];
+    const [old, now] = await Promise.all([readTree(before), readTree(after)]);
+    for (const each of differences(old, now, hashBytes())) {
+      const waiting = pause();
+      if (waiting) await waiting;
+      const name = isUtf8(each.name) ? each.name.toString("utf8") : "";
+      // What no one could ask for is neither served nor hidden.
+      if (!isPossible(name)) continue;
+      const path = folder === "" ? name : `${folder}/${name}`;
+      const sides = [each.before, each.after].map(toEntry);
+      const folders = sides.map((side) => (side?.kind === "folder" ? side.hash : undefined));
+      if (folders.some((hash) => hash !== undefined)) {
+        if (isServed(name, "folder")) deeper.push([path, folders[0], folders[1]]);
+        else hidden.push([path, { kind: "folder", hash: "" }]);
+      }
+      for (const side of sides) {
+        if (!side || side.kind === "folder") continue;
+        if (await rules.serves(path, side)) return [path, side];
+        hidden.push([path, side]);
+      }
+    }
+    for (const [path, one, other] of deeper) {
+      const found = await findServed(path, one, other, hidden);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  async function look(commit: string): Promise<Finding> {
+    const own = await linksOf(commit);
+    if (!own) throw lacking();
+    const parent = own.parent === undefined ? undefined : await linksOf(own.parent);
+    if (own.tree === parent?.tree) return { hidden: [] };
+    const hidden: Place[] = [];
+    const served = await findServed("", parent?.tree, own.tree, hidden);
+    if (served) return { served, hidden: undefined };
+    return { hidden: hidden.length > maxHiddenKept ? undefined : hidden };
+  }
+
+  /** Whether what was found still says the same; undefined where it has to be found again. */
+  async function judgeAgain({ served, hidden }: Finding): Promise<boolean | undefined> {
+    if (served) return (await rules.serves(...served)) || undefined;
+    if (!hidden) return undefined;
+    if (hidden.length === 0) return true;
+    return (await rules.servesEach(hidden)).includes(true) ? undefined : false;
+  }
+
+  async function judge(commit: string): Promise<boolean> {
+    const known = findings.get(commit);
+    const verdict = known && (await judgeAgain(known));
+    if (verdict !== undefined) return verdict;
+    try {
+      const found = await look(commit);
+      if (findings.size >= maxKept) findings.clear();
+      findings.set(commit, found);
+      return found.served !== undefined || found.hidden?.length === 0;
+    } catch (cause) {
+      if (cause instanceof ResourceError && cause.kind === "not-found") return false;
+      throw cause;
+    }
+  }
+
+  function isShown(commit: string): Promise<boolean> {
+    let answer = underWay.get(commit);
+    if (!answer) {
+      answer = judge(commit).finally(() => underWay.delete(commit));
+      underWay.set(commit, answer);
+    }
+    return answer;
+  }
+
+  async function nearest(commit: string): Promise<string | undefined> {
+    let at: string | undefined = commit;
+    for (let passed = 0; at !== undefined && passed < maxPassed; passed += 1) {
+      if (await isShown(at)) return at;
+      at = (await linksOf(at))?.parent;
+    }
+    return undefined;
+  }
+
+  return {
+    isShown,
+    nearest,
+    note,
+
+    async touches(commit, path) {
+      const sides = [await entryAt((await linksOf(commit))?.parent, path), await entryAt(commit, path)];
+      for (const side of sides) if (side && side.kind !== "folder" && (await rules.serves(path, side))) return true;
+      const [before, after] = sides.map((side) => (side?.kind === "folder" ? side.hash : undefined));
+      return (await findServed(path, before, after, [])) !== undefined;
+    },
+
+    async nearestOf(commits) {
+      const found = await Promise.all(commits.map(nearest));
+      return [...new Set(found.filter((commit) => commit !== undefined))];
+    },
+  };
+}
+
+function toEntry(entry: RawEntry | undefined): TreeEntry | undefined {
+  return entry && { kind: kindOf(entry.mode), hash: entry.hash };
+}

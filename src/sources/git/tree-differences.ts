@@ -1,0 +1,70 @@
+/** What differs between two trees, found in their bytes: most of a folder is the same in two commits, and is not looked at further. */
+
+export interface RawEntry {
+  readonly mode: string;
+  readonly hash: string;
+}
+
+export interface TreeDifference {
+  readonly name: Buffer;
+  readonly before?: RawEntry;
+  readonly after?: RawEntry;
+}
+
+/** Where an entry stands in its tree: mode, space, name, NUL, hash. */
+interface Span {
+  readonly from: number;
+  readonly nameFrom: number;
+  readonly nameTo: number;
+  readonly to: number;
+}
+
+/** In the order of the trees. A folder and a file of the same name are two differences. A tree that ends in the middle ends there. */
+export function* differences(before: Buffer, after: Buffer, hashBytes: number): Generator<TreeDifference> {
+  let one = spanAt(before, 0, hashBytes);
+  let other = spanAt(after, 0, hashBytes);
+  while (one || other) {
+    if (one && other && before.compare(after, other.from, other.to, one.from, one.to) === 0) {
+      one = spanAt(before, one.to, hashBytes);
+      other = spanAt(after, other.to, hashBytes);
+      continue;
+    }
+    const order = !one ? 1 : !other ? -1 : compareNames(before, one, after, other);
+    const isBefore = one !== undefined && order <= 0;
+    const isAfter = other !== undefined && order >= 0;
+    yield {
+      name: isBefore ? before.subarray(one!.nameFrom, one!.nameTo) : after.subarray(other!.nameFrom, other!.nameTo),
+      ...(isBefore && { before: entryOf(before, one!) }),
+      ...(isAfter && { after: entryOf(after, other!) }),
+    };
+    if (isBefore) one = spanAt(before, one!.to, hashBytes);
+    if (isAfter) other = spanAt(after, other!.to, hashBytes);
+  }
+}
+
+function spanAt(bytes: Buffer, from: number, hashBytes: number): Span | undefined {
+  const nameTo = bytes.indexOf(0, from);
+  const nameFrom = bytes.indexOf(0x20, from) + 1;
+  const to = nameTo + 1 + hashBytes;
+  return nameTo < 0 || nameFrom === 0 || nameFrom > nameTo || to > bytes.length
+    ? undefined
+    : { from, nameFrom, nameTo, to };
+}
+
+function entryOf(bytes: Buffer, { from, nameFrom, nameTo, to }: Span): RawEntry {
+  return { mode: bytes.toString("latin1", from, nameFrom - 1), hash: bytes.toString("hex", nameTo + 1, to) };
+}
+
+/** Git sorts a folder as if its name ended with a slash. */
+function compareNames(before: Buffer, one: Span, after: Buffer, other: Span): number {
+  const length = Math.min(one.nameTo - one.nameFrom, other.nameTo - other.nameFrom);
+  const order = before.compare(after, other.nameFrom, other.nameFrom + length, one.nameFrom, one.nameFrom + length);
+  if (order !== 0) return order;
+  return byteAt(before, one, length) - byteAt(after, other, length);
+}
+
+function byteAt(bytes: Buffer, { from, nameFrom, nameTo }: Span, at: number): number {
+  if (nameFrom + at < nameTo) return bytes[nameFrom + at] as number;
+  // The mode of a folder is 40000, that of all else has six digits.
+  return nameFrom - 1 - from === 5 || bytes.toString("latin1", from, from + 2) === "04" ? 0x2f : 0;
+}
