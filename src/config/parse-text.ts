@@ -2,6 +2,7 @@
 import type { Document, Node as YamlNode, YAMLError } from "yaml";
 import { type JsonNode, JsonTextError, memberOf, parseJsonText, placeOf, valueOf } from "../lib/json-text.ts";
 import type { KeyPath, Place, Problem } from "./problem.ts";
+import { isPlainObject } from "./references.ts";
 
 export interface ParsedText {
   readonly value: unknown;
@@ -77,6 +78,22 @@ const yamlSentences: Readonly<Record<string, string>> = {
   TAG_RESOLVE_FAILED: "this tag is not known; remove it",
 };
 
+/** The key of a value that JSON does not know (dates, sets, bytes, infinity): what is trusted is compared as JSON. */
+function strangeValue(value: unknown, path: KeyPath): KeyPath | undefined {
+  if (Array.isArray(value)) return first(value.entries(), path);
+  if (isPlainObject(value)) return first(Object.entries(value), path);
+  const isKnown = value === null || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value);
+  return isKnown ? undefined : path;
+}
+
+function first(entries: Iterable<readonly [string | number, unknown]>, path: KeyPath): KeyPath | undefined {
+  for (const [key, value] of entries) {
+    const strange = strangeValue(value, [...path, key]);
+    if (strange) return strange;
+  }
+  return undefined;
+}
+
 async function parseYaml(text: string): Promise<ParseAnswer> {
   const yaml = await import("yaml");
   const lines = new yaml.LineCounter();
@@ -99,6 +116,14 @@ async function parseYaml(text: string): Promise<ParseAnswer> {
   } catch {
     return { problems: [{ path: [], message: "its aliases unfold into too much; write it out", place: placeAt(0) }] };
   }
+
+  const strange = strangeValue(value, []);
+  if (strange)
+    return {
+      problems: [
+        { path: strange, message: "is no text, number, true or false, list or group of keys; write it in quotes" },
+      ],
+    };
 
   return {
     value,
