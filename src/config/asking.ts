@@ -175,11 +175,13 @@ function writtenFacts(part: string, raw: Readonly<Record<string, unknown>>): Fac
   const value = valueOf(part, raw);
   const options = isPlainObject(value) ? Object.entries(value) : [[part, value] as const];
   const facts = Object.fromEntries(options.map(([name, each]) => [name, digest(each)]));
-  const isTelling = !part.startsWith("mounts.") && telling.some((name) => Object.hasOwn(facts, name));
+  const isMount = part.startsWith("mounts.");
+  const isTelling = !isMount && telling.some((name) => Object.hasOwn(facts, name));
+  const isMasked = isMount && !Object.hasOwn(facts, "redact");
   return {
     ...facts,
     ...(isTelling && { mounts: digest(raw["mounts"]) }),
-    ...((isTelling || part.startsWith("mounts.")) && { "redact for all mounts": digest(raw["redact"]) }),
+    ...((isTelling || isMasked) && { "redact for all mounts": digest(raw["redact"]) }),
   };
 }
 

@@ -7,14 +7,14 @@ import { isPlainObject, type Resolved } from "./references.ts";
 export function isConsequence({ path, isOfSeveral }: Problem, { problems, unresolved }: Resolved): boolean {
   const here = spellPath(path);
   if (problems.some((each) => spellPath(each.path) === here)) return true;
-  const empty = unresolved.filter((each) => partOf(each) !== undefined);
-  return empty.some((each) => spellPath(each) === here || (isOfSeveral && partOf(each) === partOf(path)));
+  return emptied(unresolved).some((each) => spellPath(each) === here || (isOfSeveral && partOf(each) === partOf(path)));
 }
 
 /** Without the settings that hold a reference which may not be resolved. What was to be masked, perhaps, is masked. */
 export function withoutUnresolved({ value, unresolved }: Resolved): unknown {
   if (!isPlainObject(value)) return value;
-  const isUnresolved = (...path: KeyPath) => unresolved.some((each) => path.every((key, index) => each[index] === key));
+  const isUnresolved = (...path: KeyPath) =>
+    emptied(unresolved).some((each) => path.every((key, index) => each[index] === key));
   return Object.fromEntries(
     Object.entries(value).map(([section, settings]) => {
       if (section === "redact" && isUnresolved(section)) return [section, true];
@@ -25,4 +25,9 @@ export function withoutUnresolved({ value, unresolved }: Resolved): unknown {
       ];
     }),
   );
+}
+
+/** What never acts is left as it is written. */
+function emptied(unresolved: readonly KeyPath[]): readonly KeyPath[] {
+  return unresolved.filter((path) => partOf(path) !== undefined);
 }
