@@ -37,7 +37,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   protocol: ["core", "lib", "context"],
   transport: ["core", "lib", "protocol"],
   client: ["core", "lib"],
-  config: ["core", "lib", "sources", "layers", "access", "search"],
+  config: ["core", "lib", "backends", "sources", "layers", "access", "search"],
   server: ["core", "lib", ...server],
   cli: ["core", "lib", "server", "client", "config", "context"],
   picker: ["core", "lib", "client"],

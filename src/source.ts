@@ -235,6 +235,11 @@ export interface Tools {
   readonly redact?: (text: string) => string;
   /** Says something to the person who runs the house. Never a secret, never a caller's content. */
   log(level: "info" | "warn" | "error", message: string, facts?: Readonly<Record<string, unknown>>): void;
+  /**
+   * Throws where a program or file that the mount names is another than when the config was loaded. To be asked before one of them is
+   * started or opened by its path. Absent where the person named the config.
+   */
+  readonly checkTrust?: () => void;
   /** The house that the source stands in, for after it was opened: what is served here, as a caller may see it. Absent where it stands alone. */
   readonly house?: Pick<Resources, "read" | "stat" | "watch">;
 }

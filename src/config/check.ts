@@ -144,7 +144,8 @@ function toProblems(issue: Issue, root: unknown, at: KeyPath, options: CheckOpti
     (each, key) => (each as Record<string, unknown> | undefined)?.[key as string],
     root,
   );
-  return [{ path, message: sentence(issue, value, options.isReferred(path)) }];
+  const message = sentence(issue, value, options.isReferred(path));
+  return [{ path, message, ...(issue.code === "custom" && { isOfSeveral: true }) }];
 }
 
 function sentence(issue: Issue, value: unknown, isReferred: boolean): string {

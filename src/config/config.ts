@@ -3,7 +3,7 @@ import type { SourceDefinition } from "../source.ts";
 import type { ConfigError, KeyPath } from "./problem.ts";
 import type { Limits, MountSettings, SearchSettings, ServerSettings } from "./schema.ts";
 import type { SetConfig } from "./sets.ts";
-import type { Permission } from "./trust.ts";
+import type { Facts, Permission } from "./trust.ts";
 
 export interface MountConfig extends Omit<MountSettings, "source" | "limits"> {
   readonly name: string;
@@ -14,6 +14,10 @@ export interface MountConfig extends Omit<MountSettings, "source" | "limits"> {
   readonly limits: Limits;
   /** Whether any of its values came from the environment or from a file. */
   readonly isReferred?: boolean;
+  /** Where its paths lead and which files it names as its program, as they were when it was loaded; absent where the config was named. */
+  readonly bound?: Facts;
+  /** Throws where one of these is another now. Present where the source might open or start it later. */
+  readonly checkTrust?: () => void;
 }
 
 export interface Config {

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { defineConfig } from "./define-config.ts";
-import { type ConfigWorld, loadConfig, permissionsAsked } from "./load-config.ts";
+import { grantPermissions, permissionsAsked } from "./grant-permissions.ts";
+import { type ConfigWorld, loadConfig } from "./load-config.ts";
 import { ConfigError } from "./problem.ts";
-import { createTrustStore } from "./trust.ts";
 
 let folder: string;
 let world: ConfigWorld;
@@ -70,12 +70,12 @@ describe("a source of one's own", () => {
     };
     const before = await load();
     expect(before.mounts.map(({ name }) => name)).toEqual(["here"]);
-    expect(before.withheld.map(({ sentence }) => sentence)).toEqual([
+    expect(before.withheld.flatMap(({ reasons }) => reasons)).toEqual([
       'runs "weather.ts" as a program, as it is now, for mounts.sky.source',
     ]);
     expect(existsSync(join(folder, "ran"))).toBe(false);
 
-    createTrustStore(world.stateFolder).grant(file, await permissionsAsked(file, world));
+    await grantPermissions(file, await permissionsAsked(file, world), world);
     expect((await load()).mounts.map(({ name }) => name)).toEqual(["sky", "here"]);
 
     writeFileSync(program, `${weather()} export default definition; // another`);

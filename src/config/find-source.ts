@@ -1,5 +1,5 @@
 /** The source that a mount names: one of this package by name, or one of the person's own by its file or as it is. */
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { quote } from "../errors.ts";
 import { nearest } from "../lib/nearest.ts";
@@ -20,6 +20,9 @@ export interface SourceFinding {
   mayRun(file: string, bytes: Uint8Array, path: KeyPath): boolean;
   refuse(...problems: readonly Problem[]): void;
 }
+
+/** More is no source that someone wrote. */
+const maxBytes = 16 * 1024 * 1024;
 
 /** As it is written in a config: `./weather.ts`, never a bare name. */
 const ownFile = /^\.{0,2}\/.*\.(?:[cm]?js|[cm]?ts)$/;
@@ -44,12 +47,8 @@ export async function findSource(
 async function findOwn(source: string, at: KeyPath, finding: SourceFinding): Promise<SourceDefinition | undefined> {
   const refuse = (message: string): undefined => void finding.refuse({ path: at, message });
   const file = resolve(finding.folder, source);
-  let bytes: Uint8Array;
-  try {
-    bytes = readFileSync(file);
-  } catch {
-    return refuse(`there is no ${quote(source)} that can be read; check the path`);
-  }
+  const bytes = readProgram(file);
+  if (!bytes) return refuse(`there is no ${quote(source)} that can be read; check the path`);
   if (!finding.mayRun(file, bytes, at)) return undefined;
   try {
     const definition = await runProgram(file, bytes);
@@ -58,6 +57,16 @@ async function findOwn(source: string, at: KeyPath, finding: SourceFinding): Pro
   } catch (cause) {
     if (cause instanceof ProgramError) return refuse(`${quote(source)} ${cause.message}`);
     throw cause;
+  }
+}
+
+/** A device that a link leads to would never end. */
+function readProgram(file: string): Uint8Array | undefined {
+  try {
+    const stats = statSync(file);
+    return stats.isFile() && stats.size <= maxBytes ? readFileSync(file) : undefined;
+  } catch {
+    return undefined;
   }
 }
 

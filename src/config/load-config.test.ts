@@ -17,10 +17,11 @@ import { createMemory } from "../sources/memory.ts";
 import { sources } from "../sources/index.ts";
 import type { Registry } from "./find-source.ts";
 import type { Config } from "./config.ts";
-import { type ConfigWorld, loadConfig, permissionsAsked, plainName, trustCommand } from "./load-config.ts";
+import { grantPermissions, permissionsAsked } from "./grant-permissions.ts";
+import { type ConfigWorld, loadConfig, plainName, trustCommand } from "./load-config.ts";
 import { ConfigError } from "./problem.ts";
 import { mountSchema } from "./schema.ts";
-import { createTrustStore } from "./trust.ts";
+import { asksFor, createTrustStore } from "./trust.ts";
 
 let root: string;
 let folder: string;
@@ -56,8 +57,12 @@ async function load(
   { name = "pressmark.config.yaml", named = true, ...more }: LoadTestOptions = {},
 ): Promise<Config> {
   const loaded = await loadConfig({ file: write(text, name), named }, { ...world, ...more });
-  if ("untrusted" in loaded) throw new Error(`untrusted: ${loaded.untrusted.sentence}`);
+  if ("untrusted" in loaded) throw new Error(`untrusted: ${asksFor(loaded.untrusted)}`);
   return loaded.config;
+}
+
+async function trust(file: string, around = world): Promise<void> {
+  await grantPermissions(file, await permissionsAsked(file, around), around);
 }
 
 async function problems(text: string, name?: string): Promise<readonly string[]> {
@@ -338,7 +343,7 @@ server: { host: 0.0.0.0, port: 1234, allowedHosts: [example.org] }
     const config = await load(outside, found);
     expect(config.mounts.map(({ name }) => name)).toEqual(["docs"]);
     expect(config.server).toEqual({ port: 1234 });
-    expect(config.withheld.map(({ sentence }) => sentence)).toEqual([
+    expect(config.withheld.flatMap(({ reasons }) => reasons)).toEqual([
       `reaches ${JSON.stringify(join(root, "outside"))}, outside its own folder, for mounts.out.root`,
       'listens on "0.0.0.0", where other machines may reach it',
       'answers to the name "example.org"',
@@ -348,7 +353,7 @@ server: { host: 0.0.0.0, port: 1234, allowedHosts: [example.org] }
   it("may do all of it when it was named, or when that was trusted", async () => {
     expect((await load(outside)).mounts).toHaveLength(2);
     const file = write(outside);
-    createTrustStore(world.stateFolder).grant(file, await permissionsAsked(file, world));
+    await trust(file, world);
     const config = await load(outside, found);
     expect(config.mounts.map(({ name }) => name)).toEqual(["docs", "out"]);
     expect(config.withheld).toEqual([]);
@@ -356,25 +361,28 @@ server: { host: 0.0.0.0, port: 1234, allowedHosts: [example.org] }
 
   it("keeps what it was trusted with when it changes, and gets nothing new by it", async () => {
     const file = write(outside);
-    createTrustStore(world.stateFolder).grant(file, await permissionsAsked(file, world));
+    await trust(file, world);
     const config = await load(
       `${outside}limits: { maxAtOnce: 1 }`.replace("docs: {", "more: { source: file, root: / }\n  docs: {"),
       found,
     );
     expect(config.mounts.map(({ name }) => name)).toEqual(["docs", "out"]);
-    expect(config.withheld.map(({ sentence }) => sentence)).toEqual([
+    expect(config.withheld.flatMap(({ reasons }) => reasons)).toEqual([
       'reaches "/", outside its own folder, for mounts.more.root',
+      // Others would be shown more than when they were let in.
+      'listens on "0.0.0.0", where other machines may reach it',
+      'answers to the name "example.org"',
     ]);
   });
 
   it("is not trusted because another folder's is", async () => {
     const file = write(outside);
-    createTrustStore(world.stateFolder).grant(file, await permissionsAsked(file, world));
+    await trust(file, world);
     mkdirSync(join(root, "copy/docs"), { recursive: true });
     const copy = join(root, "copy", "pressmark.config.yaml");
     writeFileSync(copy, outside);
     const loaded = await loadConfig({ file: copy, named: false }, world);
-    expect("config" in loaded && loaded.config.withheld).toHaveLength(3);
+    expect("config" in loaded && loaded.config.withheld).toHaveLength(2);
   });
 
   it.runIf(process.getuid?.() === 0)(
@@ -383,9 +391,9 @@ server: { host: 0.0.0.0, port: 1234, allowedHosts: [example.org] }
       const file = write("mounts: { docs: { source: file, root: docs } }");
       chownSync(file, 12_345, 12_345);
       expect(await loadConfig({ file, named: false }, world)).toMatchObject({
-        untrusted: { sentence: "belongs to another user of this machine" },
+        untrusted: { reasons: ["belongs to another user of this machine"] },
       });
-      createTrustStore(world.stateFolder).grant(file, await permissionsAsked(file, world));
+      await trust(file, world);
       expect(await loadConfig({ file, named: false }, world)).toHaveProperty("config");
     },
   );
@@ -400,15 +408,28 @@ server: { host: 0.0.0.0, port: 1234, allowedHosts: [example.org] }
     writeFileSync(join(root, "outside/token"), "stolen-secret");
     writeFileSync(join(folder, "token"), "own-token");
     symlinkSync(join(root, "outside/token"), join(folder, "linked"));
-    expect((await load(referring("token"), found)).mounts.map(({ name }) => name)).toEqual(["d", "m"]);
-    for (const path of ["../outside/token", join(root, "outside/token"), "linked"]) {
+    for (const path of ["../outside/token", join(root, "outside/token")]) {
       const config = await load(referring(path), found);
       expect(config.mounts.map(({ name }) => name)).toEqual(["d"]);
       expect(JSON.stringify(config.mounts)).not.toContain("stolen");
-      expect(config.withheld[0]!.sentence).toMatch(
-        /^reads ".*token", outside its own folder, for mounts\.m\.resources\.a$/,
+      expect(asksFor(config.withheld[0]!)).toMatch(
+        /^reads the file ".*", outside its own folder, for mounts\.m\.resources\.a$/,
       );
     }
+    for (const [path, said] of [
+      ["token", 'reads the file "token" for'],
+      ["linked", 'reads the file "linked" for'],
+    ] as const) {
+      const config = await load(referring(path), found);
+      expect(config.mounts.map(({ name }) => name)).toEqual(["d"]);
+      expect(config.redact("stolen-secret own-token")).toBe("stolen-secret own-token");
+      expect(asksFor(config.withheld[0]!)).toContain(said);
+    }
+    // Whoever is asked is told where the link leads.
+    const [asked] = await permissionsAsked(write(referring("linked")), world);
+    expect(asked!.reasons).toEqual([
+      `reads the file "linked", which leads to ${JSON.stringify(join(root, "outside/token"))}, outside its own folder, for mounts.m.resources.a`,
+    ]);
     expect((await load(referring("linked"))).redact("stolen-secret")).toBe("••••");
   });
 
@@ -426,7 +447,7 @@ server: { host: 0.0.0.0, port: 1234, allowedHosts: [example.org] }
       found,
     );
     expect(config.mounts.map(({ name }) => name)).toEqual(["skills", "e"]);
-    expect(config.withheld.map(({ sentence }) => sentence)).toEqual([
+    expect(config.withheld.flatMap(({ reasons }) => reasons)).toEqual([
       'serves the hidden folder ".git", for mounts.a',
       "serves hidden names, for mounts.b",
       "serves what git ignores, for mounts.c",
@@ -447,13 +468,13 @@ server: { host: 0.0.0.0, port: 1234, allowedHosts: [example.org] }
       found,
     );
     expect(config.mounts.map(({ name }) => name)).toEqual(["a"]);
-    const said = config.withheld.map(({ sentence }) => sentence);
+    const said = config.withheld.flatMap(({ reasons }) => reasons);
     expect(said.slice(0, 2)).toEqual([
       'serves rows of "data.db", for mounts.b',
-      'serves the hidden folder ".state/app.db", for mounts.c',
+      'serves the hidden file ".state/app.db", for mounts.c',
     ]);
-    expect(said[3]).toContain("postgres://me:••••@db.example/shop");
-    expect(JSON.stringify([said, config.shown])).not.toMatch(/:planted|plain-secret/);
+    expect(config.withheld[3]!.shown).toEqual(['url: "postgres://me:••••@db.example/shop"', 'source: "postgres"']);
+    expect(JSON.stringify([config.withheld, config.shown])).not.toMatch(/:planted|plain-secret/);
     expect(JSON.stringify((await load("mounts: { f: { source: s3, accessKeyId: me, secretAccessKey: plain-secret } }")).shown)).toMatch(/"secretAccessKey":"••••"/); // prettier-ignore
   });
 
@@ -473,11 +494,13 @@ server: { host: 0.0.0.0, port: 1234, allowedHosts: [example.org] }
     const text = 'mounts: { d: { source: file, root: docs }, p: { source: program, command: "rm ${env:SECRET}" } }';
     const config = await load(text, { ...found, registry });
     expect(config.mounts.map(({ name }) => name)).toEqual(["d"]);
-    expect(config.withheld.map(({ sentence }) => sentence)).toEqual([
-      'uses the source "program" for mounts.p: {"source":"program","command":"rm ${env:SECRET}"}',
+    expect(config.withheld.flatMap(({ reasons }) => reasons)).toEqual([
+      'reads the environment variable "SECRET" for mounts.p.command',
+      'uses the source "program", which starts "rm ${env:SECRET}", for mounts.p',
     ]);
+    expect(config.withheld[0]!.shown).toEqual(['command: "rm ${env:SECRET}"', 'source: "program"']);
     const file = write(text);
-    createTrustStore(world.stateFolder).grant(file, await permissionsAsked(file, { ...world, registry }));
+    await trust(file, { ...world, registry });
     expect((await load(text, { ...found, registry })).mounts).toHaveLength(2);
     expect((await load(text.replace("rm", "rm -r"), { ...found, registry })).mounts).toHaveLength(1);
     expect(opened).toEqual([]);
@@ -495,7 +518,7 @@ describe("a config in TypeScript", () => {
   it("is not run when it was merely found, nor to find out what it asks for", async () => {
     const file = write(marking("found"), name);
     expect(await loadConfig({ file, named: false }, world)).toMatchObject({
-      untrusted: { sentence: "runs pressmark.config.ts as a program, as it is now" },
+      untrusted: { reasons: ["runs pressmark.config.ts as a program, as it is now"] },
     });
     expect(await permissionsAsked(file, world)).toHaveLength(1);
     expect(ran()).toBe(false);
@@ -503,7 +526,7 @@ describe("a config in TypeScript", () => {
 
   it("is run once it is trusted, until it changes", async () => {
     const file = write(marking("one"), name);
-    createTrustStore(world.stateFolder).grant(file, await permissionsAsked(file, world));
+    await trust(file, world);
     expect((await load(marking("one"), { name, named: false })).mounts).toHaveLength(1);
     rmSync(join(root, "ran"));
     await expect(load(marking("two"), { name, named: false })).rejects.toThrow("untrusted: runs");
@@ -533,24 +556,24 @@ describe("trust", () => {
   it("is kept for its owner alone, and can be taken back", async () => {
     const file = write("server: { host: 0.0.0.0 }");
     const store = createTrustStore(world.stateFolder);
-    store.grant(file, await permissionsAsked(file, world));
+    await trust(file);
     const kept = join(world.stateFolder, "trusted");
     expect(statSync(kept).mode & 0o777).toBe(0o700);
     const [only] = readdirSync(kept);
     expect(statSync(join(kept, only!)).mode & 0o777).toBe(0o600);
-    expect(store.granted(file).size).toBe(1);
+    expect(store.read(file).parts.size).toBe(1);
     expect(store.forget(file)).toBe(true);
     expect(store.forget(file)).toBe(false);
-    expect(store.granted(file).size).toBe(0);
+    expect(store.read(file).parts.size).toBe(0);
   });
 
   it("that cannot be read is none", () => {
     const file = write("");
     const store = createTrustStore(world.stateFolder);
-    store.grant(file, [{ key: "k", sentence: "", owner: "config" }]);
+    store.grant(file, [{ part: "config", written: {}, found: {} }]);
     const [only] = readdirSync(join(world.stateFolder, "trusted"));
     writeFileSync(join(world.stateFolder, "trusted", only!), "{");
-    expect(store.granted(file).size).toBe(0);
+    expect(store.read(file).parts.size).toBe(0);
   });
 
   it("is asked for with what to type", () => {

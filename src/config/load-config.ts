@@ -1,30 +1,22 @@
 /** From a config's file to what it asks for: read, understood, checked, and held to what it was trusted with. */
-import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, extname, relative, resolve } from "node:path";
-import { ResourceError } from "../errors.ts";
 import { sources } from "../sources/index.ts";
+import { askForMounts, mayRun, type Places, referredFact } from "./ask-for-mounts.ts";
+import { createAsking, partOf, type Standing } from "./asking.ts";
 import { check, type CheckOptions } from "./check.ts";
 import { checkMounts, take } from "./check-mounts.ts";
-import type { Config } from "./config.ts";
+import type { Config, MountConfig } from "./config.ts";
 import type { Registry } from "./find-source.ts";
-import { type ParsedText, parseText } from "./parse-text.ts";
-import {
-  concerns,
-  filePermissions,
-  mountPermissions,
-  pathPermission,
-  programPermission,
-  readPermission,
-  searchPermissions,
-  serverPermissions,
-} from "./permissions.ts";
+import { pathReason, referenceReason, searchReasons, serverReasons } from "./permissions.ts";
 import { ConfigError, inOrder, type Problem, problemLine, spellPath } from "./problem.ts";
-import { isPlainObject, redactor, resolveReferences } from "./references.ts";
-import { ProgramError, runProgram } from "./run-program.ts";
+import { parseConfig, readConfig, runConfig } from "./read-config.ts";
+import { isPlainObject, redactor, resolveReferences, valueAt } from "./references.ts";
 import { configSchema, type SearchSettings, type ServerSettings } from "./schema.ts";
 import { checkSets } from "./sets.ts";
 import { shownConfig } from "./shown.ts";
-import { createTrustStore, holds, type Permission } from "./trust.ts";
+import { createTrustStore, type Grant, holds, noGrant, type Permission } from "./trust.ts";
+import { isConsequence, withoutUnresolved } from "./unresolved.ts";
+import { wholePermission } from "./whole-permission.ts";
 
 export interface ConfigOrigin {
   readonly file: string;
@@ -44,106 +36,125 @@ export interface ConfigWorld {
 /** Either the config, or what it would have to be trusted with before it is believed at all. */
 export type LoadedConfig = { readonly config: Config } | { readonly untrusted: Permission };
 
-const maxBytes = 1024 * 1024;
+interface LoadOptions {
+  readonly grant: Grant;
+  /** Whether a person is about to be asked: then everything is looked at that a grant would be bound to. */
+  readonly isAsking: boolean;
+}
 
 /** Throws a ConfigError with everything that is wrong. */
-export async function loadConfig({ file, named }: ConfigOrigin, world: ConfigWorld): Promise<LoadedConfig> {
+export async function loadConfig(origin: ConfigOrigin, world: ConfigWorld): Promise<LoadedConfig> {
+  const grant = origin.named ? noGrant : createTrustStore(world.stateFolder).read(origin.file);
+  return loadWith(origin, world, { grant, isAsking: false });
+}
+
+/** The same under a grant that is given. */
+export async function loadWith(
+  { file, named }: ConfigOrigin,
+  world: ConfigWorld,
+  { grant, isAsking }: LoadOptions,
+): Promise<LoadedConfig> {
   const folder = dirname(resolve(file));
   const label = labelOf(file, world.from);
   const bytes = readConfig(file, label);
-  const granted = createTrustStore(world.stateFolder).granted(file);
   const isProgram = extname(file) === ".ts";
-  // A program that is trusted could do all of it by itself.
-  const mayDo = ({ key }: Permission) => named || isProgram || granted.has(key);
-
-  const permissions = filePermissions(file, bytes);
-  const stranger = permissions.find(({ key }) => !named && !granted.has(key));
-  if (stranger) return { untrusted: stranger };
+  const standing: Standing = named ? "named" : isProgram ? "program" : "found";
+  const whole = named ? undefined : wholePermission(file, bytes, grant);
+  if (whole?.isGranted === false) return { untrusted: whole };
   const text = isProgram ? await runConfig(file, bytes, label) : await parseConfig(file, bytes, label);
+  const raw = text.value ?? {};
+  const asking = createAsking({ standing, raw, grant });
 
-  const resolved = resolveReferences(text.value ?? {}, {
+  const resolved = resolveReferences(raw, {
     env: world.env,
     folder,
-    mayRead(path, key) {
-      if (holds(folder, path)) return true;
-      const permission = readPermission(path, key);
-      permissions.push(permission);
-      return mayDo(permission);
-    },
+    mayResolve: asking.mayResolve,
+    sawFile: (path, key, content) => named || asking.bind(partOf(key), referredFact(path, folder, content)) || isAsking,
   });
+  for (const reference of resolved.references)
+    asking.becauseWritten(reference.path, referenceReason(reference, folder, isAsking));
   const redact = redactor(resolved.secrets);
   const problems: Problem[] = [...resolved.problems];
-  /** What has no value yet is no second problem. */
-  const unresolved = new Set([...resolved.problems.map(({ path }) => spellPath(path)), ...resolved.withheld]);
   const refuse = (...found: readonly Problem[]) =>
-    void problems.push(...found.filter(({ path }) => !unresolved.has(spellPath(path))));
+    void problems.push(...found.filter((problem) => !isConsequence(problem, resolved)));
 
   const { z: zod } = await import("zod");
+  const places: Places = new Map();
   const checking: CheckOptions = {
     zod,
     folder,
     isReferred: (path) => resolved.secretPaths.has(spellPath(path)),
     sawPath(path, key) {
-      if (!holds(folder, path)) permissions.push(pathPermission(path, key));
+      if (!holds(folder, path)) asking.because(key, pathReason(path, key));
+      const part = partOf(key);
+      places.set(part, [...(places.get(part) ?? []), [`where ${spellPath(key.slice(2))} leads`, path]]);
     },
   };
-  const outline = take(check(configSchema(zod), resolved.value, [], checking), refuse)?.value;
+  const schema = configSchema(zod);
+  const outline =
+    take(check(schema, resolved.value, [], checking), refuse) ??
+    // Settings that may not be resolved are left out, and do not take the others along.
+    take(check(schema, withoutUnresolved(resolved), [], checking), () => undefined);
+  const { limits, redact: isRedacted, server = {}, search = {}, sets: chosen = {} } = outline?.value ?? {};
   const mounts = await checkMounts(mountsOf(resolved.value, folder, refuse), {
     ...checking,
     registry: world.registry ?? sources,
-    limits: outline?.limits,
-    redact: outline?.redact,
+    limits,
+    redact: isRedacted,
     mayRun(program, content, key) {
       checking.sawPath?.(program, key);
-      const permission = programPermission(program, content, key);
-      permissions.push(permission);
-      return mayDo(permission);
+      return named || mayRun({ file: program, content, key }, { asking, folder, isAsking });
     },
     refuse,
   });
-  const server = outline?.server ?? {};
-  const search = outline?.search ?? {};
-  const sets = checkSets(outline?.sets ?? {}, { isReferred: checking.isReferred, refuse });
-  for (const mount of mounts) permissions.push(...mountPermissions(mount, folder, text.value));
-  permissions.push(...serverPermissions(server), ...searchPermissions(search));
+  const sets = checkSets(chosen, { isReferred: checking.isReferred, refuse });
+  const bindings = await askForMounts(mounts, { asking, places, raw, resolved, folder, isNamed: named, isAsking });
+  for (const [section, reasons] of [
+    ["server", serverReasons(server)],
+    ["search", searchReasons(search)],
+  ] as const)
+    for (const [setting, each] of Object.entries(reasons)) asking.because([section, setting], ...each);
 
   const placeOf = (problem: Problem) => problem.place ?? text.place(problem.path, problem.atKey ? "key" : "value");
   const lineOf = (problem: Problem) => redact(problemLine(label, problem, placeOf(problem)));
   if (problems.length > 0) throw new ConfigError(label, inOrder(problems, placeOf).map(lineOf));
 
   // A path may hold what a reference stood for.
-  const asked = permissions.map((permission) => ({ ...permission, sentence: redact(permission.sentence) }));
-  const withheld = asked.filter((permission) => !mayDo(permission));
-  const whole = withheld.find(({ owner }) => owner === "config");
-  if (whole) return { untrusted: whole };
-  const isAllowed = (what: Parameters<typeof concerns>[1]) =>
-    !withheld.some((permission) => concerns(permission, what));
+  const permissions = [...(whole ? [whole] : []), ...asking.permissions()].map((each) => ({
+    ...each,
+    reasons: each.reasons.map(redact),
+  }));
+  const withheld = permissions.filter((each) => !each.isGranted);
+  const isLeftOut = (part: string, setting?: string) =>
+    withheld.some((each) => each.part === part && (setting === undefined || each.settings.includes(setting)));
+  const allowed = (section: string, settings: object) =>
+    Object.fromEntries(Object.entries(settings).filter(([setting]) => !isLeftOut(section, setting)));
   return {
     config: {
       file: resolve(file),
       folder,
-      mounts: mounts.filter(({ name }) => isAllowed({ mount: name })),
-      server: Object.fromEntries(
-        Object.entries(server).filter(([setting]) => isAllowed({ setting })),
-      ) as ServerSettings,
-      search: Object.fromEntries(
-        Object.entries(search).filter(([setting]) => isAllowed({ setting })),
-      ) as SearchSettings,
+      mounts: mounts.flatMap((mount) => {
+        const { bound, checkTrust } = bindings.get(mount.name) ?? {};
+        return isLeftOut(`mounts.${mount.name}`)
+          ? []
+          : [{ ...mount, ...(bound && { bound }), ...(checkTrust && { checkTrust }) }];
+      }),
+      server: allowed("server", server) as ServerSettings,
+      search: allowed("search", search) as SearchSettings,
       sets,
-      permissions: asked,
+      permissions,
       withheld,
       redact,
-      shown: shownConfig(mounts, { server, search, sets }, resolved.secretPaths),
+      shown: shownConfig(mounts, { server, search, sets }, resolved.secretPaths, mountsBeside(mounts, raw)),
       refusal: (path, message) => new ConfigError(label, [lineOf({ path, message })]),
     },
   };
 }
 
-/** Everything that a config would have to be trusted with, as it is now. A program is not run to find out. */
-export async function permissionsAsked(file: string, world: ConfigWorld): Promise<readonly Permission[]> {
-  if (extname(file) === ".ts") return filePermissions(file, readConfig(file, labelOf(file, world.from)));
-  const loaded = await loadConfig({ file, named: true }, world);
-  return "config" in loaded ? loaded.config.permissions : [loaded.untrusted];
+/** The mounts of which no more is known than how they are written. */
+function mountsBeside(mounts: readonly MountConfig[], raw: unknown): Readonly<Record<string, unknown>> {
+  const all = Object.entries(valueAt(raw, ["mounts"]));
+  return Object.fromEntries(all.filter(([name]) => !mounts.some((mount) => mount.name === name)));
 }
 
 /** A file as the person would name it from where they stand. */
@@ -178,35 +189,4 @@ function mountsOf(
   if (Object.keys(said).length === 0)
     refuse({ path: ["mounts"], message: "names nothing to serve; add a mount, or remove it to serve this folder" });
   return said;
-}
-
-function readConfig(file: string, label: string): Uint8Array {
-  const refusal = (why: string) => new ConfigError(label, [`${label}: ${why}`]);
-  try {
-    const stats = statSync(file);
-    if (!stats.isFile()) throw refusal("is no file; name the config itself");
-    if (stats.size > maxBytes) throw refusal(`has more than ${maxBytes} bytes, which no config needs`);
-    return readFileSync(file);
-  } catch (cause) {
-    if (cause instanceof ResourceError) throw cause;
-    const isAbsent = (cause as NodeJS.ErrnoException).code === "ENOENT";
-    throw refusal(isAbsent ? "there is no such file; check the spelling" : "cannot be read; check its permissions");
-  }
-}
-
-async function parseConfig(file: string, bytes: Uint8Array, label: string): Promise<ParsedText> {
-  const answer = await parseText(new TextDecoder().decode(bytes), extname(file) === ".json" ? "json" : "yaml");
-  if ("value" in answer) return answer;
-  throw new ConfigError(
-    label,
-    answer.problems.map((problem) => problemLine(label, problem, problem.place)),
-  );
-}
-
-async function runConfig(file: string, bytes: Uint8Array, label: string): Promise<ParsedText> {
-  const value = await runProgram(file, bytes).catch((cause: unknown) => {
-    throw cause instanceof ProgramError ? new ConfigError(label, [`${label}: ${cause.message}`]) : cause;
-  });
-  if (!isPlainObject(value)) throw new ConfigError(label, [`${label}: must export the config as its default`]);
-  return { value, place: () => undefined };
 }

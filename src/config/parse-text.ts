@@ -4,6 +4,7 @@ import { type JsonNode, JsonTextError, memberOf, parseJsonText, valueOf } from "
 import { createPlaceFinder } from "../lib/place-finder.ts";
 import { callInThread, ThreadOverrun } from "../lib/threads.ts";
 import type { KeyPath, Place, Problem } from "./problem.ts";
+import { isPlainObject } from "./references.ts";
 
 export interface ParsedText {
   readonly value: unknown;
@@ -96,6 +97,21 @@ type YamlAnswer =
 const maxProblems = 100;
 /** To parse so much takes some hundredths of a second at most; more is parsed in a thread. */
 const maxHere = 2 * 1024;
+/** The key of a value that JSON does not know (dates, sets, bytes, infinity): what is trusted is compared as JSON. */
+function unknownValue(value: unknown, path: KeyPath): KeyPath | undefined {
+  if (Array.isArray(value)) return first(value.entries(), path);
+  if (isPlainObject(value)) return first(Object.entries(value), path);
+  const isKnown = value === null || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value);
+  return isKnown ? undefined : path;
+}
+
+function first(entries: Iterable<readonly [string | number, unknown]>, path: KeyPath): KeyPath | undefined {
+  for (const [key, value] of entries) {
+    const unknown = unknownValue(value, [...path, key]);
+    if (unknown) return unknown;
+  }
+  return undefined;
+}
 
 async function parseYaml(text: string): Promise<ParseAnswer> {
   const placeAt = createPlaceFinder(text);
@@ -104,18 +120,22 @@ async function parseYaml(text: string): Promise<ParseAnswer> {
     return {
       problems: answer.problems.map(({ message, start }) => ({ path: [], message, place: placeAt(start) })),
     };
-  return {
-    value: answer.value,
-    place(path, at) {
-      let here = answer.root;
-      for (const key of path) {
-        const next = here.inside?.get(String(key));
-        if (next === undefined) break;
-        here = next;
-      }
-      return placeAt(at === "key" ? (here.keyStart ?? here.start) : here.start);
-    },
-  };
+  function place(path: KeyPath, at: "key" | "value"): Place {
+    let here = root;
+    for (const key of path) {
+      const next = here.inside?.get(String(key));
+      if (next === undefined) break;
+      here = next;
+    }
+    return placeAt(at === "key" ? (here.keyStart ?? here.start) : here.start);
+  }
+  const { value, root } = answer;
+  const unknown = unknownValue(value, []);
+  if (unknown) {
+    const message = "is no text, number, true or false, list or group of keys; write it in quotes";
+    return { problems: [{ path: unknown, message, place: place(unknown, "value") }] };
+  }
+  return { value, place };
 }
 
 async function readYamlInThread(text: string): Promise<YamlAnswer> {

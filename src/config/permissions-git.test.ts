@@ -1,26 +1,26 @@
-import { symlinkSync, writeFileSync } from "node:fs";
+import { realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import git from "../sources/git.ts";
 import { clear, scratchFolder, testRepository } from "../sources/git/test-repository.ts";
-import { mountPermissions } from "./permissions.ts";
+import { mountReasons } from "./permissions.ts";
 
 afterEach(clear);
 
-function asked(folder: string, root = folder, more: Readonly<Record<string, unknown>> = {}): string[] {
+function asked(folder: string, root = folder, more: Readonly<Record<string, unknown>> = {}): Promise<string[]> {
   const mount = { name: "m", definition: git, options: git.options(z).parse({ root, ...more }), limits: {} };
-  return mountPermissions(mount, folder, { mounts: { m: { source: "git", root } } }).map(({ sentence }) => sentence);
+  return mountReasons(mount, realpathSync(folder));
 }
 
 describe("a repository", () => {
-  it("that keeps to the config's folder needs no trust", () => {
+  it("that keeps to the config's folder needs no trust", async () => {
     const { folder, commit } = testRepository();
     commit("first", { "a.txt": "a" });
-    expect(asked(folder)).toEqual([]);
+    expect(await asked(folder)).toEqual([]);
   });
 
-  it("needs trust for every place that it leads to outside: worktrees, pointers, borrowed objects, links", () => {
+  it("needs trust for every place that it leads to outside: worktrees, pointers, borrowed objects, links", async () => {
     const other = testRepository();
     other.commit("first", { "a.txt": "a" });
     const worktree = join(scratchFolder(), "worktree");
@@ -30,28 +30,28 @@ describe("a repository", () => {
     const linking = scratchFolder();
     symlinkSync(join(other.folder, ".git"), join(linking, ".git"));
     for (const folder of [worktree, pointing, linking])
-      expect(asked(folder)).toContain(
+      expect(await asked(folder)).toContain(
         `serves the git objects of ${JSON.stringify(join(other.folder, ".git"))}, outside its own folder, for mounts.m`,
       );
     const borrowing = testRepository();
     borrowing.write(".git/objects/info/alternates", `${join(other.folder, ".git/objects")}\n`);
-    expect(asked(borrowing.folder)).toEqual([
+    expect(await asked(borrowing.folder)).toEqual([
       `serves the git objects of ${JSON.stringify(join(other.folder, ".git/objects"))}, outside its own folder, for mounts.m`,
     ]);
   });
 
-  it("needs trust for what its folder does not serve by itself", () => {
+  it("needs trust for what its folder does not serve by itself", async () => {
     const { folder } = testRepository();
-    expect(asked(folder, folder, { exclude: ["a"] })).toEqual([]);
-    expect(asked(folder, folder, { hidden: true, ignore: false, allow: [".env"] })).toEqual([
+    expect(await asked(folder, folder, { exclude: ["a"] })).toEqual([]);
+    expect(await asked(folder, folder, { hidden: true, ignore: false, allow: [".env"] })).toEqual([
       "serves hidden names, for mounts.m",
       "serves what git ignores, for mounts.m",
       'serves ".env" even if hidden, ignored or a secret by its name, for mounts.m',
     ]);
   });
 
-  it("in a hidden folder needs trust, as its files do", () => {
+  it("in a hidden folder needs trust, as its files do", async () => {
     const { folder } = testRepository([], join(scratchFolder(), "project/.hidden"));
-    expect(asked(join(folder, ".."), folder)).toEqual(['serves the hidden folder ".hidden", for mounts.m']);
+    expect(await asked(join(folder, ".."), folder)).toEqual(['serves the hidden folder ".hidden", for mounts.m']);
   });
 });

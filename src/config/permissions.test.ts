@@ -6,7 +6,7 @@ import { z } from "zod";
 import config from "../sources/config.ts";
 import docs from "../sources/docs.ts";
 import type { SourceDefinition } from "../source.ts";
-import { mountPermissions } from "./permissions.ts";
+import { mountReasons } from "./permissions.ts";
 
 let folder: string;
 
@@ -16,26 +16,25 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-function asked(options: Readonly<Record<string, unknown>>, definition = docs as SourceDefinition): string[] {
-  const written = { source: definition.name, ...options };
+function asked(options: Readonly<Record<string, unknown>>, definition = docs as SourceDefinition): Promise<string[]> {
   const mount = {
     name: "m",
     definition,
     options: definition.options(z).parse({ root: folder, ...options }),
     limits: {},
   };
-  return mountPermissions(mount, folder, { mounts: { m: written } }).map(({ sentence }) => sentence);
+  return mountReasons(mount, realpathSync(folder));
 }
 
 describe("documentation", () => {
-  it("of a folder needs no trust, as its files do not", () => {
-    expect(asked({ prefer: "ja", rules: [{ match: "**", priority: 1 }] })).toEqual([]);
+  it("of a folder needs no trust, as its files do not", async () => {
+    expect(await asked({ prefer: "ja", rules: [{ match: "**", priority: 1 }] })).toEqual([]);
   });
 
-  it("needs trust for what is hidden, for what is ignored, and for what is only in the history", () => {
+  it("needs trust for what is hidden, for what is ignored, and for what is only in the history", async () => {
     mkdirSync(join(folder, ".notes"));
-    expect(asked({ root: join(folder, ".notes") })).toEqual(['serves the hidden folder ".notes", for mounts.m']);
-    expect(asked({ hidden: true, ignore: false, allow: [".env"], ref: "v1" })).toEqual([
+    expect(await asked({ root: join(folder, ".notes") })).toEqual(['serves the hidden folder ".notes", for mounts.m']);
+    expect(await asked({ hidden: true, ignore: false, allow: [".env"], ref: "v1" })).toEqual([
       "serves hidden names, for mounts.m",
       "serves what git ignores, for mounts.m",
       'serves ".env" even if hidden, ignored or a secret by its name, for mounts.m',
@@ -45,12 +44,12 @@ describe("documentation", () => {
 });
 
 describe("settings", () => {
-  it("of files in the folder need no trust while they are masked", () => {
-    expect(asked({ files: ["app.yaml"], env: false }, config as SourceDefinition)).toEqual([]);
+  it("of files in the folder need no trust while they are masked", async () => {
+    expect(await asked({ files: ["app.yaml"], env: false }, config as SourceDefinition)).toEqual([]);
   });
 
-  it("need trust for the environment, for hidden files, and for every value that is shown", () => {
-    expect(asked({ files: [".env", "conf/.secret.ini"], show: ["PORT"] }, config as SourceDefinition)).toEqual([
+  it("need trust for the environment, for hidden files, and for every value that is shown", async () => {
+    expect(await asked({ files: [".env", "conf/.secret.ini"], show: ["PORT"] }, config as SourceDefinition)).toEqual([
       'serves the names that ".env" sets, for mounts.m',
       'serves the names that "conf/.secret.ini" sets, for mounts.m',
       "serves the names of the environment's variables, for mounts.m",

@@ -1,42 +1,55 @@
-/** What a config that was merely found may not do unasked: run anything, reach beyond its folder, open a door to others. */
-import { statSync } from "node:fs";
-import { basename, extname, relative, sep } from "node:path";
+/** What a config that was merely found may not do unasked: run anything, reach beyond its folder, read the environment, open a door to others. */
+import { basename, relative, resolve, sep } from "node:path";
 import { quote } from "../errors.ts";
 import { placesBeyond } from "../sources/git/reach.ts";
 import { findRepository } from "../sources/git/repository.ts";
 import type { MountConfig } from "./config.ts";
+import { isIgnored } from "./ignored.ts";
 import { type KeyPath, spellPath } from "./problem.ts";
-import { isPlainObject } from "./references.ts";
+import type { FoundReference } from "./references.ts";
 import type { SearchSettings, ServerSettings } from "./schema.ts";
 import { skillFolders } from "./skill-folders.ts";
-import { withoutCredentials } from "./shown.ts";
-import { type Permission, realPath, sha256 } from "./trust.ts";
+import { isBelow, realPath } from "./trust.ts";
+
+/** Why options need trust, each as it completes "this config …". The folder is the config's, without links. */
+type Judge = (options: Readonly<Record<string, unknown>>, folder: string) => Promise<string[]> | string[];
 
 /**
- * These touch nothing but the files that their paths name. What they would serve beyond what a folder serves by itself completes
- * "this config …". Any other source needs trust for itself.
+ * These touch nothing but the files that their paths name; what they would serve beyond what a folder serves by itself needs trust.
+ * Any other source needs trust for itself.
  */
-const confined: Readonly<Record<string, (options: unknown, folder: string) => readonly string[]>> = {
-  config: configExtras,
-  file: fileExtras,
-  docs: docsExtras,
-  git: gitExtras,
+const confined: Readonly<Record<string, Judge>> = {
+  config: judgeConfig,
+  file: judgeFiles,
+  docs: judgeDocs,
+  git: judgeGit,
   memory: () => [],
   data: () => [],
-  skills: skillsExtras,
-  sqlite: sqliteExtras,
+  skills: judgeSkills,
+  sqlite: judgeSqlite,
 };
+
+export function isConfined(source: string): boolean {
+  return Object.hasOwn(confined, source);
+}
+
+/** These follow links when they are opened, and never again. The others may open a file by its path at any time. */
+const anchored: ReadonlySet<string> = new Set(["file", "docs", "git", "memory", "data", "skills"]);
+
+export function isAnchored(source: string): boolean {
+  return anchored.has(source);
+}
 
 /** Hidden folders that are made to be read by a model. */
 const openFolders = [...skillFolders, ".github"];
 
-function fileExtras(options: unknown, folder: string): string[] {
+async function judgeFiles(options: Readonly<Record<string, unknown>>, folder: string): Promise<string[]> {
   const { root } = options as { readonly root: string };
-  return [...hiddenFolder(root, folder), ...ruleExtras(options)];
+  return [...(await keptBack(root, folder, true)), ...ruleReasons(options)];
 }
 
 /** What the options that change the rules of a folder would serve beyond what the folder serves by itself. */
-function ruleExtras(options: unknown): string[] {
+function ruleReasons(options: Readonly<Record<string, unknown>>): string[] {
   const { hidden, ignore, allow } = options as {
     readonly hidden?: boolean;
     readonly ignore?: boolean;
@@ -45,190 +58,152 @@ function ruleExtras(options: unknown): string[] {
   return [
     ...(hidden ? ["serves hidden names"] : []),
     ...(ignore === false ? ["serves what git ignores"] : []),
-    ...(allow ?? []).map((pattern) => `serves ${quote(pattern)} even if hidden, ignored or a secret by its name`),
+    ...(allow ?? []).map(
+      (pattern) => `serves ${JSON.stringify(pattern)} even if hidden, ignored or a secret by its name`,
+    ),
   ];
 }
 
-function docsExtras(options: unknown, folder: string): string[] {
+async function judgeDocs(options: Readonly<Record<string, unknown>>, folder: string): Promise<string[]> {
   const { ref } = options as { readonly ref?: string };
-  return [...fileExtras(options, folder), ...(ref === undefined ? [] : [`serves ${quote(ref)} of a git repository`])];
+  const ofHistory = ref === undefined ? [] : [`serves ${JSON.stringify(ref)} of a git repository`];
+  return [...(await judgeFiles(options, folder)), ...ofHistory];
 }
 
 /** Reading a repository runs nothing of it, but it may lead to another one. */
-function gitExtras(options: unknown, folder: string): string[] {
+async function judgeGit(options: Readonly<Record<string, unknown>>, folder: string): Promise<string[]> {
   const { root } = options as { readonly root: string };
   const repository = findRepository(root);
-  const places = repository ? placesBeyond(repository, folder) : [];
+  const beyond = repository ? placesBeyond(repository, folder) : [];
   return [
-    ...hiddenFolder(root, folder),
-    ...ruleExtras(options),
-    ...places.map((place) => `serves the git objects of ${quote(place)}, outside its own folder`),
+    ...(await keptBack(root, folder, true)),
+    ...ruleReasons(options),
+    ...beyond.map((place) => `serves the git objects of ${JSON.stringify(place)}, outside its own folder`),
   ];
+}
+
+interface ConfigOptions {
+  readonly root: string;
+  readonly files: readonly (string | { readonly path: string })[];
+  readonly env: boolean | readonly string[];
+  readonly show: readonly string[];
 }
 
 /** Names are masked facts at most; what is shown, or comes from the environment, is not the folder's own to tell. */
-function configExtras(options: unknown, folder: string): string[] {
-  const { root, files, env, show } = options as {
-    readonly root: string;
-    readonly files: readonly (string | { readonly path: string })[];
-    readonly env: boolean | readonly string[];
-    readonly show: readonly string[];
-  };
-  const hidden = files
-    .map((file) => (typeof file === "string" ? file : file.path))
-    .filter((path) => /(?:^|\/)\./.test(path));
-  const speaksOfEnv = env === true || (Array.isArray(env) && env.length > 0);
-  return [
-    ...hiddenFolder(root, folder),
-    ...hidden.map((path) => `serves the names that ${quote(path)} sets`),
-    ...(speaksOfEnv ? ["serves the names of the environment's variables"] : []),
-    ...show.map((pattern) => `shows the values of ${quote(pattern)}`),
-  ];
+async function judgeConfig(options: Readonly<Record<string, unknown>>, folder: string): Promise<string[]> {
+  const { root, env, show } = options as unknown as ConfigOptions;
+  const reasons = await keptBack(root, folder, true);
+  for (const [path, file] of filesOf(options))
+    if (/(?:^|\/)\./.test(path) || (await keptBack(file, folder, false)).length > 0)
+      reasons.push(`serves the names that ${JSON.stringify(path)} sets`);
+  if (env === true || (Array.isArray(env) && env.length > 0))
+    reasons.push("serves the names of the environment's variables");
+  return [...reasons, ...show.map((pattern) => `shows the values of ${JSON.stringify(pattern)}`)];
 }
 
-function skillsExtras(options: unknown, folder: string): string[] {
+/** The files of the source `config`: as they are named, and where they are. */
+function filesOf(options: Readonly<Record<string, unknown>>): (readonly [path: string, file: string])[] {
+  const { root, files } = options as unknown as ConfigOptions;
+  return files.map((file) => {
+    const path = typeof file === "string" ? file : file.path;
+    return [path, resolve(root, path)];
+  });
+}
+
+async function judgeSkills(options: Readonly<Record<string, unknown>>, folder: string): Promise<string[]> {
   const { root, roots = [] } = options as { readonly root?: string; readonly roots?: readonly string[] };
-  return [...(root === undefined ? [] : [root]), ...roots].flatMap((each) => hiddenFolder(each, folder));
+  const all = [...(root === undefined ? [] : [root]), ...roots];
+  return (await Promise.all(all.map((each) => keptBack(each, folder, true)))).flat();
 }
 
-/** A database is often one that git ignores: what its tables look like tells little, its rows may tell all. */
-function sqliteExtras(options: unknown, folder: string): string[] {
+/** What tables look like tells little, rows may tell all. */
+async function judgeSqlite(options: Readonly<Record<string, unknown>>, folder: string): Promise<string[]> {
   const { path, rows } = options as { readonly path: string; readonly rows: boolean | readonly string[] };
   const hasRows = rows === true || (Array.isArray(rows) && rows.length > 0);
-  return [...hiddenFolder(path, folder), ...(hasRows ? [`serves rows of ${quote(basename(path))}`] : [])];
-}
-
-function hiddenFolder(root: string, folder: string): string[] {
-  const way = relative(realPath(folder), realPath(root)).split(sep).join("/");
-  const isHidden = way.split("/").some((name) => name.startsWith(".") && name !== "..");
-  const isOpen = openFolders.some((name) => way === name || way.startsWith(`${name}/`));
-  return isHidden && !isOpen ? [`serves the hidden folder ${quote(way)}`] : [];
-}
-
-/** What must be granted before anything in the file is believed. */
-export function filePermissions(file: string, bytes: Uint8Array): Permission[] {
-  const me = process.getuid?.();
-  const { uid } = statSync(file);
-  const isStranger = me !== undefined && uid !== me && uid !== 0;
   return [
-    ...(isStranger
-      ? [{ key: `owner:${uid}`, sentence: "belongs to another user of this machine", owner: "config" as const }]
-      : []),
-    ...(extname(file) === ".ts"
-      ? [
-          {
-            key: `run:${sha256(bytes)}`,
-            sentence: `runs ${basename(file)} as a program, as it is now`,
-            owner: "config" as const,
-          },
-        ]
-      : []),
+    ...(await keptBack(path, folder, false)),
+    ...(hasRows ? [`serves rows of ${JSON.stringify(basename(path))}`] : []),
   ];
 }
 
-/** For a `${file:…}` that leads out of the config's folder. */
-export function readPermission(path: string, key: KeyPath): Permission {
+/** Why a path within the folder is not the folder's own to serve. What leads out of it is said elsewhere. */
+async function keptBack(path: string, folder: string, isFolder: boolean): Promise<string[]> {
   const real = realPath(path);
-  return {
-    key: `read:${sha256(real)}`,
-    sentence: `reads ${quote(real)}, outside its own folder, for ${spellPath(key)}`,
-    owner: ownerOf(key),
-  };
+  const way = relative(folder, real).split(sep).join("/");
+  const isHidden = way.split("/").some((name) => name.startsWith(".") && name !== "..");
+  const isOpen = openFolders.some((name) => way === name || way.startsWith(`${name}/`));
+  if (isHidden && !isOpen) return [`serves the hidden ${isFolder ? "folder" : "file"} ${JSON.stringify(way)}`];
+  if (way === "" || !isBelow(folder, real)) return [];
+  return (await isIgnored(folder, real, isFolder))
+    ? [`serves ${JSON.stringify(way)}, which is ignored or a secret by its name`]
+    : [];
+}
+
+/**
+ * What a reference reads. The disk is looked at, to say where a link leads, only where a person is about to be asked.
+ */
+export function referenceReason({ kind, name, path }: FoundReference, folder: string, isAsking: boolean): string {
+  if (kind === "env") return `reads the environment variable ${JSON.stringify(name)} for ${spellPath(path)}`;
+  const file = resolve(folder, name);
+  const straight = resolve(isAsking ? realPath(folder) : folder, relative(folder, file));
+  const real = isAsking ? realPath(file) : straight;
+  const isOwn = isBelow(folder, file) && (!isAsking || isBelow(realPath(folder), real));
+  const shown = isBelow(folder, file) ? name : file;
+  const led = real === straight ? "" : `, which leads to ${JSON.stringify(real)}`;
+  return `reads the file ${JSON.stringify(shown)}${led}${isOwn ? "" : ", outside its own folder,"} for ${spellPath(path)}`;
+}
+
+export function pathReason(path: string, key: KeyPath): string {
+  return `reaches ${JSON.stringify(realPath(path))}, outside its own folder, for ${spellPath(key)}`;
 }
 
 /** For a source of one's own, which is run. */
-export function programPermission(file: string, bytes: Uint8Array, key: KeyPath): Permission {
-  return {
-    key: `run:${sha256(bytes)}`,
-    sentence: `runs ${quote(basename(file))} as a program, as it is now, for ${spellPath(key)}`,
-    owner: ownerOf(key),
-  };
+export function programReason(files: readonly string[], key: KeyPath): string {
+  return `runs ${files.join(", ")} as a program, as it is now, for ${spellPath(key)}`;
 }
 
-/** For an option that names a path out of the config's folder. */
-export function pathPermission(path: string, key: KeyPath): Permission {
-  const real = realPath(path);
-  return {
-    key: `path:${sha256(real)}`,
-    sentence: `reaches ${quote(real)}, outside its own folder, for ${spellPath(key)}`,
-    owner: ownerOf(key),
-  };
-}
-
-/** What a mount does beyond what any folder may. A source that is not confined is shown and compared as its mount is written. */
-export function mountPermissions(
-  { name, definition, options }: MountConfig,
+/** What a mount does beyond what any folder may. The folder is without links; `command` is as it is written. */
+export async function mountReasons(
+  { name, definition, options }: Pick<MountConfig, "name" | "definition" | "options">,
   folder: string,
-  raw: unknown,
-): Permission[] {
+  command?: unknown,
+): Promise<string[]> {
   const which = spellPath(["mounts", name]);
-  const extras = confined[definition.name];
-  if (extras)
-    return extras(options, folder).map((sentence) => ({
-      key: `serve:${sha256(`${name}:${sentence}`)}`,
-      sentence: `${sentence}, for ${which}`,
-      owner: { mount: name },
-    }));
-  const all = isPlainObject(raw) ? raw["mounts"] : undefined;
-  const written = JSON.stringify(isPlainObject(all) ? all[name] : undefined) ?? "";
-  return [
-    {
-      key: `source:${sha256(written)}`,
-      sentence: `uses the source ${quote(definition.name)} for ${which}: ${withoutCredentials(written).slice(0, 400)}`,
-      owner: { mount: name },
-    },
-  ];
+  if (isConfined(definition.name)) {
+    const reasons = await confined[definition.name]!(options as Readonly<Record<string, unknown>>, folder);
+    return reasons.map((reason) => `${reason}, for ${which}`);
+  }
+  const what = typeof command === "string" ? `, which starts ${quote(command)},` : "";
+  return [`uses the source ${quote(definition.name)}${what} for ${which}`];
 }
 
-export function serverPermissions({ host, allowedHosts = [], allowedOrigins = [] }: ServerSettings): Permission[] {
+/** Files that a mount names other than by options which are paths. */
+export function morePlaces({ definition, options }: Pick<MountConfig, "definition" | "options">): [string, string][] {
+  if (definition.name !== "config") return [];
+  return filesOf(options as Readonly<Record<string, unknown>>).map(([path, file]) => [JSON.stringify(path), file]);
+}
+
+/** By setting. */
+export function serverReasons({
+  host,
+  allowedHosts = [],
+  allowedOrigins = [],
+  tools,
+}: ServerSettings): Readonly<Record<string, readonly string[]>> {
   const isOpen = host !== undefined && !/^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i.test(host);
-  return [
-    ...(isOpen
-      ? [
-          {
-            key: `host:${host}`,
-            sentence: `listens on ${quote(host)}, where other machines may reach it`,
-            owner: { setting: "host" },
-          },
-        ]
-      : []),
-    ...allowedHosts.map((name) => ({
-      key: `allowedHost:${name}`,
-      sentence: `answers to the name ${quote(name)}`,
-      owner: { setting: "allowedHosts" },
-    })),
-    ...allowedOrigins.map((origin) => ({
-      key: `allowedOrigin:${origin}`,
-      sentence: `lets pages of ${quote(origin)} ask`,
-      owner: { setting: "allowedOrigins" },
-    })),
-  ];
+  return {
+    host: isOpen ? [`listens on ${JSON.stringify(host)}, where other machines may reach it`] : [],
+    allowedHosts: allowedHosts.map((name) => `answers to the name ${JSON.stringify(name)}`),
+    allowedOrigins: allowedOrigins.map((origin) => `lets pages of ${JSON.stringify(origin)} ask`),
+    tools: Array.isArray(tools) && tools.includes("save_set") ? ["lets callers save sets"] : [],
+  };
 }
 
 /** Whoever makes vectors of what is indexed is sent all of it. */
-export function searchPermissions({ embeddings }: SearchSettings): Permission[] {
-  if (!embeddings) return [];
+export function searchReasons({ embeddings }: SearchSettings): Readonly<Record<string, readonly string[]>> {
+  if (!embeddings) return {};
   const { origin, pathname } = new URL(embeddings.url);
-  return [
-    {
-      key: `embeddings:${sha256(embeddings.url)}`,
-      sentence: `sends what is indexed to ${quote(origin + pathname)}, for search.embeddings`,
-      owner: { setting: "embeddings" },
-    },
-  ];
-}
-
-function ownerOf([section, name]: KeyPath): Permission["owner"] {
-  if (section === "mounts" && typeof name === "string") return { mount: name };
-  return section === "server" && typeof name === "string" ? { setting: name } : "config";
-}
-
-/** Whether a mount or a setting must be left out while this is not granted. */
-export function concerns(
-  { owner }: Permission,
-  what: { readonly mount: string } | { readonly setting: string },
-): boolean {
-  if (typeof owner !== "object") return true;
-  if ("mount" in what) return "mount" in owner && owner.mount === what.mount;
-  return "setting" in owner && owner.setting === what.setting;
+  return {
+    embeddings: [`sends what is indexed to ${JSON.stringify(origin + pathname)}, for search.embeddings`],
+  };
 }

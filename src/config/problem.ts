@@ -17,6 +17,8 @@ export interface Problem {
   readonly atKey?: boolean;
   /** For an unknown key: the one that was probably meant. That it is missing is no second problem. */
   readonly meant?: KeyPath;
+  /** Whether a rule about several values says so, and not the declaration of one. */
+  readonly isOfSeveral?: boolean;
   /** Where the text says so itself; otherwise it is looked up by the path. */
   readonly place?: Place;
 }

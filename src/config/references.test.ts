@@ -19,8 +19,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const env = { NAME: "value", EMPTY: "", ODD: "${env:NAME}" };
 
-function resolved(value: unknown, mayRead = () => true) {
-  return resolveReferences(value, { env, folder, mayRead });
+function resolved(value: unknown, mayResolve = () => true) {
+  return resolveReferences(value, { env, folder, mayResolve });
 }
 
 function complaint(text: string): string | undefined {
@@ -81,16 +81,39 @@ describe("a reference", () => {
     expect(complaint(text)).toBe(sentence);
   });
 
-  it("does not read what may not be read", () => {
-    const asked: string[] = [];
-    const { value, withheld, problems } = resolveReferences(
-      { a: "${file:token}" },
-      { env, folder, mayRead: (file) => asked.push(file) < 0 },
-    );
-    expect(asked).toEqual([join(folder, "token")]);
-    expect(value).toEqual({ a: "" });
-    expect([...withheld]).toEqual(["a"]);
-    expect(problems).toEqual([]);
+  it("that may not be resolved is left empty, and neither the environment nor a file is looked at", () => {
+    const read: unknown[] = [];
+    const watched = new Proxy(env, {
+      get(target, name) {
+        read.push(name);
+        return Reflect.get(target, name) as unknown;
+      },
+    });
+    const value = { a: "x ${file:token}", b: { c: "${env:NAME}" }, d: "${env:NAME}", e: "${file:absent}", f: "plain" };
+    const {
+      value: given,
+      unresolved,
+      references,
+      problems,
+      secrets,
+    } = resolveReferences(value, {
+      env: watched,
+      folder,
+      mayResolve: ([key]) => key === "d",
+    });
+    expect(given).toEqual({ a: "", b: { c: "" }, d: "value", e: "", f: "plain" });
+    expect(unresolved).toEqual([["a"], ["b", "c"], ["e"]]);
+    expect(references.map(({ kind, name }) => `${kind}:${name}`)).toEqual([
+      "file:token",
+      "env:NAME",
+      "env:NAME",
+      "file:absent",
+    ]);
+    expect([problems, secrets, read]).toEqual([[], ["value"], ["NAME"]]);
+  });
+
+  it("is no name that every object inherits", () => {
+    expect(complaint("${env:constructor}")).toMatch(/the environment has no "constructor"/);
   });
 });
 

@@ -9,8 +9,25 @@ export interface ReferenceOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What a path is relative to. */
   readonly folder: string;
-  /** Whether this file may be read; what may not is left empty, and its key is in `withheld`. */
-  mayRead(file: string, path: KeyPath): boolean;
+  /**
+   * Whether references at this key may be resolved. A text whose references may not is left empty, or, where this is undefined, as it is
+   * written; nothing is read for it.
+   */
+  mayResolve(path: KeyPath): boolean | undefined;
+  /** Hears of every file that was read, and may say that its content does not count: then the text is left empty, too. */
+  sawFile?(file: string, path: KeyPath, content: string): boolean;
+}
+
+/** One reference, as it is written. */
+export interface Reference {
+  readonly kind: "env" | "file";
+  readonly name: string;
+  /** What stands for it where there is no such variable or file. */
+  readonly instead: string | undefined;
+}
+
+export interface FoundReference extends Reference {
+  readonly path: KeyPath;
 }
 
 export interface Resolved {
@@ -18,10 +35,12 @@ export interface Resolved {
   readonly problems: readonly Problem[];
   /** What the references stood for. Never to be shown. */
   readonly secrets: readonly string[];
-  /** The keys, spelled, whose values came from a reference wholly or in part. */
+  /** The keys, spelled, whose texts hold a reference. */
   readonly secretPaths: ReadonlySet<string>;
-  /** The keys, spelled, that hold a file which may not be read. */
-  readonly withheld: ReadonlySet<string>;
+  /** Every reference, resolved or not. */
+  readonly references: readonly FoundReference[];
+  /** The keys of texts that were left empty. */
+  readonly unresolved: readonly KeyPath[];
 }
 
 interface Found {
@@ -29,6 +48,8 @@ interface Found {
   /** Whether it stands in the config itself, and so is no secret. */
   readonly written?: boolean;
 }
+
+const refusedPiece = Symbol("refused");
 
 /** A file that is referred to holds a password or a name, not a library. */
 const maxFileBytes = 64 * 1024;
@@ -38,7 +59,8 @@ export function resolveReferences(value: unknown, options: ReferenceOptions): Re
   const problems: Problem[] = [];
   const secrets = new Set<string>();
   const secretPaths = new Set<string>();
-  const withheld = new Set<string>();
+  const references: FoundReference[] = [];
+  const unresolved: KeyPath[] = [];
 
   function visit(each: unknown, path: KeyPath): unknown {
     if (typeof each === "string") return each.includes("${") ? expand(each, path) : each;
@@ -49,72 +71,47 @@ export function resolveReferences(value: unknown, options: ReferenceOptions): Re
   }
 
   function expand(text: string, path: KeyPath): string {
-    let out = "";
-    for (let at = 0; at < text.length;) {
-      const mark = text.indexOf("${", at);
-      if (mark < 0) return out + text.slice(at);
-      // "$${" is "${" itself.
-      if (text[mark - 1] === "$" && mark > at) {
-        out += `${text.slice(at, mark - 1)}\${`;
-        at = mark + 2;
-        continue;
-      }
-      out += text.slice(at, mark);
-      const end = text.indexOf("}", mark);
-      if (end < 0) {
-        problems.push({
-          path,
-          message: 'a reference begins that does not end with "}"; write "$${" for the characters',
-        });
-        return out;
-      }
-      const found = lookUp(text.slice(mark + 2, end), path);
-      if (found) {
-        out += found.text;
-        secretPaths.add(spellPath(path));
-        if (!found.written) secrets.add(found.text);
-      }
-      at = end + 1;
-    }
-    return out;
+    const { pieces, problem } = parseReferences(text);
+    if (problem !== undefined) problems.push({ path, message: problem });
+    const referred = pieces.filter((piece) => typeof piece !== "string");
+    if (referred.length > 0) secretPaths.add(spellPath(path));
+    references.push(...referred.map((reference) => ({ ...reference, path })));
+    const mayResolve = referred.length === 0 || options.mayResolve(path);
+    const found = mayResolve && pieces.map((piece) => (typeof piece === "string" ? piece : lookUp(piece, path)));
+    if (found && found.every((piece) => piece !== refusedPiece)) return found.join("");
+    unresolved.push(path);
+    return mayResolve === undefined ? text : "";
   }
 
-  function lookUp(reference: string, path: KeyPath): Found | undefined {
-    const colon = reference.indexOf(":");
-    const kind = colon < 0 ? "" : reference.slice(0, colon);
-    const rest = reference.slice(colon + 1);
-    const cut = rest.indexOf(":-");
-    const name = cut < 0 ? rest : rest.slice(0, cut);
-    const instead = cut < 0 ? undefined : rest.slice(cut + 2);
-    if (kind === "env" && name !== "") {
-      const found = options.env[name];
-      // As in a shell, what is empty counts as absent where there is something to put instead.
-      if (found || (found !== undefined && instead === undefined)) return { text: found };
-      if (instead !== undefined) return { text: instead, written: true };
-      problems.push({
-        path,
-        message: `the environment has no ${quote(name, 80)}; set it, or write \${env:${name.slice(0, 80)}:-value} for a value instead`,
-      });
-      return undefined;
-    }
-    if (kind === "file" && name !== "") return readReferred(name, instead, path);
-    const hint =
-      colon < 0 && /^\w+$/.test(reference) ? `\${env:${reference.slice(0, 80)}}` : "${env:NAME} or ${file:path}";
-    problems.push({ path, message: `a reference is spelled ${hint}; write "$\${" for the characters themselves` });
+  function lookUp(reference: Reference, path: KeyPath): string | typeof refusedPiece {
+    const found = reference.kind === "env" ? readVariable(reference, path) : readReferred(reference, path);
+    if (found === refusedPiece) return found;
+    if (found && !found.written) secrets.add(found.text);
+    return found?.text ?? "";
+  }
+
+  function readVariable({ name, instead }: Reference, path: KeyPath): Found | undefined {
+    const set: unknown = options.env[name];
+    // What an object inherits, such as "constructor", is no variable.
+    const found = typeof set === "string" ? set : undefined;
+    // As in a shell, what is empty counts as absent where there is something to put instead.
+    if (found || (found !== undefined && instead === undefined)) return { text: found };
+    if (instead !== undefined) return { text: instead, written: true };
+    problems.push({
+      path,
+      message: `the environment has no ${quote(name, 80)}; set it, or write \${env:${name.slice(0, 80)}:-value} for a value instead`,
+    });
     return undefined;
   }
 
-  function readReferred(name: string, instead: string | undefined, path: KeyPath): Found | undefined {
+  function readReferred({ name, instead }: Reference, path: KeyPath): Found | typeof refusedPiece | undefined {
     const file = resolve(options.folder, name);
-    if (!options.mayRead(file, path)) {
-      withheld.add(spellPath(path));
-      return { text: "" };
-    }
     try {
       const stats = statSync(file);
       if (!stats.isFile()) throw refusal(`${quote(name)} is no file`);
       if (stats.size > maxFileBytes) throw refusal(`${quote(name)} has more than ${maxFileBytes} bytes`);
       const text = new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
+      if (options.sawFile?.(file, path, text) === false) return refusedPiece;
       return { text: text.replace(/\r?\n$/, "") };
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
@@ -132,7 +129,53 @@ export function resolveReferences(value: unknown, options: ReferenceOptions): Re
     }
   }
 
-  return { value: visit(value, []), problems, secrets: [...secrets], secretPaths, withheld };
+  return { value: visit(value, []), problems, secrets: [...secrets], secretPaths, references, unresolved };
+}
+
+/** A text as what is written in it and the references between. What is no reference is said and left out; nothing is read. */
+export function parseReferences(text: string): {
+  readonly pieces: readonly (string | Reference)[];
+  readonly problem?: string;
+} {
+  const pieces: (string | Reference)[] = [];
+  let problem: string | undefined;
+  for (let at = 0; at < text.length;) {
+    const mark = text.indexOf("${", at);
+    if (mark < 0) {
+      pieces.push(text.slice(at));
+      break;
+    }
+    // "$${" is "${" itself.
+    if (text[mark - 1] === "$" && mark > at) {
+      pieces.push(`${text.slice(at, mark - 1)}\${`);
+      at = mark + 2;
+      continue;
+    }
+    if (mark > at) pieces.push(text.slice(at, mark));
+    const end = text.indexOf("}", mark);
+    if (end < 0) {
+      problem ??= 'a reference begins that does not end with "}"; write "$${" for the characters';
+      break;
+    }
+    const reference = toReference(text.slice(mark + 2, end));
+    if (typeof reference === "string") problem ??= reference;
+    else pieces.push(reference);
+    at = end + 1;
+  }
+  return { pieces, ...(problem !== undefined && { problem }) };
+}
+
+/** Or what is wrong with it. */
+function toReference(written: string): Reference | string {
+  const colon = written.indexOf(":");
+  const kind = colon < 0 ? "" : written.slice(0, colon);
+  const rest = written.slice(colon + 1);
+  const cut = rest.indexOf(":-");
+  const name = cut < 0 ? rest : rest.slice(0, cut);
+  if ((kind === "env" || kind === "file") && name !== "")
+    return { kind, name, instead: cut < 0 ? undefined : rest.slice(cut + 2) };
+  const hint = colon < 0 && /^\w+$/.test(written) ? `\${env:${written.slice(0, 80)}}` : "${env:NAME} or ${file:path}";
+  return `a reference is spelled ${hint}; write "$\${" for the characters themselves`;
 }
 
 class Refusal extends Error {}
@@ -145,6 +188,12 @@ export function isPlainObject(value: unknown): value is Readonly<Record<string, 
   if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
+}
+
+/** The group of keys at a path; an empty one where there is none. */
+export function valueAt(value: unknown, path: readonly string[]): Readonly<Record<string, unknown>> {
+  const found = path.reduce<unknown>((each, key) => (isPlainObject(each) ? each[key] : undefined), value);
+  return isPlainObject(found) ? found : {};
 }
 
 /** What is shown in place of a value that came from a reference. */

@@ -5,6 +5,7 @@ import { dots, isPlainObject } from "./references.ts";
 import type { SearchSettings, ServerSettings } from "./schema.ts";
 import type { SetConfig } from "./sets.ts";
 
+/** `leftOut` are mounts whose references are not resolved: all that is known of them is how they are written. */
 export function shownConfig(
   mounts: readonly MountConfig[],
   {
@@ -13,6 +14,7 @@ export function shownConfig(
     sets,
   }: { readonly server: ServerSettings; readonly search: SearchSettings; readonly sets: readonly SetConfig[] },
   secretPaths: ReadonlySet<string>,
+  leftOut: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
   const shown = mounts.map(({ name, definition, options, limits, scheme, search: isSearched, freshness, redact }) => {
     const mount = {
@@ -26,8 +28,12 @@ export function shownConfig(
     };
     return [name, withoutSecrets(mount, ["mounts", name], secretPaths)];
   });
+  const asWritten = Object.entries(leftOut).map(([name, mount]) => [
+    name,
+    withoutSecrets(mount, ["mounts", name], secretPaths),
+  ]);
   return {
-    mounts: Object.fromEntries(shown) as Readonly<Record<string, unknown>>,
+    mounts: Object.fromEntries([...shown, ...asWritten]) as Readonly<Record<string, unknown>>,
     ...(Object.keys(search).length > 0 && { search: withoutSecrets(search, ["search"], secretPaths) }),
     ...(sets.length > 0 && { sets: Object.fromEntries(sets.map(({ name, ...set }) => [name, set])) }),
     ...(Object.keys(server).length > 0 && { server: withoutSecrets(server, ["server"], secretPaths) }),
@@ -35,27 +41,24 @@ export function shownConfig(
 }
 
 /** Options whose value is a secret even where it is written plainly. */
-const secretNames: ReadonlySet<unknown> = new Set(["password", "secretAccessKey", "sessionToken", "token"]);
+const secretNames: ReadonlySet<unknown> = new Set(["apiKey", "password", "secretAccessKey", "sessionToken", "token"]);
 
 function withoutSecrets(value: unknown, path: KeyPath, secretPaths: ReadonlySet<string>): unknown {
   if (secretPaths.has(spellPath(path))) return dots;
   if (Array.isArray(value)) return value.map((each, index) => withoutSecrets(each, [...path, index], secretPaths));
-  if (typeof value === "string") return isSecret(path) ? dots : withoutCredentials(value);
+  if (typeof value === "string") return isSecretOption(path) ? dots : withoutCredentials(value);
   if (!isPlainObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, each]) => [key, withoutSecrets(each, [...path, key], secretPaths)]),
   );
 }
 
-/** What is sent along as a header is as good as a password. */
-function isSecret(path: KeyPath): boolean {
+/** Whether the value of an option is as good as a password: by its name, or as a header that is sent along. */
+export function isSecretOption(path: KeyPath): boolean {
   return secretNames.has(path.at(-1)) || path.at(-2) === "headers";
 }
 
-/** A text without the passwords that are written plainly into its URLs, or behind the name of one. */
-export function withoutCredentials(text: string): string {
-  return text
-    .replaceAll(/(:\/\/[^\s/:@"]*):[^\s/"]*@/g, `$1:${dots}@`)
-    .replaceAll(/("headers":\{)[^{}]*/g, `$1${dots}`)
-    .replaceAll(/("(?:password|secretAccessKey|sessionToken|token)":")(?:[^"\\]|\\.)*/g, `$1${dots}`);
+/** A text without the passwords that are written plainly into its URLs. */
+function withoutCredentials(text: string): string {
+  return text.replaceAll(/(:\/\/[^\s/:@"]*):[^\s/"]*@/g, `$1:${dots}@`);
 }

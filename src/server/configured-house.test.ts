@@ -1,9 +1,19 @@
-import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { permissionsAsked } from "../config/load-config.ts";
+import { grantPermissions, permissionsAsked } from "../config/grant-permissions.ts";
 import { createTrustStore } from "../config/trust.ts";
 import type { Call } from "../resources.ts";
 import { listen } from "../testing/listen.ts";
@@ -85,6 +95,21 @@ function program(mount: string): string {
   return `export default { mounts: { ${mount}: { source: "file", root: "${mount}" } } };`;
 }
 
+function hidden(where: string): string {
+  return `${docsOnly}  h: { source: file, root: ${where}, hidden: true, scheme: h }\n`;
+}
+
+function shared(mounts: string): string {
+  return `${mounts}server: { host: 0.0.0.0 }\n`;
+}
+
+/** As a person does who was shown what it asks for. */
+async function trust(name = "pressmark.config.yaml"): Promise<void> {
+  const { from, env } = options();
+  const world = { from, env, stateFolder: join(root, "state/pressmark") };
+  await grantPermissions(join(folder, name), await permissionsAsked(join(folder, name), world), world);
+}
+
 const uri = (path: string): string => pathToFileURL(join(folder, path)).href;
 
 describe("a house with a config", () => {
@@ -128,10 +153,6 @@ describe("a house with a config", () => {
       /^pressmark\.config\.yaml:1:14 mounts\.a: the folder ".*docx" is not there; create it, or set "root" to another$/,
     ],
     [
-      "mounts: { a: { source: file, root: '${env:SECRET}' } }",
-      /^pressmark\.config\.yaml:1:14 mounts\.a: the folder ".*••••" is not there/,
-    ],
-    [
       "mounts: { a: { source: memory, resources: { '/': x } } }",
       /^pressmark\.config\.yaml:1:14 mounts\.a: "\/" is no path/,
     ],
@@ -173,7 +194,7 @@ describe("a house with a config", () => {
     house = await openHouse(options());
     expect(house.mounts.map(({ name }) => name)).toEqual(["project"]);
     expect(said).toContain(
-      "pressmark warn: pressmark.config.ts runs pressmark.config.ts as a program, as it is now, so it is not used before it is trusted; look at it, then type: pressmark trust",
+      "pressmark warn: pressmark.config.ts runs pressmark.config.ts as a program, as it is now, so it is not used until it is trusted; look at it, then type: pressmark trust",
     );
   });
 });
@@ -248,10 +269,7 @@ describe("a config that changes", () => {
 
   it("in TypeScript waits for trust again", async () => {
     write(program("docs"), "pressmark.config.ts");
-    const { from, env } = options();
-    const state = join(root, "state/pressmark");
-    const file = join(folder, "pressmark.config.ts");
-    createTrustStore(state).grant(file, await permissionsAsked(file, { from, env, stateFolder: state }));
+    await trust("pressmark.config.ts");
     house = await openHouse(options());
     expect(house.mounts.map(({ name }) => name)).toEqual(["docs"]);
     write(program("notes"), "pressmark.config.ts");
@@ -278,11 +296,92 @@ describe("a config that changes", () => {
   });
 
   it("never brings into the log what a reference stood for", async () => {
-    const opened = await open(docsOnly);
+    const opened = await open(docsOnly, { config: "pressmark.config.yaml" });
     write("mounts: { docs: { source: file, root: '${env:SECRET}' } }\n");
     await untilSaid("what was served before is still served");
+    expect(said).toMatch(/1:17 mounts\.docs: the folder ".*••••" is not there/);
     expect(said).not.toContain("hunter2");
     expect(await listed(opened)).toHaveLength(2);
+  });
+});
+
+describe("a config that is found and changes after it was trusted", () => {
+  it("is left without the part that changed, until that is trusted, which is heard of", async () => {
+    write(hidden("notes"));
+    await trust();
+    const opened = await open(hidden("notes"));
+    expect(await listed(opened)).toContain("h://h/n.md");
+    write(hidden("../outside"));
+    await untilSaid("mounts.h changed since it was trusted: root");
+    await untilSaid("the config changed and is in effect");
+    expect(await listed(opened)).toEqual([uri("docs/a.md"), uri("docs/b.md")]);
+    said = "";
+    await trust();
+    await untilSaid("the config changed and is in effect");
+    expect(await listed(opened)).toContain("h://h/o.md");
+    said = "";
+    createTrustStore(join(root, "state/pressmark")).forget(join(folder, "pressmark.config.yaml"));
+    await untilSaid("the config changed and is in effect");
+    expect(await listed(opened)).toEqual([uri("docs/a.md"), uri("docs/b.md")]);
+  });
+
+  it("shows others, who were let in, no more than when they were let in", async () => {
+    write(shared(docsOnly));
+    await trust();
+    const opened = await open(shared(docsOnly));
+    expect(opened.settings).toEqual({ host: "0.0.0.0" });
+    write(shared(both));
+    await untilSaid("server changed since it was trusted: mounts");
+    await untilSaid("What was served before is still served, until it is trusted");
+    expect(opened.mounts.map(({ name }) => name)).toEqual(["docs"]);
+    said = "";
+    // Nor by no longer saying that they are let in: they are, until the server is started anew.
+    write(both);
+    await untilSaid("What was served before is still served, until it is trusted");
+    expect(opened.mounts.map(({ name }) => name)).toEqual(["docs"]);
+    const heard = listen(await opened.resources.watch({ list: true }, call));
+    write(shared(both));
+    await trust();
+    await heard.until(({ kind }) => kind === "list-changed", "that the list changed");
+    expect(opened.mounts.map(({ name }) => name)).toEqual(["docs", "notes"]);
+  });
+
+  it("does not start a program again that was rewritten meanwhile", async () => {
+    const server = (mark: string) => `import { appendFileSync } from "node:fs";
+      appendFileSync(${JSON.stringify(join(root, "ran"))}, "${mark}");
+      process.exit(1);`;
+    const text = `${docsOnly}  p: { source: mcp, command: ${JSON.stringify(process.execPath)}, args: [server.mjs], cwd: ., search: false }\n`;
+    writeFileSync(join(folder, "server.mjs"), server("one "));
+    write(text);
+    await trust();
+    const opened = await open(text);
+    expect((await opened.resources.list({}, call)).failures).toMatchObject([{ mount: "p" }]);
+    const before = readFileSync(join(root, "ran"), "utf8");
+    expect(before).toMatch(/^(?:one )+$/);
+    writeFileSync(join(folder, "server.mjs"), server("two "));
+    expect((await opened.resources.list({}, call)).failures).toMatchObject([{ mount: "p" }]);
+    expect(readFileSync(join(root, "ran"), "utf8")).toBe(before);
+    expect(said).toMatch(/the mount .*p.* is not what it was when its config was loaded \(.*server\.mjs/);
+  });
+
+  it("does not open a database that was replaced by a link", async () => {
+    for (const [file, value] of [
+      [join(folder, "app.db"), "own"],
+      [join(root, "outside/other.db"), "stolen"],
+    ] as const) {
+      const database = new DatabaseSync(file);
+      database.exec(`create table t (v text); insert into t values ('${value}')`);
+      database.close();
+    }
+    const text = `${docsOnly}  db: { source: sqlite, path: app.db, rows: true }\n`;
+    write(text);
+    await trust();
+    const opened = await open(text);
+    const read = async () => JSON.stringify(await opened.resources.read("sqlite://app.db/t/rows", call));
+    expect(await read()).toContain("own");
+    rmSync(join(folder, "app.db"));
+    symlinkSync(join(root, "outside/other.db"), join(folder, "app.db"));
+    await expect(read()).rejects.toMatchObject({ kind: "unavailable" });
   });
 });
 

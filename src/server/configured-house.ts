@@ -7,7 +7,8 @@ import type { Config, MountConfig } from "../config/config.ts";
 import { type ConfigOrigin, type ConfigWorld, labelOf, loadConfig, trustCommand } from "../config/load-config.ts";
 import { ConfigError } from "../config/problem.ts";
 import type { ServerSettings } from "../config/schema.ts";
-import { type Permission, realPath } from "../config/trust.ts";
+import { serverReasons } from "../config/permissions.ts";
+import { asksFor, createTrustStore, leftOut, notUsed, type Permission, realPath } from "../config/trust.ts";
 import { ResourceError } from "../errors.ts";
 import { createResources } from "../router/create-resources.ts";
 import { createRoutes } from "../router/route.ts";
@@ -76,6 +77,9 @@ export async function openConfiguredHouse(options: ConfiguredOptions): Promise<H
   const own = ownMounts({ index, register, mounts: houseMounts, tools, pickerApp: options.pickerApp });
   serveIndex();
   const closing = new AbortController();
+  const trusted = createTrustStore(world.stateFolder);
+  let reloading: Promise<void> = Promise.resolve();
+  const started = config.server;
   const retiring = new Set<Promise<void>>();
   const house = createLiveHouse(furnish(), tools);
   const located = () => open.map(({ mount, config: each }) => ({ mount, ...folderOf(each) }));
@@ -89,7 +93,10 @@ export async function openConfiguredHouse(options: ConfiguredOptions): Promise<H
     tools,
     live,
   });
-  const following = live ? followFile(origin.file, reload, { tools, signal: closing.signal }) : undefined;
+  const followed = live ? [origin.file, ...(origin.named ? [] : [trusted.placeOf(origin.file)])] : [];
+  const following = Promise.all(
+    followed.map((file) => followFile(file, reloadInTurn, { tools, signal: closing.signal })),
+  );
 
   function houseMounts(): readonly HouseMount[] {
     return located().map(({ mount, folder }) => toHouseMount(mount, folder));
@@ -117,6 +124,11 @@ export async function openConfiguredHouse(options: ConfiguredOptions): Promise<H
     return { resources: furnished, close, answersFor: (uri) => routes.find(uri)?.mount.source };
   }
 
+  /** The config and what it is trusted with may change at the same time. */
+  function reloadInTurn(): Promise<void> {
+    return (reloading = reloading.then(reload));
+  }
+
   async function reload(): Promise<void> {
     try {
       await refurnish();
@@ -133,6 +145,16 @@ export async function openConfiguredHouse(options: ConfiguredOptions): Promise<H
       tools.log(
         "warn",
         `${untrustedSentence(label, next.untrusted, origin, world)} What was served before is still served.`,
+      );
+      return;
+    }
+    const others = origin.named ? false : lettingIn(started);
+    if (others !== false && !isDeepStrictEqual(others, lettingIn(next.config.server))) {
+      // The trust that others are let in with is for what was served to them then.
+      sayWithheld(next.config);
+      tools.log(
+        "warn",
+        `${label} changes what others are served, or who they are. What was served before is still served, until it is trusted and started anew.`,
       );
       return;
     }
@@ -162,10 +184,10 @@ export async function openConfiguredHouse(options: ConfiguredOptions): Promise<H
   }
 
   function sayWithheld({ withheld }: Config): void {
-    for (const { sentence } of withheld)
+    for (const permission of withheld)
       tools.log(
         "warn",
-        `${label} ${sentence}, which is left out until it is trusted; type: ${trustCommand(origin.file, world.from)}`,
+        `${label} ${asksFor(permission)}, ${leftOut(permission)}; type: ${trustCommand(origin.file, world.from)}`,
       );
   }
 
@@ -184,10 +206,8 @@ export async function openConfiguredHouse(options: ConfiguredOptions): Promise<H
     index,
     sets: choice.sets,
     register,
-    settings: config.server,
-    withheld: config.withheld.flatMap(({ owner }) =>
-      typeof owner === "object" && "setting" in owner ? [owner.setting] : [],
-    ),
+    settings: started,
+    withheld: config.withheld.flatMap(({ part, settings }) => (part === "server" ? settings : [])),
     config: config.file,
     tools,
     locate: (where, call) => locate(where, located(), resources, call),
@@ -202,13 +222,20 @@ export async function openConfiguredHouse(options: ConfiguredOptions): Promise<H
   };
 }
 
+/** How other machines and pages are let in; false where they are not. */
+function lettingIn(settings: ServerSettings): false | readonly unknown[] {
+  const { host = [], allowedHosts = [], allowedOrigins = [] } = serverReasons(settings);
+  const isOpen = host.length + allowedHosts.length + allowedOrigins.length > 0;
+  return isOpen && [host, allowedHosts, allowedOrigins, settings.token];
+}
+
 function untrustedSentence(
   label: string,
-  { sentence }: Permission,
+  permission: Permission,
   { file }: ConfigOrigin,
   { from }: ConfigWorld,
 ): string {
-  return `${label} ${sentence}, so it is not used before it is trusted; look at it, then type: ${trustCommand(file, from)}`;
+  return `${label} ${asksFor(permission)}, ${notUsed(permission)}; look at it, then type: ${trustCommand(file, from)}`;
 }
 
 /** A cursor may mean another thing to another source: it fits the mounts that it was given for, and no others. */
@@ -226,8 +253,9 @@ function isSearched({ config: { search, definition } }: OpenMount): boolean {
   return search ?? definition.searchable ?? true;
 }
 
-function toSearched({ mount: { name, source }, config: { definition, options, redact } }: OpenMount): SearchedMount {
-  return { name, source, definition, options, ...(redact && { redact }) };
+function toSearched({ mount: { name, source }, config }: OpenMount): SearchedMount {
+  const { definition, options, redact, checkTrust } = config;
+  return { name, source, definition, options, ...(redact && { redact }), ...(checkTrust && { inHouse: true }) };
 }
 
 interface Furnished {

@@ -1,6 +1,7 @@
 /** Whether the config can be used, and all of it. */
 import { type ConfigOrigin, loadConfig, trustCommand } from "../config/load-config.ts";
 import { ConfigError } from "../config/problem.ts";
+import { asksFor, leftOut, notUsed } from "../config/trust.ts";
 import type { Finding } from "./examine.ts";
 import { homeFolder, stateFolder } from "./state-folder.ts";
 
@@ -28,17 +29,17 @@ export async function examineConfig(
         {
           about,
           state: "hint",
-          says: `${origin.file} ${loaded.untrusted.sentence}, so it is not used before it is trusted; the folder itself is served`,
+          says: `${origin.file} ${asksFor(loaded.untrusted)}, ${notUsed(loaded.untrusted)}; the folder itself is served`,
           advice,
         },
       ];
     const { withheld } = loaded.config;
     return [
       { about, state: "ok", says: `${origin.file} is valid` },
-      ...withheld.map(({ sentence }): Finding => ({
+      ...withheld.map((permission): Finding => ({
         about,
         state: "hint",
-        says: `it ${sentence}, which is left out until it is trusted`,
+        says: `it ${asksFor(permission)}, ${leftOut(permission)}`,
         advice,
       })),
     ];

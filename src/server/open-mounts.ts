@@ -42,11 +42,11 @@ export async function openMounts(config: Config, before: readonly OpenMount[], t
 }
 
 async function openSource(config: MountConfig, whole: Config, tools: Tools): Promise<OpenMount> {
-  const { name, definition, options, limits } = config;
+  const { name, definition, options, limits, checkTrust } = config;
   const redaction = config.redact ? (await import("./redaction.ts")).createRedaction(tools) : undefined;
   let source: Source;
   try {
-    source = await definition.open(options, redaction?.tools ?? tools);
+    source = await definition.open(options, { ...(redaction?.tools ?? tools), ...(checkTrust && { checkTrust }) });
   } catch (cause) {
     throw toRefusal(cause, name, whole);
   }
@@ -100,6 +100,7 @@ function isSame(one: MountConfig, other: MountConfig): boolean {
     one.name === other.name &&
     one.definition === other.definition &&
     one.redact === other.redact &&
+    isDeepStrictEqual(one.bound, other.bound) &&
     isDeepStrictEqual(one.options, other.options) &&
     isDeepStrictEqual(one.limits, other.limits)
   );

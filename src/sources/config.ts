@@ -113,7 +113,7 @@ export default defineSource<ConfigOptions>({
 /** `open` is how the files are reached. */
 export function openConfig(
   options: ConfigOptions,
-  { wait }: Pick<Tools, "wait">,
+  { wait, checkTrust }: Pick<Tools, "wait" | "checkTrust">,
   env: Environment,
   open = openFiles,
 ): Source {
@@ -153,6 +153,7 @@ export function openConfig(
   }
 
   async function read(path: string): Promise<Part> {
+    checkTrust?.();
     const [kind = "", ...rest] = segmentsOf(path);
     const file = kind === "file" ? named.find((each) => each.path === path.slice("file/".length)) : undefined;
     if (file) {

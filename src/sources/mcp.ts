@@ -104,7 +104,12 @@ function createUpstream(options: McpOptions, tools: Tools): { get: Upstream; clo
       if (url !== undefined) return createRemoteHouse(httpWays(url, said), said, url);
       const { programWay } = await import("../client/stdio.ts");
       const program = { command: command ?? "", args, env, ...(cwd !== undefined && { cwd }) };
-      return createRemoteHouse([programWay(program)], said);
+      const way = programWay(program);
+      const open: typeof way.open = (ear) => {
+        tools.checkTrust?.();
+        return way.open(ear);
+      };
+      return createRemoteHouse([{ ...way, open }], said);
     } catch (cause) {
       if (!isPackageMissing(cause, neededPackage)) throw cause;
       throw new ResourceError(

@@ -13,7 +13,7 @@ import { formatOf, hasQuery, tableFormats, typeOf } from "./database/formats.ts"
 import { overviewMarkdown, tableMarkdown } from "./database/overview.ts";
 import { maxValueLength, parseRowsAsk, rowsPart } from "./database/rows.ts";
 import { createWatching } from "./database/watching.ts";
-import { createEngine } from "./sqlite/engine.ts";
+import { createEngine, type Engine } from "./sqlite/engine.ts";
 import { isShown, parsePath, pathTo, spell } from "./sqlite/places.ts";
 import type { NamedTable, RawTable } from "./sqlite/questions.ts";
 import { parseKeyText } from "./sqlite/values.ts";
@@ -86,18 +86,31 @@ export default defineSource<SqliteOptions>({
 /** `engine` opens the file. */
 export function openSqlite(
   { path: configured, immutable, maxRows, maxBytes, pollMs, timeoutMs, tables, rows }: SqliteOptions,
-  { wait }: Pick<Tools, "wait">,
+  { wait, checkTrust }: Pick<Tools, "wait" | "checkTrust">,
   engine = createEngine,
 ): Source {
   const file = resolve(configured);
   const database = basename(file);
   const allow = createAllowList({ tables, rows, isFlat: true });
   // What a view costs is paid by those who ask for rows, not by those who ask what there is.
-  const facts = engine({ path: file, immutable, timeoutMs });
-  const readers = engine({ path: file, immutable, timeoutMs });
+  const [facts, readers] = [open(), open()];
   const watching = createWatching(createLookOut({ path: file, engine: facts, allow, pollMs, wait }));
   const limits = { maxRows, maxBytes };
   const hasRows = ({ name }: Pick<NamedTable, "name">) => allow.rows({ schema: "main", table: name });
+
+  /** The file is opened by its path, again and again. */
+  function open(): Engine {
+    const opened = engine({ path: file, immutable, timeoutMs });
+    const { ask } = opened;
+    if (!checkTrust) return opened;
+    return {
+      ...opened,
+      async ask(question, signal) {
+        checkTrust();
+        return ask(question, signal);
+      },
+    };
+  }
 
   async function shown(signal: AbortSignal): Promise<readonly NamedTable[]> {
     const { answer } = await facts.ask({ kind: "tables" }, signal);

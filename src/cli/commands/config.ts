@@ -14,6 +14,7 @@ export default defineCommand({
   async run({ file: named, flags: { json } }, world) {
     const { findConfig } = await import("../../config/find-config.ts");
     const { loadConfig, trustCommand } = await import("../../config/load-config.ts");
+    const { asksFor, leftOut, notUsed } = await import("../../config/trust.ts");
     const { homeFolder, stateFolder } = await import("../../server/state-folder.ts");
     const home = homeFolder(world.env);
     const file = named === undefined ? findConfig(world.folder, home) : resolve(world.folder, named);
@@ -26,19 +27,21 @@ export default defineCommand({
     if ("untrusted" in loaded)
       throw new ResourceError(
         "denied",
-        `${file} ${loaded.untrusted.sentence}, so it is not read before it is trusted; look at it, then type: ${trustCommand(file, world.folder)}`,
+        `${file} ${asksFor(loaded.untrusted)}, ${notUsed(loaded.untrusted)}; look at it, then type: ${trustCommand(file, world.folder)}`,
       );
     const { shown, permissions, withheld } = loaded.config;
     if (json) {
-      const asks = permissions.map((each) => ({ asks: each.sentence, trusted: !withheld.includes(each) }));
+      const asks = permissions.flatMap(({ reasons, isGranted }) =>
+        reasons.map((reason) => ({ asks: reason, trusted: isGranted })),
+      );
       return print(world.out, `${JSON.stringify({ file, ...shown, asks }, undefined, 2)}\n`);
     }
     const { stringify } = await import("yaml");
     await print(world.out, `# ${plain(file)}\n${stringify(shown)}`);
-    for (const { sentence } of withheld)
+    for (const permission of withheld)
       await print(
         world.err,
-        `pressmark: it ${plain(sentence)}, which is left out until it is trusted; type: ${trustCommand(file, world.folder)}\n`,
+        `pressmark: it ${plain(`${asksFor(permission)}, ${leftOut(permission)}`)}; type: ${trustCommand(file, world.folder)}\n`,
       );
   },
 });

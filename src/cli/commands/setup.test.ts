@@ -118,9 +118,14 @@ describe("init", () => {
 describe("config", () => {
   it("shows what it comes to, with dots for secrets", async () => {
     const file = config("mounts: { m: { source: memory, resources: { a: '${env:SECRET}' } } }\n");
-    const { code, out, err } = await pressmark(["config"], { env: { SECRET: "hunter2" } });
-    expect([code, err]).toEqual([0, ""]);
-    expect(out).toBe(`# ${file}\nmounts:\n  m:\n    source: memory\n    resources:\n      a: ••••\n`);
+    const shown = `# ${file}\nmounts:\n  m:\n    source: memory\n    resources:\n      a: ••••\n`;
+    const env = { SECRET: "hunter2" };
+    expect(await pressmark(["config", file], { env })).toEqual({ code: 0, out: shown, err: "" });
+    expect(await pressmark(["config"], { env })).toEqual({
+      code: 0,
+      out: shown,
+      err: 'pressmark: it reads the environment variable "SECRET" for mounts.m.resources.a, which is left out until it is trusted; type: pressmark trust\n',
+    });
   });
 
   it("shows as JSON what it asks for", async () => {
@@ -158,12 +163,17 @@ describe("trust", () => {
     const trusted = await pressmark(["trust"], { answer: "yes\n" });
     expect(trusted).toMatchObject({ code: 0, err: "" });
     expect(trusted.out).toContain(
-      `new      reaches ${JSON.stringify(join(root, "outside"))}, outside its own folder, for mounts.out.root\n`,
+      [
+        "  new      mounts.out",
+        '             root: "../outside"',
+        '             source: "file"',
+        `           → reaches ${JSON.stringify(join(root, "outside"))}, outside its own folder, for mounts.out.root\n`,
+      ].join("\n"),
     );
     const listed = await pressmark(["ls", "--all"]);
     expect(listed.err).toBe("");
     expect(listed.out).toContain("o.md");
-    expect(await pressmark(["trust"])).toMatchObject({ code: 0, out: expect.stringContaining("trusted  reaches") });
+    expect(await pressmark(["trust"])).toMatchObject({ code: 0, out: expect.stringContaining("trusted  mounts.out") });
     expect(await pressmark(["trust", "--forget"])).toMatchObject({
       code: 0,
       out: expect.stringContaining("is trusted no longer"),
@@ -185,7 +195,7 @@ describe("trust", () => {
   it("is for a program as it is now", async () => {
     config(program("docs"), "pressmark.config.ts");
     expect((await pressmark(["ls", "--all"])).err).toContain(
-      "is not used before it is trusted; look at it, then type: pressmark trust",
+      "is not used until it is trusted; look at it, then type: pressmark trust",
     );
     expect(await pressmark(["trust", "--yes"])).toMatchObject({
       code: 0,

@@ -19,7 +19,7 @@ export async function readHeaders(
       throw new UsageError(`--header takes a name and a value, as in 'Authorization: Bearer \${env:TOKEN}'`);
     const written = word.slice(colon + 1).trim();
     const spelled = written.startsWith("@") ? `\${file:${written.slice(1)}}` : written;
-    const { value, problems } = resolveReferences(spelled, { env, folder, mayRead: () => true });
+    const { value, problems } = resolveReferences(spelled, { env, folder, mayResolve: () => true });
     const [problem] = problems;
     if (problem) throw new UsageError(`--header ${quote(called, 40)}: ${problem.message}`);
     headers[called] = checked(String(value).trim(), called);

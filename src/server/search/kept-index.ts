@@ -25,6 +25,8 @@ export interface SearchedMount {
   readonly options: unknown;
   /** Whether what looks like a secret is masked, also for the index. */
   readonly redact?: boolean;
+  /** Whether only the house may open the source, because it checks each time what is opened. */
+  readonly inHouse?: boolean;
 }
 
 export interface KeptIndexOptions {
@@ -224,14 +226,17 @@ export function createKeptIndex(options: KeptIndexOptions): KeptIndex {
   }
 
   function tellMounts(): void {
-    const mounts: ThreadMount[] = served.map(({ name, key, source, definition, options: given, redact = false }) => ({
-      name,
-      key,
-      isWatched: !once && source.watch !== undefined,
-      hasStat: source.stat !== undefined,
-      hasOrder: source.order !== undefined,
-      ...(isOpenable(definition, given) && { opened: { source: definition.name, options: given, redact } }),
-    }));
+    const mounts: ThreadMount[] = served.map(
+      ({ name, key, source, definition, options: given, redact = false, inHouse }) => ({
+        name,
+        key,
+        isWatched: !once && source.watch !== undefined,
+        hasStat: source.stat !== undefined,
+        hasOrder: source.order !== undefined,
+        ...(!inHouse &&
+          isOpenable(definition, given) && { opened: { source: definition.name, options: given, redact } }),
+      }),
+    );
     tell({ serve: mounts });
   }
 

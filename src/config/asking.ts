@@ -1,0 +1,190 @@
+/** Collects what each part of a config asks for, and decides which of them may act. */
+import { canonicalJson } from "../lib/canonical-json.ts";
+import { visibleText } from "../lib/visible-text.ts";
+import type { KeyPath } from "./problem.ts";
+import { isPlainObject } from "./references.ts";
+import { shownPart } from "./shown-part.ts";
+import {
+  askedFact,
+  changedFacts,
+  type Facts,
+  type Grant,
+  isGranted,
+  isSameFacts,
+  type Permission,
+  sha256,
+  whyOutdated,
+} from "./trust.ts";
+
+/**
+ * How a config came to be read: named by the person, who has thereby trusted it; as a program that was trusted, and could do
+ * everything by itself; or merely found.
+ */
+export type Standing = "named" | "program" | "found";
+
+export interface Asking {
+  /** Whether references at this key may be resolved; undefined where it never acts. */
+  mayResolve(path: KeyPath): boolean | undefined;
+  /** Whether the part was granted as it is written. What it leads to may still be another than it was. */
+  isGrantedAsWritten(part: string | undefined): boolean;
+  /** The part that this key is in asks for this. A reason that was not shown was not granted, whatever brought it about. */
+  because(path: KeyPath, ...reasons: readonly string[]): void;
+  /** The same for a reason that the part as it is written says already. */
+  becauseWritten(path: KeyPath, ...reasons: readonly string[]): void;
+  /** A grant of this part is bound to these facts. Says whether they are as they were granted. */
+  bind(part: string | undefined, facts: Facts): boolean;
+  /** The part cannot be trusted at all. */
+  refuse(part: string | undefined, why: string): void;
+  /** Those that ask for something, each with what it asks for. */
+  permissions(): readonly Permission[];
+}
+
+export interface AskingOptions {
+  readonly standing: Standing;
+  /** The config as it is written, parsed, before any reference is resolved. */
+  readonly raw: unknown;
+  readonly grant: Grant;
+}
+
+/** Sections of settings, in the order in which they are asked for, behind the mounts. */
+const sections = ["server", "search", "limits", "redact"];
+/** With one of these, other machines are told what is served: more mounts would tell them more. */
+const telling = ["host", "allowedHosts", "allowedOrigins", "embeddings"];
+/** A person reads no more than this of one part. */
+const maxShown = 4000;
+
+interface Draft {
+  readonly reasons: Set<string>;
+  /** Those that are bound beside what is written. */
+  readonly asked: Set<string>;
+  readonly settings: Set<string>;
+  readonly found: Record<string, string>;
+  refused?: string;
+}
+
+export function createAsking({ standing, raw, grant }: AskingOptions): Asking {
+  const drafts = new Map<string, Draft>();
+  const written = new Map<string, Facts>();
+  const whole = isPlainObject(raw) ? raw : {};
+
+  function draftOf(part: string): Draft {
+    let draft = drafts.get(part);
+    if (!draft) drafts.set(part, (draft = { reasons: new Set(), asked: new Set(), settings: new Set(), found: {} }));
+    return draft;
+  }
+
+  function writtenOf(part: string): Facts {
+    let facts = written.get(part);
+    if (!facts) written.set(part, (facts = standing === "program" ? {} : writtenFacts(part, whole)));
+    return facts;
+  }
+
+  function isGrantedAsWritten(part: string | undefined): boolean {
+    if (standing !== "found") return true;
+    if (part === undefined) return false;
+    const granted = grant.parts.get(part);
+    return granted !== undefined && isSameFacts(granted.written, writtenOf(part));
+  }
+
+  function bind(part: string | undefined, facts: Facts): boolean {
+    if (part === undefined) return false;
+    Object.assign(draftOf(part).found, facts);
+    return changedFacts(grant.parts.get(part)?.found ?? {}, facts).length === 0;
+  }
+
+  function add(path: KeyPath, reason: string): Draft | undefined {
+    const part = partOf(path);
+    if (part === undefined) return undefined;
+    const draft = draftOf(part);
+    draft.reasons.add(visibleText(reason));
+    const setting = part === "redact" ? part : path[1];
+    if (sections.includes(part) && setting !== undefined) draft.settings.add(String(setting));
+    return draft;
+  }
+
+  function toPermission(part: string, { reasons, asked, settings, found, refused }: Draft): Permission {
+    const shown = standing === "program" ? [] : shownPart(valueOf(part, whole));
+    const length = [...shown, ...reasons].reduce((sum, line) => sum + line.length, 0);
+    const tooLong = `is too long to be shown (${length} characters, of at most ${maxShown})`;
+    const why = refused ?? (length > maxShown ? tooLong : undefined);
+    const bound = standing === "found" ? [...asked].map(askedFact) : [];
+    const facts = { part, written: writtenOf(part), found: Object.assign({}, found, ...bound) as Facts };
+    const isNow = standing === "named" || (why === undefined && isCurrent(facts));
+    const outdated = isNow ? undefined : whyOutdated(grant, facts);
+    return {
+      ...facts,
+      reasons: [...reasons],
+      settings: [...settings],
+      shown,
+      isGranted: isNow,
+      ...(why !== undefined && { refused: why }),
+      ...(outdated !== undefined && { outdated }),
+    };
+  }
+
+  /** A program that names no file and leads nowhere has nothing more to be granted. */
+  function isCurrent(facts: Pick<Permission, "part" | "written" | "found">): boolean {
+    return isGranted(grant, facts) || (standing === "program" && Object.keys(facts.found).length === 0);
+  }
+
+  return {
+    mayResolve(path) {
+      return standing === "found" && partOf(path) === undefined ? undefined : isGrantedAsWritten(partOf(path));
+    },
+
+    isGrantedAsWritten,
+
+    because(path, ...reasons) {
+      for (const reason of reasons) add(path, reason)?.asked.add(reason);
+    },
+
+    becauseWritten(path, ...reasons) {
+      for (const reason of reasons) add(path, reason);
+    },
+
+    bind,
+
+    refuse(part, why) {
+      if (part !== undefined) draftOf(part).refused = why;
+    },
+
+    permissions() {
+      const mounts = isPlainObject(whole["mounts"]) ? Object.keys(whole["mounts"]).map((name) => `mounts.${name}`) : [];
+      return [...mounts, ...sections].flatMap((part) => {
+        const draft = drafts.get(part);
+        return draft && draft.reasons.size > 0 ? [toPermission(part, draft)] : [];
+      });
+    },
+  };
+}
+
+/** Undefined for what never acts: sets, which hold no references, and keys that no config has. */
+export function partOf([section, name]: KeyPath): string | undefined {
+  if (section === "mounts") return typeof name === "string" ? `mounts.${name}` : undefined;
+  return typeof section === "string" && sections.includes(section) ? section : undefined;
+}
+
+function valueOf(part: string, raw: Readonly<Record<string, unknown>>): unknown {
+  if (!part.startsWith("mounts.")) return raw[part];
+  const mounts = raw["mounts"];
+  return isPlainObject(mounts) ? mounts[part.slice("mounts.".length)] : undefined;
+}
+
+/** Each option by its digest, and what else decides how far the part reaches. */
+function writtenFacts(part: string, raw: Readonly<Record<string, unknown>>): Facts {
+  const value = valueOf(part, raw);
+  const options = isPlainObject(value) ? Object.entries(value) : [[part, value] as const];
+  const facts = Object.fromEntries(options.map(([name, each]) => [name, digest(each)]));
+  const isMount = part.startsWith("mounts.");
+  const isTelling = !isMount && telling.some((name) => Object.hasOwn(facts, name));
+  const isMasked = isMount && !Object.hasOwn(facts, "redact");
+  return {
+    ...facts,
+    ...(isTelling && { mounts: digest(raw["mounts"]) }),
+    ...((isTelling || isMasked) && { "redact for all mounts": digest(raw["redact"]) }),
+  };
+}
+
+function digest(value: unknown): string {
+  return sha256(canonicalJson(value ?? null));
+}

@@ -1,0 +1,36 @@
+/** Whether the rules of a folder leave something in it out. The one place where configs ask the rules that files are served by. */
+import { homedir } from "node:os";
+import { relative, sep } from "node:path";
+import { createLocalDisk } from "../backends/disk/disk.ts";
+import { asFile, asFolder } from "../backends/folder-rules/name-rules.ts";
+import { personOf } from "../backends/folder-rules/git-excludes.ts";
+import { createFolderRules } from "../backends/folder-rules/folder-rules.ts";
+import { run } from "../backends/disk/steps.ts";
+
+/**
+ * True for what ignore files, git's own excludes, `node_modules` or the name of a secret keep from being served. Both paths are
+ * without links, and the second is below the first. Names that begin with a dot are not judged here.
+ */
+export async function isIgnored(folder: string, path: string, isFolder: boolean): Promise<boolean> {
+  const names = relative(folder, path).split(sep);
+  const folderRules = createFolderRules({
+    root: folder,
+    ignore: true,
+    hidden: true,
+    allow: [],
+    exclude: [],
+    disk: createLocalDisk(),
+    person: personOf(process.env, homedir()),
+  });
+  // What is in a folder that is not served, or not there yet, is judged by the rules of the nearest folder that is.
+  for (let depth = names.length - 1; depth >= 0; depth -= 1) {
+    const rules = await run(folderRules.rulesIn(names.slice(0, depth).join("/")));
+    if (!rules) continue;
+    const rest = names.slice(depth);
+    return !rest.every((name, index) => {
+      const asked = isFolder || index < rest.length - 1 ? asFolder : asFile;
+      return name === "" || (folderRules.verdict(rules, name) & asked) !== 0;
+    });
+  }
+  return false;
+}

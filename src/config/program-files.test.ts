@@ -1,0 +1,83 @@
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ProgramTooLarge, programFiles } from "./program-files.ts";
+
+let folder: string;
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-program-")));
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function write(name: string, text: string): string {
+  const file = join(folder, name);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  return file;
+}
+
+function files(text: string): string[] {
+  const file = write("main.ts", text);
+  return Object.keys(programFiles(file, readFileSync(file), folder)).sort();
+}
+
+describe("the files of a program", () => {
+  it.each([
+    'import { a } from "./a.ts";',
+    "import './a.ts'",
+    'export * from "./a.ts";',
+    'const a = await import("./a.ts");',
+    'await import("./a.ts?again");',
+    "import(`./a.ts`)",
+    'const { a } = require("./a");',
+    'new Worker(new URL("./a.ts", import.meta.url));',
+    String.raw`import "\x2e/\u0061.ts";`,
+  ])("are found where they are imported with %s", (text) => {
+    write("a.ts", "");
+    expect(files(text)).toEqual(['"a.ts"', '"main.ts"']);
+  });
+
+  it("are all those that those import, also round in a circle, through links and up the tree", () => {
+    write(
+      "lib/one.mjs",
+      'import "./two.json" with { type: "json" }; import "../main.ts"; import "../shared/index.cjs";',
+    );
+    write("lib/two.json", "{}");
+    write("shared/index.cjs", 'require("."); require("..");');
+    mkdirSync(join(folder, "links"));
+    symlinkSync("../lib/one.mjs", join(folder, "links/one.mjs"));
+    expect(files('import "./links/one.mjs";')).toEqual([
+      '"lib/one.mjs"',
+      '"lib/two.json"',
+      '"main.ts"',
+      '"shared/index.cjs"',
+    ]);
+  });
+
+  it("are neither packages, nor folders, nor what is not there, nor texts", () => {
+    mkdirSync(join(folder, "docs"));
+    write("notes.md", "");
+    expect(
+      files('import "pkg"; import "node:fs"; const root = "./docs", gone = "./gone.ts", notes = "./notes.md";'),
+    ).toEqual(['"main.ts"']);
+  });
+
+  it("have other digests when one of them changes", () => {
+    const main = write("main.ts", 'import "./a.ts"');
+    const look = () => programFiles(main, readFileSync(main), folder);
+    write("a.ts", "1");
+    const before = look();
+    write("a.ts", "2");
+    expect(look()['"main.ts"']).toBe(before['"main.ts"']);
+    expect(look()['"a.ts"']).not.toBe(before['"a.ts"']);
+  });
+
+  it("that are too many are refused", () => {
+    for (let index = 0; index < 1001; index += 1) write(`many/${index}.ts`, "");
+    const all = Array.from({ length: 1001 }, (_, index) => `import "./many/${index}.ts";`).join("\n");
+    expect(() => files(all)).toThrow(ProgramTooLarge);
+  });
+});

@@ -1,0 +1,105 @@
+/** The files that a program consists of: the one that is named, and what it imports by relative paths, and so on. */
+import { readFileSync, statSync } from "node:fs";
+import { dirname, relative, resolve, sep } from "node:path";
+import { type Facts, realPath, sha256 } from "./trust.ts";
+
+/** More than this is no program that someone looked at before they trusted it. */
+const maxFiles = 1000;
+const maxBytes = 16 * 1024 * 1024;
+
+/** A program too large to be bound to its content. The message completes "it …". */
+export class ProgramTooLarge extends Error {}
+
+/** What Node runs, and may look for imports in. */
+const code = /\.[cm]?[jt]s$/;
+/** What else an import may name. */
+const imported = /\.(?:[cm]?[jt]s|json|node|wasm)$/;
+/** In CommonJS an import may leave these out. */
+const endings = [
+  "",
+  ".js",
+  ".json",
+  ".node",
+  ".cjs",
+  ".mjs",
+  ".ts",
+  ".cts",
+  ".mts",
+  "/index.js",
+  "/index.cjs",
+  "/index.ts",
+  "/package.json",
+];
+
+/**
+ * The digest of each file, named as seen from the folder. `bytes` are those of the file itself. Imports are found by their
+ * spelling: each text in quotes that begins with "./" or "../" and names a file counts, so that one too many may be among them. An
+ * import whose path is computed, and packages, are not.
+ */
+export function programFiles(file: string, bytes: Uint8Array, folder: string): Facts {
+  const digests: Record<string, string> = {};
+  const base = realPath(folder);
+  const waiting: { readonly path: string; readonly content: Uint8Array }[] = [];
+  let total = 0;
+  const seen = new Set<string>();
+
+  function count(path: string, size: number): void {
+    seen.add(path);
+    total += size;
+    if (seen.size > maxFiles || total > maxBytes)
+      throw new ProgramTooLarge(`imports more than ${maxFiles} files or ${maxBytes / 2 ** 20} MiB`);
+  }
+
+  function add(path: string, content: Uint8Array): void {
+    digests[JSON.stringify(relative(base, path).split(sep).join("/"))] = sha256(content);
+    if (code.test(path)) waiting.push({ path, content });
+  }
+
+  count(realPath(file), bytes.length);
+  add(realPath(file), bytes);
+  for (let next = waiting.pop(); next; next = waiting.pop())
+    for (const path of importsOf(new TextDecoder().decode(next.content), dirname(next.path)))
+      if (!seen.has(path)) {
+        count(path, statSync(path).size);
+        add(path, contentOf(path));
+      }
+  return digests;
+}
+
+const literal = /(["'`])(\.{1,2}(?:\/[^"'`\r\n]*)?)\1/g;
+
+function importsOf(text: string, folder: string): string[] {
+  return [...spelledOut(text).matchAll(literal)].flatMap(([, , specifier = ""]) => {
+    const path = resolve(folder, specifier.replace(/[?#].*$/s, ""));
+    const found = endings.map((ending) => path + ending).find((each) => imported.test(each) && isFile(each));
+    return found === undefined ? [] : [realPath(found)];
+  });
+}
+
+/** Escapes mean the same in an import as elsewhere: "\x2e/x.ts" is "./x.ts". */
+function spelledOut(text: string): string {
+  return text.replaceAll(
+    /\\(?:x([\da-f]{2})|u([\da-f]{4})|u\{([\da-f]{1,6})\})/gi,
+    (escape, ...digits: readonly (string | undefined)[]) => {
+      const point = parseInt(digits[0] ?? digits[1] ?? digits[2] ?? "", 16);
+      return point <= 0x10ffff ? String.fromCodePoint(point) : escape;
+    },
+  );
+}
+
+/** Empty where it cannot be read: then it cannot be imported either. */
+function contentOf(path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch {
+    return new Uint8Array();
+  }
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,58 @@
+/** A part of a config as a person is shown it before they trust it: all of it, what acts first, and nothing that deceives the eye. */
+import { canonicalJson } from "../lib/canonical-json.ts";
+import { visibleText } from "../lib/visible-text.ts";
+import type { KeyPath } from "./problem.ts";
+import { dots, isPlainObject, parseReferences } from "./references.ts";
+import { isSecretOption } from "./shown.ts";
+
+/** What runs, what is reached, and what a program is told: in this order, whatever the author's. */
+const acting = ["command", "args", "url", "env"];
+
+/** One option a line, nothing cut. */
+export function shownPart(written: unknown): readonly string[] {
+  if (!isPlainObject(written)) return [visibleText(canonicalJson(masked(written, [])))];
+  return Object.keys(written)
+    .toSorted((one, other) => rank(one) - rank(other) || (one < other ? -1 : 1))
+    .map((key) => visibleText(`${nameOf(key)}: ${canonicalJson(masked(written[key], [key]))}`));
+}
+
+function rank(key: string): number {
+  return acting.includes(key) ? acting.indexOf(key) : acting.length;
+}
+
+function nameOf(key: string): string {
+  return /^[\w$-]+$/.test(key) ? key : JSON.stringify(key);
+}
+
+function masked(value: unknown, path: KeyPath): unknown {
+  if (typeof value === "string") return maskedText(value, path);
+  if (Array.isArray(value)) return value.map((each, index) => masked(each, [...path, index]));
+  if (!isPlainObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, masked(each, [...path, key])]));
+}
+
+/** A masked piece of a command could be the one that does harm: there, only what no shell could act on is masked. */
+const harmless = /^[\w~+=-]+$/;
+const speaksOfSecret = /token|secret|passw|api_?key|credential/i;
+const isAddress: ReadonlySet<unknown> = new Set(["url", "endpoint", "rootUrl"]);
+
+function maskedText(text: string, path: KeyPath): string {
+  const [option] = path;
+  if (option === "env" && speaksOfSecret.test(String(path.at(-1))) && harmless.test(text)) return dots;
+  if (isSecretOption(path) && option !== "env") return maskedPieces(text);
+  const password = isAddress.has(path.at(-1)) ? /(:\/\/[^\s/:@]*):[^\s/]*@/g : /(:\/\/[^\s/:@]*):[\w.~%+=-]+@/g;
+  return text.replaceAll(password, `$1:${dots}@`);
+}
+
+/** References say where a secret comes from, and stay. */
+function maskedPieces(text: string): string {
+  const { pieces } = parseReferences(text);
+  if (pieces.every((piece) => typeof piece === "string")) return dots;
+  return pieces
+    .map((piece) => {
+      if (typeof piece === "string") return dots;
+      const { kind, name, instead } = piece;
+      return `\${${kind}:${name}${instead === undefined ? "" : `:-${dots}`}}`;
+    })
+    .join("");
+}

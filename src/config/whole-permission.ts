@@ -1,0 +1,41 @@
+/** What must be granted before anything in a config is believed: that it is run as a program, or that it is another user's. */
+import { statSync } from "node:fs";
+import { basename, dirname, extname, resolve } from "node:path";
+import { programFiles, ProgramTooLarge } from "./program-files.ts";
+import { type Facts, type Grant, isGranted, type Permission, whyOutdated } from "./trust.ts";
+
+/** Undefined where nothing is asked for. */
+export function wholePermission(file: string, bytes: Uint8Array, grant: Grant): Permission | undefined {
+  const whole = { part: "config", settings: [], shown: [], found: {} };
+  try {
+    const { reasons, written } = fileReasons(file, bytes, dirname(resolve(file)));
+    if (reasons.length === 0) return undefined;
+    const permission = { ...whole, reasons, written, isGranted: isGranted(grant, { ...whole, written }) };
+    const outdated = permission.isGranted ? undefined : whyOutdated(grant, permission);
+    return { ...permission, ...(outdated !== undefined && { outdated }) };
+  } catch (cause) {
+    if (!(cause instanceof ProgramTooLarge)) throw cause;
+    const reasons = [`runs ${basename(file)} as a program`];
+    return { ...whole, reasons, written: {}, isGranted: false, refused: cause.message };
+  }
+}
+
+function fileReasons(
+  file: string,
+  bytes: Uint8Array,
+  folder: string,
+): { readonly reasons: readonly string[]; readonly written: Facts } {
+  const me = process.getuid?.();
+  const { uid } = statSync(file);
+  const isStranger = me !== undefined && uid !== me && uid !== 0;
+  const files = extname(file) === ".ts" ? programFiles(file, bytes, folder) : {};
+  const [program, ...imported] = Object.keys(files);
+  const more = imported.length === 0 ? "" : `, with ${imported.join(", ")}, which it imports`;
+  return {
+    reasons: [
+      ...(isStranger ? ["belongs to another user of this machine"] : []),
+      ...(program === undefined ? [] : [`runs ${basename(file)} as a program, as it is now${more}`]),
+    ],
+    written: { ...files, ...(isStranger && { "its owner": String(uid) }) },
+  };
+}
