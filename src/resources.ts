@@ -87,6 +87,11 @@ export interface Caller {
 /** Handed on whole, never as a copy of its members: some are made only when they are asked for. */
 export interface Call {
   readonly caller: Caller;
+  /**
+   * What stands for one client where limits are shared: a connection, or a session. Several clients may be one caller. Absent
+   * where the caller is one client.
+   */
+  readonly client?: object;
   /** The one way to stop anything. */
   readonly signal: AbortSignal;
   /** Present when the caller wants to hear how far a long answer has come. */

@@ -9,6 +9,8 @@ import type { Finding } from "./survey.ts";
 export interface DraftOptions {
   readonly project: string;
   readonly findings: readonly Finding[];
+  /** Settings files, by path, that are served with the rest and hold secrets: mounts of texts mask them. */
+  readonly secretsIn?: readonly string[];
   /** Where the schema is, as the config may name it. */
   readonly schema: string;
   readonly registry?: Registry;
@@ -20,7 +22,8 @@ export function isServable({ source }: Finding, registry: Registry = sources): b
 }
 
 /** Only what this version can serve is in it, be it in a comment. */
-export async function draftConfig({ project, findings, schema, registry = sources }: DraftOptions): Promise<string> {
+export async function draftConfig(options: DraftOptions): Promise<string> {
+  const { project, findings, secretsIn = [], schema, registry = sources } = options;
   const { z: zod } = await import("zod");
   const known = findings.filter(({ source }) => Object.hasOwn(registry, source) && source !== "file");
   const skills = known.filter(({ source }) => source === "skills").map(({ where }) => where);
@@ -28,11 +31,14 @@ export async function draftConfig({ project, findings, schema, registry = source
   const hinted = known.filter(({ source }) => source !== "skills");
   const name = plainName(project);
   const taken = new Set([name]);
+  const isMasked = secretsIn.length > 0;
+  const masked = isMasked ? `\n# Secrets in its texts are masked: there are some in ${secretsIn.join(", ")}.` : "";
   const blocks = [
-    mount("Everything below this folder, but for hidden and ignored files and names that speak of a secret.", name, {
-      source: "file",
-      root: ".",
-    }),
+    mount(
+      `Everything below this folder, but for hidden and ignored files and names that speak of a secret.${masked}`,
+      name,
+      { source: "file", root: ".", ...(isMasked && { redact: true }) },
+    ),
     ...(skills.length === 0
       ? []
       : [
@@ -46,10 +52,18 @@ export async function draftConfig({ project, findings, schema, registry = source
       : [
           comment(
             `Instead of the whole folder, only a part of it: remove "${name}" above and the marks here.`,
-            ...parts.map(({ where }) => mount("", unlike(plainName(where), taken), { source: "file", root: where })),
+            ...parts.map(({ where }) =>
+              mount("", unlike(plainName(where), taken), {
+                source: "file",
+                root: where,
+                ...(isMasked && { redact: true }),
+              }),
+            ),
           ),
         ]),
-    ...(await Promise.all(hinted.map((finding) => hint(finding, unlike(nameOf(finding), taken), registry, zod)))),
+    ...(await Promise.all(
+      hinted.map((finding) => hint(finding, unlike(nameOf(finding), taken), { registry, zod, isMasked })),
+    )),
   ];
   return [
     `# yaml-language-server: $schema=${schema}`,
@@ -64,7 +78,9 @@ export async function draftConfig({ project, findings, schema, registry = source
   ].join("\n");
 }
 
-function mount(says: string, name: string, values: Readonly<Record<string, string | readonly string[]>>): string {
+type Value = string | true | readonly string[];
+
+function mount(says: string, name: string, values: Readonly<Record<string, Value>>): string {
   const lines = Object.entries(values).map(([key, value]) => `  ${key}: ${spellValue(value)}`);
   return [...(says === "" ? [] : [`# ${says}`]), `${spell(name)}:`, ...lines].join("\n");
 }
@@ -74,12 +90,14 @@ function nameOf({ source, where }: Finding): string {
   return source === "docs" ? plainName(where) : source;
 }
 
+/** Those that show files of the project as they are. */
+const textSources: ReadonlySet<string> = new Set(["docs", "git"]);
+
 /** A source that exists, with what it needs said by itself. */
 async function hint(
   { what, where, source, values }: Finding,
   name: string,
-  registry: Registry,
-  zod: typeof z,
+  { registry, zod, isMasked }: { readonly registry: Registry; readonly zod: typeof z; readonly isMasked: boolean },
 ): Promise<string> {
   const { default: definition } = await registry[source]!();
   const json = zod.toJSONSchema(definition.options(zod), { io: "input", unrepresentable: "any" });
@@ -94,7 +112,12 @@ async function hint(
   });
   return comment(
     `${capital(what)} (${where}): ${definition.summary}.`,
-    [`${name}:`, `  source: ${source}`, ...lines].join("\n"),
+    [
+      `${name}:`,
+      `  source: ${source}`,
+      ...lines,
+      ...(isMasked && textSources.has(source) ? ["  redact: true"] : []),
+    ].join("\n"),
   );
 }
 
@@ -130,7 +153,8 @@ function unlike(name: string, taken: Set<string>): string {
   return free;
 }
 
-function spellValue(value: string | readonly string[]): string {
+function spellValue(value: Value): string {
+  if (value === true) return "true";
   return typeof value === "string" ? spell(value) : `[${value.map(spell).join(", ")}]`;
 }
 

@@ -41,6 +41,7 @@ export function ownCall(caller: Call, whenCallerLeaves?: (reason: unknown) => vo
 /** A class, because an object literal with a getter takes a microsecond to make. */
 class LazyCall implements OwnCall {
   readonly caller: Call["caller"];
+  declare readonly client?: object;
   declare readonly progress?: NonNullable<Call["progress"]>;
   readonly #outer: Call;
   readonly #whenCallerLeaves: ((reason: unknown) => void) | undefined;
@@ -51,6 +52,7 @@ class LazyCall implements OwnCall {
 
   constructor(outer: Call, whenCallerLeaves?: (reason: unknown) => void) {
     this.caller = outer.caller;
+    if (outer.client) this.client = outer.client;
     if (outer.progress) this.progress = outer.progress;
     this.#outer = outer;
     this.#whenCallerLeaves = whenCallerLeaves;

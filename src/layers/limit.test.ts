@@ -20,8 +20,8 @@ function held(options: LimitOptions) {
       }),
   };
   const source = limit({ now: clock.tools.now, ...options })(inner, { name: "m" });
-  const read = (path: string, signal = call.signal) => {
-    const answer = source.read({ path }, { ...call, signal });
+  const read = (path: string, signal = call.signal, client?: object) => {
+    const answer = source.read({ path }, { ...call, signal, ...(client && { client }) });
     answer.catch(() => undefined);
     return answer;
   };
@@ -95,6 +95,51 @@ describe("limit", () => {
     await clock.advance(1);
     void read("c");
     expect(begun).toEqual(["a", "b", "waited", "waited too"]);
+  });
+
+  it("lets clients take turns, however much one of them asks", async () => {
+    const { clock, begun, answer, read } = held({ maxAtOnce: 1 });
+    const [one, other, third] = [{}, {}, {}];
+    for (const path of ["a1", "a2", "a3"]) void read(path, call.signal, one);
+    for (const path of ["b1", "b2"]) void read(path, call.signal, other);
+    void read("c1", call.signal, third);
+    for (const path of ["a1", "a2", "b1", "c1", "a3", "b2"]) {
+      expect(begun.at(-1)).toBe(path);
+      answer(path);
+      await clock.settle();
+    }
+  });
+
+  it("keeps a quarter of the places from a client that has taken the rest", async () => {
+    const { clock, begun, answer, read } = held({ maxAtOnce: 4 });
+    const [one, other] = [{}, {}];
+    for (const path of ["a1", "a2", "a3", "a4"]) void read(path, call.signal, one);
+    expect(begun).toEqual(["a1", "a2", "a3"]);
+    void read("b1", call.signal, other);
+    expect(begun).toEqual(["a1", "a2", "a3", "b1"]);
+    answer("a2");
+    await clock.settle();
+    expect(begun.at(-1)).toBe("a4");
+  });
+
+  it("sends away the last of the client that fills the queue, and not who comes to it with less", async () => {
+    const { clock, begun, answer, read } = held({ maxAtOnce: 1, maxWaiting: 3 });
+    const [one, other, another] = [{}, {}, {}];
+    void read("a1", call.signal, one);
+    const [second, third, last] = ["a2", "a3", "a4"].map((path) => read(path, call.signal, one));
+    const own = read("b1", call.signal, other);
+    await expect(last).rejects.toMatchObject({ kind: "busy", details: { retryAfterMs: expect.any(Number) } });
+    // No one is sent away for a client that would have as much in the queue.
+    await expect(read("b2", call.signal, other)).rejects.toMatchObject({ kind: "busy" });
+    const its = read("c1", call.signal, another);
+    await expect(third).rejects.toMatchObject({ kind: "busy" });
+    await expect(read("d1", call.signal, {})).rejects.toMatchObject({ kind: "busy" });
+    for (const path of ["a1", "a2", "b1", "c1"]) {
+      answer(path);
+      await clock.settle();
+    }
+    expect(begun).toEqual(["a1", "a2", "b1", "c1"]);
+    expect(await Promise.all([second, own, its])).toHaveLength(3);
   });
 
   it("counts all operations of a mount together", async () => {

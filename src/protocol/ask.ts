@@ -2,11 +2,11 @@
 import type { Call, Caller, Resources } from "../resources.ts";
 import type { Params, Result } from "./message.ts";
 import type { PromptShelf } from "./prompts.ts";
-import type { Quota } from "./quota.ts";
 import type { Revision } from "./revision.ts";
 import type { Notice } from "./shape.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 import type { Tool, ToolShelf } from "./tools.ts";
+import type { WatchQuota } from "./watch-quota.ts";
 import type { Visitor, Witness } from "./witness.ts";
 
 export interface ServerInfo {
@@ -31,8 +31,8 @@ export interface Offer {
   readonly prompts: PromptShelf | undefined;
   /** All revisions served, newest first. */
   readonly revisions: readonly string[];
-  /** How often one caller may begin to watch. */
-  readonly watchQuota: Quota;
+  /** How much one client may watch. */
+  readonly watchQuota: WatchQuota;
   /** Told who asks, and what they were given. */
   readonly witness: Witness | undefined;
   /** Every listen that is going on; returning one ends it with its result. */

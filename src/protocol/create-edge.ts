@@ -2,15 +2,15 @@
 import type { Call, Caller, Resources } from "../resources.ts";
 import { answerTo, askFor, failure, type Log, progressOf } from "./answer.ts";
 import type { Offer, Question, ServerInfo } from "./ask.ts";
-import type { Edge, Headers, Peer, Reply } from "./edge.ts";
+import type { Edge, Headers, Peer, Reply, Wire } from "./edge.ts";
 import { claimsModern, openEnvelope, visitorIn } from "./envelope.ts";
 import { codes, errorWire, isRecord, notificationWire, parseMessage } from "./message.ts";
 import { type Prompt, type PromptShelf, shelfOf } from "./prompts.ts";
-import { createQuota, type Quota } from "./quota.ts";
 import type { Revision } from "./revision.ts";
 import { allRevisions, modernRevisions } from "./revisions/index.ts";
 import { createSession } from "./session.ts";
 import type { Tool, ToolShelf } from "./tools.ts";
+import { createWatchQuota, type WatchQuota } from "./watch-quota.ts";
 import type { Witness } from "./witness.ts";
 
 export interface EdgeOptions {
@@ -23,7 +23,7 @@ export interface EdgeOptions {
   readonly moreTools?: ToolShelf;
   /** A shelf where they may change, or differ from caller to caller. */
   readonly prompts?: readonly Prompt[] | PromptShelf;
-  readonly watchQuota?: Quota;
+  readonly watchQuota?: WatchQuota;
   /** Told who asks, and what they were given. */
   readonly witness?: Witness;
   /** Whether callers had to say who they are: then no answer is called public. */
@@ -53,7 +53,7 @@ export function createEdge({
     moreTools,
     prompts: toShelf(prompts),
     revisions: allRevisions.map(({ date }) => date),
-    watchQuota: watchQuota ?? createQuota(),
+    watchQuota: watchQuota ?? createWatchQuota(),
     witness,
     listens: new Set(),
     isClosing: () => closed,
@@ -89,7 +89,8 @@ export function createEdge({
       if (!peer.signal.aborted) return reply.notify(notificationWire(said, about));
     };
     const progress = progressOf(params, revision, say);
-    const call: Call = progress ? { caller: peer.caller, signal: peer.signal, progress } : peer;
+    const { caller, client } = peer;
+    const call: Call = progress ? { caller, ...(client && { client }), signal: peer.signal, progress } : peer;
     const isHeard = reply.takesNotice !== false;
     const question = { offer, revision, params, call, say, isHeard, id, clientCapabilities, visitor };
     const answer = await answerTo(ask, question, log);
@@ -114,11 +115,14 @@ export function createEdge({
     exchange: begin,
 
     session(peer, { modern }) {
+      // What other sessions of the same caller do is not counted against this one.
+      const { caller, signal: until, client = {} } = peer;
       const askModern = modern
         ? (body: unknown, reply: Reply, signal: AbortSignal) =>
-            begin(body, undefined, { caller: peer.caller, signal }, reply)
+            begin(body, undefined, { caller, client, signal }, reply)
         : undefined;
-      return createSession(offer, peer, askModern, log);
+      const own = { caller, client, signal: until, send: (wire: Wire) => peer.send(wire) };
+      return createSession(offer, own, askModern, log);
     },
 
     error: errorWire,

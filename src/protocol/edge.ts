@@ -29,6 +29,8 @@ export interface Headers {
 
 export interface Peer {
   readonly caller: Caller;
+  /** Stands for one client where limits are shared: a connection. Unless said, a session is one client, and so is a caller without a session. */
+  readonly client?: object;
   /** Ends when the other side is gone, or has withdrawn the question by hanging up. */
   readonly signal: AbortSignal;
 }
@@ -42,6 +44,8 @@ export interface SessionPeer extends Peer {
 export interface Session {
   /** The revision that was agreed on; undefined until then. */
   readonly revision: string | undefined;
+  /** How many resources it is subscribed to. */
+  readonly subscriptions: number;
   /** Takes one parsed body, a message or a batch. Never throws: what is wrong is answered through the reply. */
   receive(body: unknown, reply: Reply): void;
   /** Nothing is sent afterwards; what was under way is withdrawn. Ends when the peer's signal does, too. */

@@ -1,52 +1,71 @@
 /** `subscriptions/listen`: one stream of changes, acknowledged first, each message tagged with the id that asked for it. */
 import { ResourceError } from "../errors.ts";
 import type { Call, WatchFilter } from "../resources.ts";
-import type { Ask } from "./ask.ts";
-import { codes, ProtocolError } from "./message.ts";
+import type { Ask, Question } from "./ask.ts";
+import { codes, ProtocolError, type Result } from "./message.ts";
 import { joined, promptNotices } from "./notices.ts";
 import { flagOf, recordOf, urisOf } from "./params.ts";
+import type { PromptShelf } from "./prompts.ts";
 import { wireNotice } from "./shape.ts";
 
 const maxUris = 10_000;
 
+interface Wanted {
+  readonly list: boolean;
+  readonly prompts: PromptShelf | undefined;
+  /** Absent where none were asked for. */
+  readonly uris?: readonly string[];
+}
+
 export const subscriptionsListen: Ask = {
-  async answer({ offer, revision, params, call, say, isHeard, id }) {
+  async answer(question) {
+    const { offer, params, call, isHeard } = question;
     if (!isHeard) throw new ProtocolError(codes.request, "accept text/event-stream to listen", { status: 406 });
     const wanted = recordOf(params, "notifications");
     // Checked, although no such change is offered: what the acknowledgment leaves out is not sent.
     flagOf(wanted, "toolsListChanged");
-    const shelf = flagOf(wanted, "promptsListChanged") && offer.prompts?.watch ? offer.prompts : undefined;
+    const prompts = flagOf(wanted, "promptsListChanged") && offer.prompts?.watch ? offer.prompts : undefined;
     const list = flagOf(wanted, "resourcesListChanged");
-    const asksUris = Object.hasOwn(wanted, "resourceSubscriptions");
     const uris = [...new Set(urisOf(wanted, "resourceSubscriptions", maxUris))];
-    await offer.watchQuota.take(call.caller, call.signal, Math.max(1, uris.length));
 
-    const tag = { "io.modelcontextprotocol/subscriptionId": id };
-    const filter: WatchFilter = { ...(list && { list }), ...(uris.length > 0 && { uris }) };
-    // Nothing may come before the acknowledgment, and no progress at all.
-    const quiet: Call = call.progress ? { caller: call.caller, signal: call.signal } : call;
-    const watch = await offer.resources.watch(filter, quiet);
-    const changes = shelf ? joined(watch, await promptNotices(shelf, quiet)) : watch[Symbol.asyncIterator]();
-    offer.listens.add(changes);
+    const client = call.client ?? call.caller;
+    const amount = Math.max(1, uris.length);
+    await offer.watchQuota.take(client, call.signal, amount);
     try {
-      if (offer.isClosing()) await changes.return?.();
-      await say("notifications/subscriptions/acknowledged", {
-        _meta: tag,
-        notifications: {
-          ...(list && { resourcesListChanged: true }),
-          ...(shelf && { promptsListChanged: true }),
-          ...(asksUris && { resourceSubscriptions: watch.uris }),
-        },
-      });
-      for (let next = await changes.next(); !next.done; next = await changes.next()) {
-        const { method, params: said } = wireNotice(next.value);
-        await say(method, { _meta: tag, ...said });
-      }
+      const asksUris = Object.hasOwn(wanted, "resourceSubscriptions");
+      return await listen({ list, prompts, ...(asksUris && { uris }) }, question);
     } finally {
-      offer.listens.delete(changes);
+      offer.watchQuota.giveBack(client, amount);
     }
-    if (call.signal.aborted) throw new ResourceError("cancelled", "the listen was ended by its caller");
-    const sealed = revision.seal({}, undefined, offer.server);
-    return { ...sealed, _meta: { ...(sealed["_meta"] as object), ...tag } };
   },
 };
+
+async function listen({ list, prompts, uris }: Wanted, { offer, revision, call, say, id }: Question): Promise<Result> {
+  const tag = { "io.modelcontextprotocol/subscriptionId": id };
+  const filter: WatchFilter = { ...(list && { list }), ...(uris && uris.length > 0 && { uris }) };
+  // Nothing may come before the acknowledgment, and no progress at all.
+  const quiet: Call = call.progress ? { caller: call.caller, signal: call.signal } : call;
+  const watch = await offer.resources.watch(filter, quiet);
+  const changes = prompts ? joined(watch, await promptNotices(prompts, quiet)) : watch[Symbol.asyncIterator]();
+  offer.listens.add(changes);
+  try {
+    if (offer.isClosing()) await changes.return?.();
+    await say("notifications/subscriptions/acknowledged", {
+      _meta: tag,
+      notifications: {
+        ...(list && { resourcesListChanged: true }),
+        ...(prompts && { promptsListChanged: true }),
+        ...(uris && { resourceSubscriptions: watch.uris }),
+      },
+    });
+    for (let next = await changes.next(); !next.done; next = await changes.next()) {
+      const { method, params: said } = wireNotice(next.value);
+      await say(method, { _meta: tag, ...said });
+    }
+  } finally {
+    offer.listens.delete(changes);
+  }
+  if (call.signal.aborted) throw new ResourceError("cancelled", "the listen was ended by its caller");
+  const sealed = revision.seal({}, undefined, offer.server);
+  return { ...sealed, _meta: { ...(sealed["_meta"] as object), ...tag } };
+}

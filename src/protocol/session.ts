@@ -32,18 +32,23 @@ const batchedAtOnce = 2;
 const maxBatchBytes = 16 * 1024 * 1024;
 const tooMuch = "the answers to this batch are too large together: ask for fewer at once";
 
-/** How many questions of one session may be under way at once. */
-const maxUnderWay = 10_000;
+/** How many questions of one session may be under way at once: over HTTP they go on when their senders hang up. */
+const maxUnderWay = 1000;
 
 type Request = Extract<Message, { kind: "request" }>;
 
 /** Puts a modern question that came through this session; its id is registered here, so that it can be withdrawn. */
 export type AskModern = (body: unknown, reply: Reply, signal: AbortSignal) => void;
 
-export function createSession(offer: Offer, peer: SessionPeer, askModern: AskModern | undefined, log: Log): Session {
-  const { caller } = peer;
+export function createSession(
+  offer: Offer,
+  peer: SessionPeer & { readonly client: object },
+  askModern: AskModern | undefined,
+  log: Log,
+): Session {
+  const { caller, client } = peer;
   const underWay = new Map<Id, AbortController>();
-  const subscriptions = createSubscriptions(offer, caller, (notice) => {
+  const subscriptions = createSubscriptions(offer, { caller, client }, (notice) => {
     const { method, params } = wireNotice(notice);
     return peer.send(notificationWire(method, params));
   });
@@ -145,7 +150,7 @@ export function createSession(offer: Offer, peer: SessionPeer, askModern: AskMod
       if (!signal.aborted) return begun.reply.notify(notificationWire(said, about));
     };
     const progress = progressOf(params, agreed, say);
-    const call = progress ? { caller, signal, progress } : { caller, signal };
+    const call = progress ? { caller, client, signal, progress } : { caller, client, signal };
     const question = {
       offer,
       revision: agreed,
@@ -232,6 +237,9 @@ export function createSession(offer: Offer, peer: SessionPeer, askModern: AskMod
   return {
     get revision() {
       return revision?.date;
+    },
+    get subscriptions() {
+      return subscriptions.size;
     },
     receive(body, reply) {
       if (closed) return reply.end();

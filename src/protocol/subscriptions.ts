@@ -1,12 +1,14 @@
 /** What one session of the older revisions has subscribed to. */
 import { notFound, ResourceError } from "../errors.ts";
-import type { Caller, Resources } from "../resources.ts";
+import type { Call, Resources } from "../resources.ts";
 import { promptNotices, promptsChanged } from "./notices.ts";
 import type { PromptShelf } from "./prompts.ts";
-import type { Quota } from "./quota.ts";
 import type { Notice } from "./shape.ts";
+import type { WatchQuota } from "./watch-quota.ts";
 
 export interface Subscriptions {
+  /** How many resources are subscribed to, or are about to be. */
+  readonly size: number;
   /** Begins to announce that the list changed. Resolves once armed, or after a while if that takes long. */
   followList(): Promise<void>;
   /** Resolves when a list answered now is followed by word of every later change. */
@@ -36,8 +38,12 @@ const maxSubscriptions = 50_000;
 const maxArmMs = 1000;
 
 export function createSubscriptions(
-  { resources, prompts, watchQuota }: { resources: Resources; prompts?: PromptShelf | undefined; watchQuota: Quota },
-  caller: Caller,
+  {
+    resources,
+    prompts,
+    watchQuota,
+  }: { resources: Resources; prompts?: PromptShelf | undefined; watchQuota: WatchQuota },
+  { caller, client }: Pick<Required<Call>, "caller" | "client">,
   announce: (notice: Notice) => void | Promise<void>,
 ): Subscriptions {
   const held = new Map<string, Subscription>();
@@ -56,7 +62,10 @@ export function createSubscriptions(
   }
 
   async function arm(uri: string, stop: AbortController): Promise<void> {
-    await watchQuota.take(caller, stop.signal);
+    await watchQuota.take(client, stop.signal);
+    // Every subscription ends by its signal.
+    if (stop.signal.aborted) watchQuota.giveBack(client);
+    else stop.signal.addEventListener("abort", () => watchQuota.giveBack(client), { once: true });
     const watch = await resources.watch({ uris: [uri] }, { caller, signal: stop.signal });
     if (watch.uris.length === 0) throw notFound(uri);
     begin(watch);
@@ -92,6 +101,10 @@ export function createSubscriptions(
   }
 
   return {
+    get size() {
+      return held.size;
+    },
+
     followList() {
       const call = { caller, signal: listening.signal };
       listArmed ??= closed

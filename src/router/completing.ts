@@ -3,11 +3,11 @@ import { invalid, quote, ResourceError } from "../errors.ts";
 import { parseTemplate } from "../lib/uri-template.ts";
 import type { UriTemplate } from "../lib/uri-template.ts";
 import type { Call, Resources, Template } from "../resources.ts";
-import type { SearchIndex } from "../search/search-index.ts";
 import type { SourceTemplate, Suggestion } from "../source.ts";
 import { unfit } from "./cursor.ts";
 import { withdrawn } from "./doors.ts";
 import type { Doors } from "./doors.ts";
+import type { FairIndex } from "./fair-index.ts";
 import type { Reading } from "./reading.ts";
 import type { Mounted, Place } from "./route.ts";
 
@@ -37,7 +37,7 @@ interface Expression {
 export function createCompleting(
   doors: Doors,
   { stat }: Pick<Reading, "stat">,
-  index?: SearchIndex,
+  index?: FairIndex,
 ): Pick<Resources, "templates" | "complete"> {
   /** Kept as long as a source tells the same templates. */
   const known = new Map<Mounted, { told: readonly SourceTemplate[]; shown: readonly Shown[] }>();
@@ -98,10 +98,7 @@ export function createCompleting(
     if (value.length < shortestAsked || index?.ready(mount.name) !== 1) return [];
     const typed = value.toLowerCase();
     try {
-      const hits = await index.search(
-        { text: value, limit: maxValues, mounts: [mount.name], typing: true },
-        call.signal,
-      );
+      const hits = await index.search({ text: value, limit: maxValues, mounts: [mount.name], typing: true }, call);
       return hits.flatMap(({ entry: { path, query, reveals } }) => {
         const uri = path.toLowerCase().includes(typed)
           ? doors.routes.spell(mount, { path, ...(query && { query }) })

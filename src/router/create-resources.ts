@@ -8,6 +8,7 @@ import { createActions } from "./actions.ts";
 import { createCompleting } from "./completing.ts";
 import { createCursors } from "./cursor.ts";
 import { createDoors } from "./doors.ts";
+import { createFairIndex } from "./fair-index.ts";
 import { createListing } from "./listing.ts";
 import { createReading } from "./reading.ts";
 import { createRoutes } from "./route.ts";
@@ -37,7 +38,8 @@ export interface HouseOptions {
 
 /** Mounts that share URIs or names throw "invalid". */
 export function createResources(options: HouseOptions): House {
-  const { mounts, policy, tools, cursorKey, index, pageSize = 1000 } = options;
+  const { mounts, policy, tools, cursorKey, pageSize = 1000 } = options;
+  const index = options.index && createFairIndex(options.index);
   if (!Number.isInteger(pageSize) || pageSize < 1) throw invalid("the size of a page must be a whole number from 1");
   const doors = createDoors(createRoutes(mounts), policy, tools);
   const { findEntry, ...reading } = createReading(doors);

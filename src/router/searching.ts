@@ -1,10 +1,10 @@
 /** One search through the index and every mount that can be searched itself. */
 import { invalid, notFound, ResourceError, toResourceError } from "../errors.ts";
 import type { Call, Hit, Resources, SearchAsk } from "../resources.ts";
-import type { SearchIndex } from "../search/search-index.ts";
 import type { SourceHit } from "../source.ts";
 import { describe, withdrawn } from "./doors.ts";
 import type { Doors } from "./doors.ts";
+import type { FairIndex } from "./fair-index.ts";
 import type { Reading } from "./reading.ts";
 import type { Mounted, Place } from "./route.ts";
 
@@ -35,7 +35,7 @@ interface Answer {
 export function createSearching(
   doors: Doors,
   { findEntry }: Pick<Reading, "findEntry">,
-  index?: SearchIndex,
+  index?: FairIndex,
 ): Pick<Resources, "search"> {
   function toHit({ mount, entry, ...found }: Found, { within }: Asked, call: Call): Hit | undefined {
     if (within && !isBelow(entry.path, within.at.path)) return undefined;
@@ -99,7 +99,7 @@ export function createSearching(
     try {
       const hits = await visible(
         async (limit) => {
-          const found = (await index?.search({ ...ask, limit }, call.signal)) ?? [];
+          const found = (await index?.search({ ...ask, limit }, call)) ?? [];
           return found.flatMap(({ mount: name, ...hit }) => {
             const mount = byName.get(name);
             return mount ? [{ ...hit, mount }] : [];
@@ -112,7 +112,7 @@ export function createSearching(
       return { hits, ready: new Map(mounts.map((mount) => [mount, index?.ready(mount.name) ?? 0])) };
     } catch (cause) {
       if (call.signal.aborted) throw withdrawn(cause);
-      if (cause instanceof ResourceError && cause.kind === "invalid") throw cause;
+      if (cause instanceof ResourceError && (cause.kind === "invalid" || cause.kind === "busy")) throw cause;
       doors.tools.log("warn", "the index could not be searched", { cause });
       return { hits: [], ready: new Map() };
     }

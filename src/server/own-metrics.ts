@@ -116,6 +116,9 @@ export function createOwnMetrics({ version, index, counts, log }: OwnMetricsOpti
       get revision() {
         return session.revision;
       },
+      get subscriptions() {
+        return session.subscriptions;
+      },
       receive(body, reply) {
         const method = member(body, "method");
         const isSubscription = method === "resources/subscribe" || method === "resources/unsubscribe";

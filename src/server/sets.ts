@@ -136,7 +136,9 @@ export function createSets({ resources, policy, configured, kept }: SetsOptions)
       const groups = byName(call);
       if (groups.size === 0) return [];
       const patience = AbortSignal.timeout(patienceMs);
-      const patient: Call = { caller: call.caller, signal: AbortSignal.any([call.signal, patience]) };
+      const { caller, client } = call;
+      const signal = AbortSignal.any([call.signal, patience]);
+      const patient: Call = { caller, ...(client && { client }), signal };
       const names = [...groups.keys()].sort();
       const found = await inTurn(names, atOnce, async (name): Promise<SetInfo | undefined> => {
         for (const definition of groups.get(name) ?? []) {

@@ -89,6 +89,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       port,
       log,
       identify: () => caller,
+      isOneCaller: true,
       ...(guarded && { gate: guarded.gate, challenge: guarded.challenge }),
       ...(offering.actions && { posts: createActionDoor(house.resources, log) }),
       page: "/",

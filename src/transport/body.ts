@@ -1,12 +1,13 @@
 /** Reads what is posted, and no more of it than may be held. */
 import type { IncomingMessage } from "node:http";
+import { type ByteShare, createBytePool } from "./byte-pool.ts";
 import type { GrowingBuffer } from "./growing-buffer.ts";
 import { createGrowingBuffer } from "./growing-buffer.ts";
 
 export interface BodyLimits {
   /** Of one body. */
   readonly maxBytes: number;
-  /** Of all bodies that are still arriving, together. */
+  /** Of all bodies that are still arriving, together. When that is too much, the largest is refused as "busy". */
   readonly maxTotalBytes: number;
 }
 
@@ -18,7 +19,7 @@ export interface BodyReader {
 }
 
 export function createBodyReader({ maxBytes, maxTotalBytes }: BodyLimits): BodyReader {
-  let total = 0;
+  const pool = createBytePool(maxTotalBytes);
 
   return {
     read(request, done) {
@@ -31,15 +32,14 @@ export function createBodyReader({ maxBytes, maxTotalBytes }: BodyLimits): BodyR
       // Nearly every body is one chunk. All that is not whole is counted, so that many slow ones cannot fill the memory.
       let first: Buffer | undefined;
       let all: GrowingBuffer | undefined;
+      let share: ByteShare | undefined;
       let length = 0;
-      let held = 0;
       let over = false;
 
       function release(): void {
-        total -= held;
-        held = 0;
         over = true;
         first = all = undefined;
+        share?.resize(0);
       }
       function finish(body: Body): void {
         release();
@@ -57,6 +57,7 @@ export function createBodyReader({ maxBytes, maxTotalBytes }: BodyLimits): BodyR
           first = chunk;
           if (length === announced) return;
           request.once("close", release);
+          share = pool.open(() => finish("busy"));
         } else {
           if (all === undefined) {
             all = createGrowingBuffer();
@@ -64,9 +65,7 @@ export function createBodyReader({ maxBytes, maxTotalBytes }: BodyLimits): BodyR
           }
           all.append(chunk);
         }
-        total += length - held;
-        held = length;
-        if (total > maxTotalBytes) finish("busy");
+        share?.resize(length);
       });
       request.on("end", () => {
         if (!over) finish(all?.take() ?? first ?? Buffer.alloc(0));

@@ -1,5 +1,6 @@
 /** What was sent on the streams of one session, kept for a while so that a reader who lost its connection can catch up. */
 import type { Wire } from "../protocol/edge.ts";
+import type { BytePool } from "./byte-pool.ts";
 import { byteLength } from "./wire-bytes.ts";
 
 export interface LoggedEvent<Stream> {
@@ -21,27 +22,22 @@ export interface EventLogLimits {
   readonly maxBytes: number;
 }
 
-/** How much all logs hold together. When that is too much, whoever appends gives up of its own. */
-export interface SharedBytes {
-  held: number;
-  readonly max: number;
-}
-
-/** `dropped` hears of each event that is no longer kept. */
+/** `pool` is shared by all logs; `dropped` hears of each event that is no longer kept. */
 export function createEventLog<Stream>(
   { maxEvents, maxBytes }: EventLogLimits,
-  shared: SharedBytes,
+  pool: BytePool,
   dropped: (stream: Stream) => void,
 ): EventLog<Stream> {
+  const share = pool.open(() => drop(1));
   let events: (LoggedEvent<Stream> & { readonly bytes: number })[] = [];
   let held = 0;
 
   function drop(count: number): void {
     for (const { stream, bytes } of events.splice(0, count)) {
       held -= bytes;
-      shared.held -= bytes;
       dropped(stream);
     }
+    share.resize(held);
   }
 
   return {
@@ -54,8 +50,8 @@ export function createEventLog<Stream>(
       }
       events.push({ stream, number, wire, bytes });
       held += bytes;
-      shared.held += bytes;
-      while (events.length > maxEvents || held > maxBytes || (shared.held > shared.max && events.length > 0)) drop(1);
+      while (events.length > maxEvents || held > maxBytes) drop(1);
+      share.resize(held);
     },
     after: (stream, number) => events.filter((event) => event.stream === stream && event.number > number),
     clear() {

@@ -10,6 +10,7 @@ export interface Message {
 export interface FakeSession {
   readonly peer: SessionPeer;
   revision: string | undefined;
+  subscriptions: number;
   closed: boolean;
 }
 
@@ -59,12 +60,15 @@ export function createFakeEdge({
     isListen: (body) => (body as Message).method === "subscriptions/listen",
     exchange: (body, headers, peer, reply) => exchange(body as Message, reply, peer, headers),
     session(peer) {
-      const session: FakeSession = { peer, revision: undefined, closed: false };
+      const session: FakeSession = { peer, revision: undefined, subscriptions: 0, closed: false };
       sessions.push(session);
       closings.set(session, Promise.withResolvers());
       return {
         get revision() {
           return session.revision;
+        },
+        get subscriptions() {
+          return session.subscriptions;
         },
         receive(body, reply) {
           const message = body as Message;

@@ -2,7 +2,8 @@ import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
-import { resultOf } from "./fake-edge.ts";
+import { whenStreams } from "./begin-session.ts";
+import { resultOf, type Script } from "./fake-edge.ts";
 import { serveFake } from "./serve-fake.ts";
 import { code, modern, question, rawQuestion } from "./test-question.ts";
 import { modernHeaders } from "./wire-client.ts";
@@ -44,7 +45,7 @@ describe("a body", () => {
     expect(text).toContain('{"jsonrpc":"2.0","id":7,"result":{"echo":"resources/list"}}');
   });
 
-  it("is refused while too much else is arriving, and welcome when that is gone", async () => {
+  it("that holds most is refused when too much is arriving, and not one that comes after it", async () => {
     const { raw, ask, listening } = await serveFake({}, { maxArrivingBytes: 300_000 });
     const requested = once(listening.server, "request");
     const slow = await raw(
@@ -58,14 +59,12 @@ describe("a body", () => {
     slow.write(" ".repeat(250_000));
     await arrived;
 
-    const large = { headers: modernHeaders, body: { ...question, pad: "x".repeat(200_000) } };
-    const refused = await ask(large);
-    expect([refused.status, refused.headers["retry-after"]]).toEqual([503, "1"]);
-
-    const gone = new Promise((resolve) => request.once("close", resolve));
-    slow.destroy();
-    await gone;
+    const refused = once(slow, "data");
+    const large = { headers: modernHeaders, body: { ...question, pad: "x".repeat(120_000) } };
     expect((await ask(large)).status).toBe(200);
+    const [said] = (await refused) as [Buffer];
+    expect(said.toString()).toMatch(/^HTTP\/1\.1 503 [^]*\r\nretry-after: 1\r\n/i);
+    slow.destroy();
   });
 
   it("is counted from its first part on", async () => {
@@ -271,6 +270,34 @@ describe("the caller", () => {
       const answer = await ask(modern);
       expect(answer.status).toBe(500);
       expect(answer.text).not.toContain("secret");
+    }
+  });
+});
+
+const listenOrAnswer: Script["exchange"] = (message, reply) => {
+  if (message.method === "subscriptions/listen") void reply.notify(resultOf(message));
+  else reply.end(resultOf(message));
+};
+
+describe("streams that are held open", () => {
+  it("leave connections for requests: beyond their number 503, whichever kind they are", async () => {
+    const served = await serveFake({ exchange: listenOrAnswer }, { maxConnections: 10, maxStreams: 2 });
+    const session = { "Mcp-Session-Id": await served.initialize() };
+    const kinds = [
+      { headers: modernHeaders, body: { ...question, method: "subscriptions/listen" } },
+      { method: "GET", headers: session },
+      { method: "GET", path: "/sse" },
+    ];
+    for (const kind of kinds) {
+      const open = [await served.listen(kind), await served.listen(kind)];
+      expect(open.map(({ status }) => status)).toEqual([200, 200]);
+      for (const other of kinds) {
+        const refused = await served.ask(other);
+        expect([refused.status, refused.headers["retry-after"]]).toEqual([503, "30"]);
+      }
+      expect((await served.ask(modern)).status).toBe(200);
+      for (const each of open) each.hangUp();
+      await whenStreams(served, 0);
     }
   });
 });

@@ -10,6 +10,7 @@ import type { Accepts } from "./accepts.ts";
 import type { PostDoor } from "./action-door.ts";
 import { answer } from "./answer.ts";
 import { createBodyReader, discard } from "./body.ts";
+import { clientOf } from "./clients.ts";
 import type { EventStreamOptions } from "./event-stream.ts";
 import { createEventStreams } from "./event-stream.ts";
 import { createGuard } from "./guard.ts";
@@ -35,8 +36,10 @@ export interface HttpOptions extends EventStreamOptions, LegacySessionOptions {
   readonly sse?: { readonly stream: string; readonly post: string } | false;
   /** Judges every request, whatever its path, once its Host and Origin are right. */
   readonly gate?: Gate;
-  /** Who asks. Undefined is answered with 401. */
+  /** Who asks. Undefined is answered with 401. Everyone is the same caller unless said. */
   readonly identify?: (request: IncomingMessage) => Caller | undefined | Promise<Caller | undefined>;
+  /** Whether `identify` gives everyone the same caller: then connections, not callers, share what there is. True without it. */
+  readonly isOneCaller?: boolean;
   /** The `WWW-Authenticate` of a 401. */
   readonly challenge?: string;
   /** Names this server goes by beside localhost, with or without a port. "*" allows any. */
@@ -48,6 +51,8 @@ export interface HttpOptions extends EventStreamOptions, LegacySessionOptions {
   /** Of all bodies that are still arriving, together. */
   readonly maxArrivingBytes?: number;
   readonly maxUrlLength?: number;
+  /** Of streams that are held open: a listen, a session's own, or one of 2024-11-05. */
+  readonly maxStreams?: number;
   /** Path of a page without data of its own, which people may follow links to from other sites. */
   readonly page?: string;
   /** Takes JSON that callers post to other paths. */
@@ -91,12 +96,14 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
     endpoint = "/mcp",
     sse: ssePaths = { stream: "/sse", post: "/messages" },
     identify = () => anonymous,
+    isOneCaller = options.identify === undefined,
     challenge = "Bearer",
     allowedHosts = [],
     allowedOrigins = [],
     maxBodyBytes = 4 * 1024 * 1024,
     maxArrivingBytes = 256 * 1024 * 1024,
     maxUrlLength = 2048,
+    maxStreams = 18_000,
     gate,
     page,
     posts,
@@ -195,7 +202,7 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
         const gone = new AbortController();
         response.once("close", () => gone.abort());
         underWay.begin();
-        takePost(path, body, { caller, signal: gone.signal })
+        takePost(path, body, { caller, client: clientOf(request.socket), signal: gone.signal })
           .then((said) => {
             if (said) answer(response, said.status, [said.text], said.headers);
             else refuseNothing(response, path);
@@ -245,7 +252,17 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
 
   function atStream(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
     if (request.method !== "GET") return refuse(response, 405, "GET opens the stream", { Allow: "GET, OPTIONS" });
-    if (sse && !sse.open(response, caller)) refuse(response, 503, tooManySessions, { "Retry-After": 30 });
+    if (hasTooManyStreams()) return refuseStream(response);
+    if (sse && !sse.open(response, caller, clientOf(request.socket)))
+      refuse(response, 503, tooManySessions, { "Retry-After": 30 });
+  }
+
+  function hasTooManyStreams(): boolean {
+    return streams.size >= maxStreams;
+  }
+
+  function refuseStream(response: ServerResponse): void {
+    refuse(response, 503, "too many streams are open; try again later", { "Retry-After": 30 });
   }
 
   function atPost(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
@@ -307,11 +324,13 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
     caller: Caller,
   ): void {
     const headers = headersOf(request);
+    const client = clientOf(request.socket);
     switch (edge.classify(body, headers)) {
       case "modern":
-        return exchange(edge, streams, underWay, { body, headers, accepts, caller }, response);
+        if (edge.isListen?.(body) && hasTooManyStreams()) return refuseStream(response);
+        return exchange(edge, streams, underWay, { body, headers, accepts, caller, client }, response);
       case "opening":
-        if (!sessions.open(body, caller, response, accepts))
+        if (!sessions.open(body, { caller, client, holder: isOneCaller ? client : caller.id }, response, accepts))
           refuse(response, 503, tooManySessions, { "Retry-After": 30 });
         return;
       case "legacy": {
@@ -333,6 +352,7 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
       return answer(response, 204);
     }
     if (!parseAccept(request.headers.accept).events) return refuse(response, 406, "accept text/event-stream");
+    if (hasTooManyStreams()) return refuseStream(response);
     session.listen(response, one(request.headers["last-event-id"]));
   }
 

@@ -1,10 +1,11 @@
 import { once } from "node:events";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { Reply } from "../protocol/edge.ts";
 import { begin, whenStreams } from "./begin-session.ts";
 import type { FakeSession, Message } from "./fake-edge.ts";
 import { resultOf, wireOf } from "./fake-edge.ts";
 import { serveFake } from "./serve-fake.ts";
+import { createWireClient, type WireClient } from "./wire-client.ts";
 
 const question = { jsonrpc: "2.0", id: 7, method: "resources/list" };
 const initialize = { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25" } };
@@ -149,6 +150,72 @@ describe("a session", () => {
     await begin(served);
     expect([first, second, third].map(({ session }) => session.closed)).toEqual([false, false, true]);
     stream.hangUp();
+  });
+
+  it("does not make room while it is subscribed to something", async () => {
+    const served = await serveFake({}, { maxSessions: 2 });
+    const [first, second] = [await begin(served), await begin(served)];
+    first.session.subscriptions = 1;
+    const third = await begin(served);
+    expect(areClosed([first, second, third])).toEqual([false, true, false]);
+    third.session.subscriptions = 1;
+    const refused = await served.ask({ body: initialize });
+    expect([refused.status, refused.headers["retry-after"]]).toEqual([503, "30"]);
+    expect(areClosed([first, third])).toEqual([false, false]);
+  });
+
+  it("ends after a while of silence although it is subscribed to something", async () => {
+    let time = 0;
+    const served = await serveFake({}, { sessionIdleMs: 20, now: () => time });
+    const { session } = await begin(served);
+    session.subscriptions = 1;
+    time = 100;
+    await served.edge.whenClosed(session);
+  });
+
+  it("is not lost to another connection that would hold as many, where all callers are one", async () => {
+    const served = await serveFake({}, { maxSessions: 4 });
+    const connect = (): WireClient => {
+      const client = createWireClient(served.listening.port);
+      onTestFinished(() => client.close());
+      return client;
+    };
+    const [one, two] = [connect(), connect()];
+    const open = async (client: WireClient) => {
+      const { status } = await client.ask({ body: initialize });
+      return { status, session: served.edge.sessions.at(-1) as FakeSession };
+    };
+    const opened = [await open(one), await open(two), await open(two), await open(two)];
+    // Whoever holds more than the newcomer would makes room; among equals no one does.
+    opened.push(await open(connect()), await open(connect()));
+    expect(areClosed(opened)).toEqual([false, true, true, false, false, false]);
+    expect((await open(connect())).status).toBe(503);
+    expect(areClosed(opened)).toEqual([false, true, true, false, false, false]);
+    // A connection may always replace one of its own.
+    expect((await open(one)).status).toBe(200);
+    expect(areClosed(opened)).toEqual([true, true, true, false, false, false]);
+  });
+
+  it("that was begun and never used makes room for anyone after a minute", async () => {
+    let time = 0;
+    const served = await serveFake({}, { maxSessions: 2, now: () => time });
+    const other = createWireClient(served.listening.port);
+    onTestFinished(() => other.close());
+    const used = await begin(served);
+    await served.ask({ headers: used.headers, body: { jsonrpc: "2.0", method: "notifications/initialized" } });
+    await other.initialize();
+    const newcomer = async () => {
+      const client = createWireClient(served.listening.port);
+      const { status } = await client.ask({ body: initialize });
+      client.close();
+      return status;
+    };
+    time = 59_999;
+    expect(await newcomer()).toBe(503);
+    time = 60_000;
+    expect(await newcomer()).toBe(200);
+    expect(served.edge.sessions.map(({ closed }) => closed)).toEqual([false, true, false]);
+    expect(await newcomer()).toBe(503);
   });
 
   it("is not lost to a caller who holds as many: who holds most makes room", async () => {

@@ -5,7 +5,9 @@ import type { Edge, Reply, Wire } from "../protocol/edge.ts";
 import type { Caller } from "../resources.ts";
 import type { Accepts } from "./accepts.ts";
 import { answer } from "./answer.ts";
-import type { EventLogLimits, SharedBytes } from "./event-log.ts";
+import { createBytePool } from "./byte-pool.ts";
+import { type Client, createShares } from "./clients.ts";
+import type { EventLogLimits } from "./event-log.ts";
 import type { EventStreams } from "./event-stream.ts";
 import type { AnswerStream, SessionStreams } from "./session-streams.ts";
 import { createSessionStreams } from "./session-streams.ts";
@@ -19,9 +21,17 @@ export interface LegacySession {
   end(): void;
 }
 
+/** Who opens a session. */
+export interface Opener {
+  readonly caller: Caller;
+  readonly client: Client;
+  /** Whose session it is where there are too many: the caller by its name, or the connection where all callers are one. */
+  readonly holder: Client | string;
+}
+
 export interface LegacySessions {
-  /** `initialize`. False if there are too many sessions, and none can be spared: no one loses one to a caller who holds as many. */
-  open(body: unknown, caller: Caller, response: ServerResponse, accepts: Accepts): boolean;
+  /** `initialize`. False if there are too many sessions, and none can be spared: no one loses one to a holder of as many. */
+  open(body: unknown, opener: Opener, response: ServerResponse, accepts: Accepts): boolean;
   /** The session with this id, if it is this caller's. */
   find(id: string, caller: Caller): LegacySession | undefined;
   readonly size: number;
@@ -29,8 +39,13 @@ export interface LegacySessions {
 }
 
 export interface LegacySessionOptions {
-  /** When full, a session makes room that is not in use: of the caller who holds most, the one idle longest. */
+  /**
+   * When full, a session makes room that is not in use: one that was begun and never used, or else, of whoever holds most, the one
+   * idle longest. A session with a stream, a question under way or a subscription is in use.
+   */
   readonly maxSessions?: number;
+  /** After this time a session that was begun and never used makes room for anyone. */
+  readonly unusedSessionMs?: number;
   /** A session without an open stream or a question under way ends after this time. */
   readonly sessionIdleMs?: number;
   /** What each session keeps for readers that lost their connection, and what all keep together. */
@@ -40,9 +55,11 @@ export interface LegacySessionOptions {
   readonly now?: () => number;
 }
 
-interface Held extends LegacySession {
-  readonly caller: Caller;
+interface Held extends LegacySession, Opener {
+  /** Has a stream or a question under way. */
   readonly busy: boolean;
+  /** Busy, or subscribed to something. */
+  readonly inUse: boolean;
   usedAt: number;
   open(body: unknown, response: ServerResponse, accepts: Accepts): void;
 }
@@ -65,6 +82,7 @@ export function createLegacySessions(
   underWay: UnderWay,
   {
     maxSessions = 10_000,
+    unusedSessionMs = 60_000,
     sessionIdleMs = 30 * 60_000,
     replay = {},
     retryMs = 1000,
@@ -72,26 +90,33 @@ export function createLegacySessions(
   }: LegacySessionOptions = {},
 ): LegacySessions {
   const held = new Map<string, Held>();
-  /** By the caller's id; each caller's in the order of their last use. */
-  const byCaller = new Map<string, Map<string, Held>>();
+  /** Each holder's in the order of their last use. */
+  const byHolder = new Map<Opener["holder"], Map<string, Held>>();
+  /** Those that have got nothing since `initialize`, the oldest first. */
+  const unused = new Map<string, Held>();
+  const shares = createShares(maxSessions);
   const limits: EventLogLimits = { maxEvents: replay.maxEvents ?? 256, maxBytes: replay.maxBytes ?? 1024 * 1024 };
-  const shared: SharedBytes = { held: 0, max: replay.maxTotalBytes ?? 64 * 1024 * 1024 };
+  const pool = createBytePool(replay.maxTotalBytes ?? 64 * 1024 * 1024);
   const sweeping = setInterval(sweep, Math.max(1, Math.min(sessionIdleMs / 4, 30_000))).unref();
 
   function add(id: string, session: Held): void {
-    const { caller } = session;
+    const { holder, client } = session;
     held.set(id, session);
-    const own = byCaller.get(caller.id);
+    unused.set(id, session);
+    shares.add(client);
+    const own = byHolder.get(holder);
     if (own) own.set(id, session);
-    else byCaller.set(caller.id, new Map([[id, session]]));
+    else byHolder.set(holder, new Map([[id, session]]));
   }
 
   /** False if it is not there any more. */
-  function remove(id: string, { caller }: Held): boolean {
+  function remove(id: string, { holder, client }: Held): boolean {
     if (!held.delete(id)) return false;
-    const own = byCaller.get(caller.id);
+    unused.delete(id);
+    shares.remove(client);
+    const own = byHolder.get(holder);
     own?.delete(id);
-    if (own?.size === 0) byCaller.delete(caller.id);
+    if (own?.size === 0) byHolder.delete(holder);
     return true;
   }
 
@@ -99,14 +124,14 @@ export function createLegacySessions(
     // Not one that has ended: touching would bring it back.
     if (!held.has(id)) return;
     session.usedAt = now();
-    const own = byCaller.get(session.caller.id);
+    const own = byHolder.get(session.holder);
     own?.delete(id);
     own?.set(id, session);
   }
 
   function sweep(): void {
     const oldest = now() - Math.max(1, sessionIdleMs);
-    for (const own of byCaller.values())
+    for (const own of byHolder.values())
       // What is touched moves to the end, where the loop stops.
       for (const [id, session] of own) {
         if (session.usedAt > oldest) break;
@@ -115,31 +140,44 @@ export function createLegacySessions(
       }
   }
 
-  function makeRoom({ id }: Caller): boolean {
-    if (held.size < maxSessions) return true;
-    const own = byCaller.get(id);
+  function makeRoom({ holder, client }: Opener): boolean {
+    const own = byHolder.get(holder);
+    const isShareUsedUp = shares.isUsedUp(client);
+    if (held.size < maxSessions && !isShareUsedUp) return true;
+    // A machine that has its share takes from no one but itself.
+    const spared = isShareUsedUp ? own && idleIn(own) : (firstUnused() ?? idleOfMost(own));
+    spared?.end();
+    return spared !== undefined;
+  }
+
+  function firstUnused(): Held | undefined {
+    for (const session of unused.values())
+      return !session.busy && session.usedAt <= now() - unusedSessionMs ? session : undefined;
+    return undefined;
+  }
+
+  function idleOfMost(own: ReadonlyMap<string, Held> | undefined): Held | undefined {
     let spared = own && idleIn(own);
-    let most = own?.size ?? 0;
-    // With one more, the caller would hold that many.
-    if (spared) most += 1;
-    for (const others of byCaller.values()) {
+    // With one more, the holder would hold that many.
+    let most = (own?.size ?? 0) + 1;
+    for (const others of byHolder.values()) {
       const idle = others.size > most ? idleIn(others) : undefined;
       if (idle === undefined) continue;
       spared = idle;
       most = others.size;
     }
-    spared?.end();
-    return spared !== undefined;
+    return spared;
   }
 
-  function hold(caller: Caller): Held {
+  function hold(opener: Opener): Held {
+    const { caller } = opener;
     const id = crypto.randomUUID();
     const controller = new AbortController();
     const replies = new Set<PostReply>();
     const own = createSessionStreams({
       streams,
       log: limits,
-      shared,
+      pool,
       retryMs: () => ((inner.revision ?? "") >= primedSince ? retryMs : undefined),
       touched: () => touch(id, session),
     });
@@ -169,16 +207,23 @@ export function createLegacySessions(
     const settled = () => (agreed() ? undefined : session.end());
 
     const session: Held = {
-      caller,
+      ...opener,
       usedAt: now(),
       get busy() {
         return replies.size > 0 || own.size > 0;
       },
+      get inUse() {
+        return session.busy || inner.subscriptions > 0;
+      },
       open(body, response, accepts) {
         receive(body, response, accepts, settled, () => (agreed() ? { "Mcp-Session-Id": id } : undefined));
       },
-      post: (body, response, accepts) => receive(body, response, accepts, () => {}),
+      post(body, response, accepts) {
+        unused.delete(id);
+        receive(body, response, accepts, () => {});
+      },
       listen(response, lastEventId) {
+        unused.delete(id);
         touch(id, session);
         own.listen(response, lastEventId);
       },
@@ -195,9 +240,9 @@ export function createLegacySessions(
   }
 
   return {
-    open(body, caller, response, accepts) {
-      if (!makeRoom(caller)) return false;
-      hold(caller).open(body, response, accepts);
+    open(body, opener, response, accepts) {
+      if (!makeRoom(opener)) return false;
+      hold(opener).open(body, response, accepts);
       return true;
     },
     find(id, caller) {
@@ -216,7 +261,7 @@ export function createLegacySessions(
 
 /** The one that has been idle longest. */
 function idleIn(sessions: ReadonlyMap<string, Held>): Held | undefined {
-  for (const session of sessions.values()) if (!session.busy) return session;
+  for (const session of sessions.values()) if (!session.inUse) return session;
   return undefined;
 }
 

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { connect } from "node:net";
+import { networkInterfaces } from "node:os";
 import { describe, expect, it } from "vitest";
 import type { Reply } from "../protocol/edge.ts";
 import { createFakeEdge, resultOf, wireOf } from "./fake-edge.ts";
@@ -264,5 +265,57 @@ describe("closing", () => {
     expect(await stream.rest()).toEqual([{ data: '{"n":1}' }]);
     await cut;
     client.close();
+  });
+});
+
+/** An address of this machine by which it seems to be another. */
+const outer = Object.values(networkInterfaces())
+  .flatMap((each = []) => each)
+  .find(({ internal, family }) => !internal && family === "IPv4")?.address;
+
+describe.skipIf(outer === undefined)("another machine", () => {
+  const everywhere = { host: "0.0.0.0", allowedHosts: ["*"] };
+  const initialize = { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25" } };
+
+  it("gets half of the connections at most", async () => {
+    const { listening, ask } = await serveFake({}, { ...everywhere, maxConnections: 4 });
+    const get = "GET /sse HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    const sockets = [];
+    for (let count = 0; count < 2; count++) {
+      const socket = connect(listening.port, outer);
+      socket.write(get);
+      const [said] = (await once(socket, "data")) as [Buffer];
+      expect(said.toString()).toMatch(/^HTTP\/1\.1 200 /);
+      sockets.push(socket);
+    }
+    const refused = connect(listening.port, outer);
+    refused.on("error", () => {});
+    await once(refused, "close");
+    expect((await ask(modern)).status).toBe(200);
+    for (const socket of sockets) socket.destroy();
+    await once(sockets[1]!, "close");
+    // As soon as the server has seen that one of them is gone, another may come.
+    for (let status = 0; status !== 200;) {
+      const client = createWireClient(listening.port, outer);
+      status = await client.ask(modern).then(
+        (answer) => answer.status,
+        () => 0,
+      );
+      client.close();
+    }
+  });
+
+  it("gets half of the sessions at most, and takes none from others", async () => {
+    const { listening, ask, edge } = await serveFake({}, { ...everywhere, maxSessions: 4 });
+    const open = async () => {
+      const client = createWireClient(listening.port, outer);
+      const { status } = await client.ask({ body: initialize });
+      client.close();
+      return status;
+    };
+    expect([await open(), await open(), await open()]).toEqual([200, 200, 503]);
+    expect((await ask({ body: initialize })).status).toBe(200);
+    expect((await ask({ body: initialize })).status).toBe(200);
+    expect(edge.sessions.map(({ closed }) => closed)).toEqual([false, false, false, false]);
   });
 });

@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { invalid, quote, ResourceError } from "../errors.ts";
 import type { Edge } from "../protocol/edge.ts";
+import { clientOf, createShares } from "./clients.ts";
 import { hostInUrl } from "./guard.ts";
 import type { Http, HttpOptions } from "./http.ts";
 import { createHttp } from "./http.ts";
@@ -18,7 +19,7 @@ export interface ListenOptions extends HttpOptions {
   readonly requestTimeoutMs?: number;
   /** How long a connection may be idle between two requests. */
   readonly keepAliveTimeoutMs?: number;
-  /** Beyond these, connections are turned away. */
+  /** Beyond these, connections are turned away; one machine other than this gets half of them at most. */
   readonly maxConnections?: number;
   /** For what is under way when the server closes. */
   readonly graceMs?: number;
@@ -47,13 +48,15 @@ export async function listen(edge: Edge, options: ListenOptions): Promise<Listen
     requestTimeoutMs = 60_000,
     keepAliveTimeoutMs = 30_000,
     maxConnections = 20_000,
+    // The rest is for requests, which come to an end.
+    maxStreams = Math.floor(maxConnections * 0.9),
     graceMs = 5000,
   } = options;
 
   // An IPv6 address with a zone is one.
   if (!URL.canParse(`http://${hostInUrl(host)}`))
     throw invalid(`no URL can hold the address ${quote(host)}, so no client could be told it; choose another host`);
-  const http = createHttp(edge, { ...options, allowedHosts: [...allowedHosts, hostInUrl(host)] });
+  const http = createHttp(edge, { ...options, maxStreams, allowedHosts: [...allowedHosts, hostInUrl(host)] });
   const server = createServer(
     {
       headersTimeout: headersTimeoutMs,
@@ -66,7 +69,11 @@ export async function listen(edge: Edge, options: ListenOptions): Promise<Listen
   server.on("checkContinue", http.handleExpectation);
   server.maxConnections = maxConnections;
   const connections = new Set<Socket>();
+  const shares = createShares(maxConnections);
   server.on("connection", (socket: Socket) => {
+    const client = clientOf(socket);
+    if (shares.isUsedUp(client)) return void socket.destroy();
+    shares.add(client);
     connections.add(socket);
     socket.on("close", forget);
   });
@@ -74,6 +81,7 @@ export async function listen(edge: Edge, options: ListenOptions): Promise<Listen
   /** One for all: there may be tens of thousands. */
   function forget(this: Socket): void {
     connections.delete(this);
+    shares.remove(clientOf(this));
   }
 
   try {

@@ -4,6 +4,7 @@ import type { Edge, Headers, Peer, Reply, Wire } from "../protocol/edge.ts";
 import type { Caller } from "../resources.ts";
 import type { Accepts } from "./accepts.ts";
 import { answer } from "./answer.ts";
+import type { Client } from "./clients.ts";
 import type { EventStream, EventStreamAsk, EventStreams } from "./event-stream.ts";
 import type { UnderWay } from "./under-way.ts";
 
@@ -12,6 +13,7 @@ export interface Posted {
   readonly headers: Headers;
   readonly accepts: Accepts;
   readonly caller: Caller;
+  readonly client: Client;
 }
 
 /**
@@ -20,6 +22,7 @@ export interface Posted {
  */
 class Exchange implements Peer, Reply, EventStreamAsk {
   readonly caller: Caller;
+  readonly client: Client;
   readonly takesNotice: boolean;
   readonly #takesJson: boolean;
   readonly #response: ServerResponse;
@@ -31,8 +34,14 @@ class Exchange implements Peer, Reply, EventStreamAsk {
   #onClose: (() => void) | undefined;
   #isAnswered = false;
 
-  constructor({ caller, accepts }: Posted, response: ServerResponse, streams: EventStreams, underWay?: UnderWay) {
+  constructor(
+    { caller, client, accepts }: Posted,
+    response: ServerResponse,
+    streams: EventStreams,
+    underWay?: UnderWay,
+  ) {
     this.caller = caller;
+    this.client = client;
     this.takesNotice = accepts.events;
     this.#takesJson = accepts.json;
     this.#response = response;

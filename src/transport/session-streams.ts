@@ -1,7 +1,8 @@
 /** The streams of one session with a memory: which event goes where, what waits, and what can be caught up on. */
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Wire } from "../protocol/edge.ts";
-import type { EventLogLimits, SharedBytes } from "./event-log.ts";
+import type { BytePool } from "./byte-pool.ts";
+import type { EventLogLimits } from "./event-log.ts";
 import { createEventLog } from "./event-log.ts";
 import type { EventStream, EventStreams } from "./event-stream.ts";
 
@@ -34,7 +35,8 @@ export interface SessionStreams {
 export interface SessionStreamsOptions {
   readonly streams: EventStreams;
   readonly log: EventLogLimits;
-  readonly shared: SharedBytes;
+  /** What all sessions keep is in it. */
+  readonly pool: BytePool;
   /** Whether a stream opens with an event id, so that it can be caught up on from its very start, and how soon to come back. */
   readonly retryMs: () => number | undefined;
   /** A connection came or went. */
@@ -57,12 +59,12 @@ const maxStanding = 4;
 export function createSessionStreams({
   streams,
   log: limits,
-  shared,
+  pool,
   retryMs,
   touched,
 }: SessionStreamsOptions): SessionStreams {
   const byId = new Map<string, Stream>();
-  const log = createEventLog<Stream>(limits, shared, (stream) => {
+  const log = createEventLog<Stream>(limits, pool, (stream) => {
     stream.kept--;
     forget(stream);
   });

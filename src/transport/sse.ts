@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http";
 import type { Edge, Reply, Wire } from "../protocol/edge.ts";
 import type { Caller } from "../resources.ts";
 import { answer } from "./answer.ts";
+import { type Client, createShares } from "./clients.ts";
 import type { EventStreams } from "./event-stream.ts";
 import type { UnderWay } from "./under-way.ts";
 
@@ -15,7 +16,7 @@ export interface SseSession {
 
 export interface Sse {
   /** Opens a stream and the session that lives as long as it does. False if there are too many. */
-  open(response: ServerResponse, caller: Caller): boolean;
+  open(response: ServerResponse, caller: Caller, client: Client): boolean;
   /** The session with this id, if it is this caller's. */
   find(id: string, caller: Caller): SseSession | undefined;
   readonly size: number;
@@ -40,10 +41,12 @@ export function createSse(
   { post: path, maxSessions = 10_000 }: SseOptions,
 ): Sse {
   const held = new Map<string, SseSession & { readonly caller: Caller; end(): void }>();
+  const shares = createShares(maxSessions);
 
   return {
-    open(response, caller) {
-      if (held.size >= maxSessions) return false;
+    open(response, caller, client) {
+      if (held.size >= maxSessions || shares.isUsedUp(client)) return false;
+      shares.add(client);
       const id = crypto.randomUUID();
       const controller = new AbortController();
       let count = 0;
@@ -57,6 +60,7 @@ export function createSse(
 
       function end(): void {
         if (!held.delete(id)) return;
+        shares.remove(client);
         for (; count > 0; count--) underWay.end();
         session.close();
         controller.abort();

@@ -144,8 +144,8 @@ export interface Line {
   write(bytes: string | Uint8Array): void;
   /** Everything that came until the other side hung up. */
   readonly over: Promise<string>;
-  /** Resolves with all that came so far as soon as it holds this. */
-  until(sign: string | RegExp): Promise<string>;
+  /** Resolves with all that came so far as soon as it holds this, or is as it says. */
+  until(sign: string | RegExp | ((text: string) => boolean)): Promise<string>;
   hangUp(): void;
 }
 
@@ -174,7 +174,8 @@ export async function dial({ port }: Pick<Target, "port">, first?: string | Uint
     until: (sign) =>
       new Promise((resolve, reject) => {
         const look = (): void => {
-          const found = typeof sign === "string" ? text.includes(sign) : sign.test(text);
+          const found =
+            typeof sign === "string" ? text.includes(sign) : sign instanceof RegExp ? sign.test(text) : sign(text);
           if (!found && !socket.closed) return;
           waiting.delete(look);
           if (found) resolve(text);

@@ -8,9 +8,9 @@ import { standardLayers } from "../../src/layers/standard.ts";
 import { createEdge } from "../../src/protocol/create-edge.ts";
 import type { Edge } from "../../src/protocol/edge.ts";
 import type { Prompt } from "../../src/protocol/prompts.ts";
-import { createQuota, type QuotaOptions } from "../../src/protocol/quota.ts";
 import { createReadingTools } from "../../src/protocol/tools/reading-tools.ts";
 import type { Tool } from "../../src/protocol/tools.ts";
+import { createWatchQuota, type WatchQuotaOptions } from "../../src/protocol/watch-quota.ts";
 import { createResources } from "../../src/router/create-resources.ts";
 import { createTools } from "../../src/server/tools.ts";
 import file from "../../src/sources/file.ts";
@@ -19,7 +19,7 @@ import { listen, type Listening, type ListenOptions } from "../../src/transport/
 
 export interface HouseOptions {
   readonly pageSize?: number;
-  readonly watchQuota?: QuotaOptions;
+  readonly watchQuota?: WatchQuotaOptions;
   readonly listen?: Partial<ListenOptions>;
 }
 
@@ -132,7 +132,7 @@ export async function serve(folder: string, options: HouseOptions = {}): Promise
     tools: [count, ...createReadingTools({ resources, server: "pressmark", mounts: () => mounts })],
     prompts: [greet],
     log: tools.log,
-    ...(options.watchQuota && { watchQuota: createQuota(options.watchQuota) }),
+    ...(options.watchQuota && { watchQuota: createWatchQuota(options.watchQuota) }),
   });
   const listening = await listen(edge, { port: 0, graceMs: 100, log: tools.log, ...options.listen });
   return {

@@ -11,7 +11,7 @@ import { plain, print } from "../print.ts";
 export default defineCommand({
   name: "doctor",
   summary: "Check that everything works here, and say what to do where it does not",
-  more: "Checks Node, the config and whether it is trusted, every mount (listed, read, watched), what sets name, the address to serve at, and the settings of the hosts it finds. The exit code is 1 if something is broken.",
+  more: "Checks Node, the config and whether it is trusted, every mount (listed, read, watched), whether one mount shows what another masks, what sets name, the address to serve at, and the settings of the hosts it finds. The exit code is 1 if something is broken.",
   examples: ["pressmark doctor", "pressmark doctor --json | jq '.[] | select(.state == \"broken\")'"],
   flags: { json: flag("as JSON") },
   async run({ flags: { json } }, world) {
@@ -61,12 +61,17 @@ async function open(world: World, findings: Finding[]): Promise<House | undefine
   }
 }
 
-async function checkMounts(house: House, { signal }: World, findings: Finding[]): Promise<void> {
+async function checkMounts(house: House, { folder, env, signal }: World, findings: Finding[]): Promise<void> {
   const { examineMount, examineProblems, examineWatches } = await import("../../server/examine.ts");
   const { examineSets } = await import("../../server/examine-sets.ts");
   const call: Call = { caller: { id: "local" }, signal };
   for (const mount of house.mounts)
     findings.push(await examineMount(mount, call), ...(await examineProblems(mount, call)));
+  if (house.config !== undefined) {
+    const { examineMasked } = await import("../../server/examine-masked.ts");
+    const origin = { file: house.config, named: false };
+    findings.push(...(await examineMasked(origin, { from: folder, env }, house.mounts, call)));
+  }
   findings.push(...(await examineSets(house.sets, house.resources, call)));
   const watches = examineWatches();
   if (watches) findings.push(watches);

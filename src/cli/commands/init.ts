@@ -9,7 +9,7 @@ import { plain, print } from "../print.ts";
 export default defineCommand({
   name: "init",
   summary: "Write a config for the project in this folder",
-  more: "Looks at what the folder holds (git, documentation, skills, services, settings of databases and Prometheus), shows what it found, and writes pressmark.config.yaml with comments. Reads names, never values.",
+  more: "Looks at what the folder holds (git, documentation, skills, services, settings of databases and Prometheus), shows what it found, and writes pressmark.config.yaml with comments. Shows and writes names, never values; where settings hold secrets, it has them masked (redact: true).",
   examples: ["pressmark init", "pressmark init --yes"],
   flags: {
     yes: flag("do not ask", { short: "y" }),
@@ -19,6 +19,7 @@ export default defineCommand({
     const { configIn } = await import("../../config/find-config.ts");
     const { draftConfig, isServable } = await import("../../config/draft.ts");
     const { packageFolder } = await import("../../config/package-folder.ts");
+    const { settingsWithSecrets } = await import("../../config/settings-secrets.ts");
     const { survey } = await import("../../config/survey.ts");
     const project = world.folder;
     const existing = configIn(project);
@@ -36,7 +37,8 @@ export default defineCommand({
       return `  ${finding.what}  ${plain(finding.where)}${note}\n`;
     });
     await print(world.out, rows.length === 0 ? "Found files.\n" : `Found:\n${rows.join("")}`);
-    const text = await draftConfig({ project, findings, schema: schemaFor(project, packageFolder()) });
+    const secretsIn = await settingsWithSecrets(project, findings);
+    const text = await draftConfig({ project, findings, secretsIn, schema: schemaFor(project, packageFolder()) });
     await print(world.out, `\n${text}\n`);
     if (!(await confirm("Write this to pressmark.config.yaml?", yes, world)))
       throw new ResourceError("cancelled", "nothing was written");

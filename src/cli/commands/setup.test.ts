@@ -1,4 +1,5 @@
 /** `init`, `config`, `trust`, `doctor` and `add`, in a project and a home of their own. */
+import { execFileSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -84,6 +85,27 @@ describe("init", () => {
     expect(existsSync(/\$schema=(.*)/.exec(written)![1]!)).toBe(true);
     const listed = await pressmark(["ls", "--all"]);
     expect([listed.code, listed.out]).toEqual([0, expect.stringContaining("docs/a.md")]);
+  });
+
+  it("has secrets masked where settings that are served hold some", async () => {
+    mkdirSync(join(folder, ".git"));
+    mkdirSync(join(folder, "config"));
+    writeFileSync(join(folder, "config/default.json"), '{ "port": 80, "title": "A project" }');
+    writeFileSync(join(folder, ".env"), "API_KEY=sk_live_4eC39HqLyjWDarjtT1zdp7dc\n");
+    await pressmark(["init", "--yes"]);
+    const file = join(folder, "pressmark.config.yaml");
+    // What is hidden is not served by files in any case.
+    expect(readFileSync(file, "utf8")).not.toContain("redact");
+
+    writeFileSync(join(folder, "config/production.json"), '{ "db": { "password": "4eC39HqLyjWDarjtT1zdp7dc" } }');
+    const { out } = await pressmark(["init", "--yes", "--force"]);
+    const written = readFileSync(file, "utf8");
+    expect(written).toContain(
+      "  # Secrets in its texts are masked: there are some in config/production.json.\n  project:\n    source: file\n    root: .\n    redact: true\n",
+    );
+    expect(written).toMatch(/# git:\n {2}# {3}source: git\n(?: {2}# {3}.*\n)* {2}# {3}redact: true\n/);
+    expect(out).not.toContain("4eC39HqLyjWDarjtT1zdp7dc");
+    expect((await pressmark(["read", "config/production.json"])).out).toContain("[masked]");
   });
 
   it("asks, and writes nothing without a yes", async () => {
@@ -300,6 +322,18 @@ describe("add", () => {
   });
 });
 
+const redacted = (mount: string) => mount.replace("root: .", "root: ., redact: true");
+
+function settle(value: string): void {
+  mkdirSync(join(folder, "config"), { recursive: true });
+  writeFileSync(join(folder, "config/local.yaml"), `server:\n  port: 80\npayment:\n  password: ${value}\n`);
+}
+
+function commit(): void {
+  for (const words of [["init"], ["add", "-A"], ["commit", "-m", "first"]])
+    execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b.c", ...words], { cwd: folder, stdio: "ignore" });
+}
+
 describe("doctor", () => {
   it("finds everything well, and says which hosts do not know of it yet", async () => {
     config("mounts: { docs: { source: file, root: docs } }\nserver: { port: 0 }\n");
@@ -315,6 +349,59 @@ describe("doctor", () => {
     await pressmark(["add", "claude-code", "--yes"], { env: { PATH: process.env["PATH"] } });
     const after = await pressmark(["doctor"], { env: { PATH: process.env["PATH"] } });
     expect(after.out).toMatch(/^ok {6}Claude Code: knows Pressmark/m);
+  });
+
+  describe("with settings that hold a secret", () => {
+    const key = "sk_live_4eC39HqLyjWDarjtT1zdp7dc";
+    const settings = "  settings: { source: config, root: ., files: [config/local.yaml], env: false }\n";
+    const files = "  project: { source: file, root: . }\n";
+    const history = "  history: { source: git, root: . }\n";
+
+    async function hints(...mounts: readonly string[]): Promise<string> {
+      config(`mounts:\n${mounts.join("")}server: { port: 0 }\n`);
+      const { code, out } = await pressmark(["doctor"]);
+      expect([code, out]).toEqual([0, expect.stringContaining("ok      mount settings: ")]);
+      expect(out).not.toContain(key);
+      return out
+        .split("\n")
+        .filter((line, at, lines) => /masks|redact/.test(line) || /masks/.test(lines[at - 1] ?? ""))
+        .join("\n");
+    }
+
+    it("names every mount that shows what another masks, and what to do", async () => {
+      settle(key);
+      commit();
+      expect(await hints(files, history, settings)).toBe(
+        [
+          "hint    mount project: shows secrets that mount settings masks: config/local.yaml:4",
+          "          → write redact: true below mounts.project, or leave the file out by naming it in .pressmarkignore",
+          "hint    mount history: shows secrets that mount settings masks: config/local.yaml:4",
+          "          → write redact: true below mounts.history, or leave the file out by naming it in .pressmarkignore",
+        ].join("\n"),
+      );
+      expect(await hints(redacted(files), history, settings)).not.toContain("mount project");
+      expect(await hints(redacted(files), redacted(history), settings)).toBe("");
+    });
+
+    it("says so of a password that redact does not know", async () => {
+      settle("sunshine road");
+      expect(await hints(redacted(files), settings)).toBe(
+        [
+          "hint    mount project: shows secrets that mount settings masks: config/local.yaml:4",
+          "          → redact does not know these values for secrets; leave the file out by naming it in .pressmarkignore",
+        ].join("\n"),
+      );
+      writeFileSync(join(folder, ".pressmarkignore"), "config/local.yaml\n");
+      expect(await hints(files, settings)).toBe("");
+    });
+
+    it("finds nothing where the file is not served elsewhere, or holds no secret", async () => {
+      settle(key);
+      const docs = "  docs: { source: file, root: docs }\n";
+      expect(await hints(docs, settings)).toBe("");
+      settle("${PAYMENT_PASSWORD}");
+      expect(await hints(files, settings)).toBe("");
+    });
   });
 
   it("serves the folder where there is no config, and says so", async () => {

@@ -37,9 +37,10 @@ async function toTry(uri: string, around: Surroundings, call: Call): Promise<str
 export async function suggest(
   uri: string,
   { resources, mounts }: Pick<Surroundings, "resources" | "mounts">,
-  { caller, signal }: Call,
+  { caller, client, signal }: Call,
 ): Promise<readonly string[]> {
-  const call: Call = { caller, signal: AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]) };
+  const patience = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
+  const call: Call = { caller, ...(client && { client }), signal: patience };
   const found = new Set<string>();
   for (const candidate of candidatesOf(uri, mounts)) {
     for (const near of await nearestTo(candidate, resources, call)) found.add(near);

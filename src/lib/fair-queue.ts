@@ -1,0 +1,164 @@
+/** Work that is done a little at a time for many clients, who take turns: however much one of them asks, the others are not kept from it. */
+
+export interface FairQueueOptions {
+  /** How much is done at once. One client has three quarters of these places at most. */
+  readonly maxAtOnce: number;
+  /** How much more may wait for its turn. */
+  readonly maxWaiting: number;
+  /** Work that has been under way for this long has been given up by everyone; it makes room when room is needed. */
+  readonly abandonedMs?: number;
+  readonly now?: () => number;
+  /** What whoever is sent away gets, with when it is worth coming back. */
+  readonly busy: (retryAfterMs: number) => Error;
+  /** What whoever left gets. */
+  readonly cancelled: (signal: AbortSignal) => Error;
+}
+
+export interface FairQueue {
+  /**
+   * Begins the work when it is the client's turn; each client's goes in order. Who finds the queue full is sent away, unless another
+   * client has more in it: then that client's last is. Who waits leaves when the signal ends. Work keeps its place until it has settled.
+   * The signal is not looked at where nobody has to wait.
+   */
+  run<T>(client: object, call: { readonly signal: AbortSignal }, work: () => Promise<T>): Promise<T>;
+}
+
+/** Work under way. */
+interface Place {
+  readonly client: object;
+  readonly startMs: number;
+}
+
+interface Waiter {
+  begin(): void;
+  sendAway(): void;
+}
+
+export function createFairQueue({
+  maxAtOnce,
+  maxWaiting,
+  abandonedMs = Infinity,
+  now = Date.now,
+  busy,
+  cancelled,
+}: FairQueueOptions): FairQueue {
+  const maxOfOne = Math.ceil(maxAtOnce * 0.75);
+  const running = new Set<Place>();
+  const runningOf = new Map<object, number>();
+  /** The client whose turn it is first. */
+  const waiting = new Map<object, Set<Waiter>>();
+  let waitingCount = 0;
+  /** How long work takes, as a moving mean: it says when it is worth coming back. */
+  let meanMs = 10;
+
+  function mayRun(client: object): boolean {
+    return running.size < maxAtOnce && (runningOf.get(client) ?? 0) < maxOfOne;
+  }
+
+  /** False if it has left already. */
+  function leave(place: Place): boolean {
+    if (!running.delete(place)) return false;
+    const left = (runningOf.get(place.client) ?? 1) - 1;
+    if (left > 0) runningOf.set(place.client, left);
+    else runningOf.delete(place.client);
+    return true;
+  }
+
+  function start<T>(client: object, work: () => Promise<T>): Promise<T> {
+    const place = { client, startMs: now() };
+    running.add(place);
+    runningOf.set(client, (runningOf.get(client) ?? 0) + 1);
+    const result = work();
+    const over = (): void => {
+      if (!leave(place)) return;
+      meanMs += (now() - place.startMs - meanMs) / 16;
+      goOn();
+    };
+    result.then(over, over);
+    return result;
+  }
+
+  function goOn(): void {
+    for (const [client, theirs] of waiting) {
+      if (running.size >= maxAtOnce) return;
+      const [first] = theirs;
+      if (first === undefined || !mayRun(client)) continue;
+      unqueue(client, first);
+      // Its next one waits until the others have had their turn: the loop comes to it again at the end.
+      if (waiting.delete(client)) waiting.set(client, theirs);
+      first.begin();
+    }
+  }
+
+  function unqueue(client: object, waiter: Waiter): void {
+    const theirs = waiting.get(client);
+    if (!theirs?.delete(waiter)) return;
+    waitingCount -= 1;
+    if (theirs.size === 0) waiting.delete(client);
+  }
+
+  function dropAbandoned(): void {
+    const beforeMs = now() - abandonedMs;
+    for (const place of running) {
+      if (place.startMs > beforeMs) break;
+      leave(place);
+    }
+    goOn();
+  }
+
+  function retryAfterMs(): number {
+    const turnsAhead = (waitingCount + running.size) / maxAtOnce;
+    return Math.min(30_000, Math.max(100, Math.ceil(turnsAhead * meanMs)));
+  }
+
+  function wait<T>(client: object, { signal }: { readonly signal: AbortSignal }, work: () => Promise<T>): Promise<T> {
+    if (signal.aborted) return Promise.reject(cancelled(signal));
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = {
+        begin() {
+          signal.removeEventListener("abort", leaveQueue);
+          resolve(start(client, work));
+        },
+        sendAway() {
+          signal.removeEventListener("abort", leaveQueue);
+          reject(busy(retryAfterMs()));
+        },
+      };
+      function leaveQueue(): void {
+        unqueue(client, waiter);
+        reject(cancelled(signal));
+      }
+      const theirs = waiting.get(client);
+      if (theirs) theirs.add(waiter);
+      else waiting.set(client, new Set([waiter]));
+      waitingCount += 1;
+      signal.addEventListener("abort", leaveQueue, { once: true });
+    });
+  }
+
+  /** False if no other client has more in the queue than this one would. */
+  function makeRoom(client: object): boolean {
+    let most = (waiting.get(client)?.size ?? 0) + 1;
+    let greediest: object | undefined;
+    for (const [other, theirs] of waiting) {
+      if (theirs.size <= most) continue;
+      most = theirs.size;
+      greediest = other;
+    }
+    const last = greediest && [...(waiting.get(greediest) ?? [])].at(-1);
+    if (greediest === undefined || last === undefined) return false;
+    unqueue(greediest, last);
+    last.sendAway();
+    return true;
+  }
+
+  return {
+    run(client, call, work) {
+      if (running.size >= maxAtOnce) dropAbandoned();
+      // None goes before those of the same client that wait.
+      if (mayRun(client) && !waiting.has(client)) return start(client, work);
+      if (waitingCount >= maxWaiting && !makeRoom(client)) return Promise.reject(busy(retryAfterMs()));
+      return wait(client, call, work);
+    },
+  };
+}

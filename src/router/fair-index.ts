@@ -1,0 +1,30 @@
+/** The index as many clients ask it: in turn, so that one client's searches do not hold up another's. */
+import { ResourceError } from "../errors.ts";
+import { createFairQueue } from "../lib/fair-queue.ts";
+import type { Call } from "../resources.ts";
+import type { SearchIndex } from "../search/search-index.ts";
+import { withdrawn } from "./doors.ts";
+
+export interface FairIndex extends Pick<SearchIndex, "ready"> {
+  /** Throws "busy" with when to come back where too many searches wait. */
+  search(ask: Parameters<SearchIndex["search"]>[0], call: Call): ReturnType<SearchIndex["search"]>;
+}
+
+/** The index answers in a thread of its own: more at once would only wait there. */
+const maxAtOnce = 8;
+const maxWaiting = 1024;
+
+export function createFairIndex(index: SearchIndex): FairIndex {
+  const queue = createFairQueue({ maxAtOnce, maxWaiting, busy, cancelled: ({ reason }) => withdrawn(reason) });
+  return {
+    ready: (mount) => index.ready(mount),
+    search: (ask, call) => queue.run(call.client ?? call.caller, call, async () => index.search(ask, call.signal)),
+  };
+}
+
+function busy(retryAfterMs: number): ResourceError {
+  return new ResourceError("busy", `too many searches wait; come back in ${retryAfterMs} ms`, {
+    passing: true,
+    details: { retryAfterMs },
+  });
+}

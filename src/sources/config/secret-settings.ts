@@ -1,0 +1,34 @@
+/** Which settings of a file are secrets, by their names and by how they look. */
+import { isPlaceholder } from "../../lib/drawn-by-lot.ts";
+import { findSecrets } from "../../lib/secrets.ts";
+import type { Leaf } from "./leaf.ts";
+import { spellName } from "./leaf.ts";
+
+export interface SecretSetting {
+  readonly name: string;
+  /** Never to be shown. */
+  readonly value: string;
+  /** Counted from 1. */
+  readonly line: number;
+}
+
+/** People choose passwords themselves, so these need not look random. */
+const passwordName = /passw|passphrase|pwd/i;
+const keyName = /secret|credential|(?:api|access|private|signing|encryption|master)[_.-]?key$|(?:^|[_.-])token$/i;
+/** What is shorter would be found in any text. */
+const shortest = 6;
+
+export function secretSettings(leaves: readonly Leaf[]): readonly SecretSetting[] {
+  return leaves.flatMap(({ path, value, line }) =>
+    typeof value === "string" && isSecret(String(path.findLast((each) => typeof each === "string") ?? ""), value)
+      ? [{ name: spellName(path), value, line }]
+      : [],
+  );
+}
+
+function isSecret(key: string, value: string): boolean {
+  if (value.length < shortest || isPlaceholder(value)) return false;
+  if (passwordName.test(key)) return true;
+  if (keyName.test(key) && /\d/.test(value) && !/\s/.test(value)) return true;
+  return findSecrets(value).length > 0 || findSecrets(`${key}=${value}`).length > 0;
+}
