@@ -9,7 +9,7 @@ export interface Import {
 
 const maxImports = 40;
 /** Imports stand at the top. */
-const maxLooked = 64 * 1024;
+export const maxImportsText = 64 * 1024;
 
 interface Language {
   readonly endings: string;
@@ -79,7 +79,7 @@ export function importsOf(path: string, text: string): readonly Import[] {
   const language = languages.find(({ endings }) => own !== undefined && endings.split(" ").includes(own));
   if (!language) return [];
   const found = new Map<string, Import>();
-  for (const match of text.slice(0, maxLooked).matchAll(language.pattern)) {
+  for (const match of text.slice(0, maxImportsText).matchAll(language.pattern)) {
     const name = match[1] ?? match[2];
     const one = name === undefined || name === "" ? undefined : language.read(name);
     if (one) found.set(`${one.isRelative}${one.path}`, one);
