@@ -28,9 +28,10 @@ const languages: readonly Language[] = [
   },
   {
     endings: "py pyi",
-    pattern: /^[ \t]{0,20}(?:from[ \t]+(\.{0,5}[\w.]{0,200})[ \t]+import|import[ \t]+([\w.]{1,200}))/gm,
+    pattern: /^[ \t]{0,20}(?:from[ \t]{1,8}([\w.]{1,200})[ \t]{1,8}import|import[ \t]{1,8}([\w.]{1,200}))/gm,
     read(name) {
-      const [, dots = "", rest = ""] = /^(\.*)(.*)$/.exec(name) ?? [];
+      const [dots = ""] = /^\.*/.exec(name) ?? [];
+      const rest = name.slice(dots.length);
       if (rest === "") return undefined;
       const path = rest.replaceAll(".", "/");
       return dots === "" ? ending(path) : relative(`${"../".repeat(dots.length - 1) || "./"}${path}`);

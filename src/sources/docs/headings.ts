@@ -1,5 +1,6 @@
 /** The headings of a text, their slugs, and the section below each. */
 import { decodeHtmlEntities } from "../../lib/documents/html-entities.ts";
+import { replaceCodeSpans } from "./code-spans.ts";
 import type { Format } from "./formats.ts";
 import { toTitle } from "./front-matter.ts";
 import { proseLines } from "./prose.ts";
@@ -25,6 +26,8 @@ interface Found {
 
 /** No one reads more of them. */
 const maxHeadings = 10_000;
+/** So much of a title is looked at. */
+const maxTitle = 400;
 
 export function headingsOf(text: string, format: Format): readonly Heading[] {
   const headings: Heading[] = [];
@@ -92,14 +95,12 @@ function createSlugs(): (slug: string) => string {
 /** What a reader sees of it. */
 function plainTitle(raw: string): string {
   return decodeHtmlEntities(
-    raw
-      .slice(0, 1000)
-      .replaceAll(/!\[[^[\]]{0,500}\]\((?:[^()]|\([^()]{0,200}\)){0,500}\)/g, "")
-      .replaceAll(/\[([^[\]]{0,500})\](?:\((?:[^()]|\([^()]{0,200}\)){0,500}\)|\[[^[\]]{0,200}\])/g, "$1")
-      .replaceAll(/<\/?[a-z][^<>]{0,500}>/gi, "")
-      .replaceAll(/(`+)(.{0,500}?)\1/g, "$2")
-      .replaceAll(/(\*{1,3}|~~)(?=\S)(.{0,500}?\S)\1/g, "$2")
-      .replaceAll(/(?<![\p{L}\p{N}_])(_{1,2})(?=\S)([^_]{0,500}?\S)\1(?![\p{L}\p{N}_])/gu, "$2")
+    replaceCodeSpans(raw.slice(0, maxTitle), (code) => code)
+      .replaceAll(/!\[[^[\]]*\]\((?:[^()[\]]|\([^()[\]]*\))*\)/g, "")
+      .replaceAll(/\[([^[\]]*)\](?:\((?:[^()[\]]|\([^()[\]]*\))*\)|\[[^[\]]*\])/g, "$1")
+      .replaceAll(/<\/?[a-z][^<>]*>/gi, "")
+      .replaceAll(/(\*{1,3}|~~)(?=\S)(.{0,400}?\S)\1/g, "$2")
+      .replaceAll(/(?<![\p{L}\p{N}_])(_{1,2})(?=\S)([^_]*\S)\1(?![\p{L}\p{N}_])/gu, "$2")
       .replaceAll(/\\([!-/:-@[-`{-~])/g, "$1"),
   );
 }
@@ -119,8 +120,9 @@ function findHeadings(text: string, format: Format): Iterable<Found> {
 
 /** `## Title {#id}` */
 function splitId(raw: string): { readonly raw: string; readonly id?: string } {
-  const [, title, id] = /^(.{0,2000}?)[ \t]*\{#([^\s{}]{1,200})\}$/.exec(raw) ?? [];
-  return title === undefined || id === undefined ? { raw } : { raw: title, id };
+  const at = raw.lastIndexOf("{#");
+  const [, id] = (at >= 0 && /^\{#([^\s{}]{1,200})\}$/.exec(raw.slice(at))) || [];
+  return id === undefined ? { raw } : { raw: raw.slice(0, at).trimEnd(), id };
 }
 
 function* markdownHeadings(text: string): Generator<Found> {
@@ -160,7 +162,7 @@ function* asciidocHeadings(text: string): Generator<Found> {
   for (const { number, text: line } of proseLines(text, "asciidoc")) {
     const [, mark, raw] = /^(={1,6}|#{1,6})[ \t]+(\S.{0,2000})$/.exec(line) ?? [];
     if (mark !== undefined && raw !== undefined) yield { level: mark.length, raw: raw.trim(), line: number, id };
-    id = /^\[(?:\[([^\],]{1,200})[^\]]{0,200}\]|#([^\],.%]{1,200})[^\]]{0,200})\]$/
+    id = /^\[(?:\[([^\],]{1,200})(?:,[^\]]{0,200})?\]|#([^\],.%]{1,200})(?:[,.%][^\]]{0,200})?)\]$/
       .exec(line.trim())
       ?.slice(1)
       .find(Boolean);
