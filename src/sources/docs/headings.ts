@@ -1,5 +1,6 @@
 /** The headings of a text, their slugs, and the section below each. */
 import { decodeHtmlEntities } from "../../lib/documents/html-entities.ts";
+import { callInThread, ThreadOverrun } from "../../lib/threads.ts";
 import { replaceCodeSpans } from "./code-spans.ts";
 import type { Format } from "./formats.ts";
 import { toTitle } from "./front-matter.ts";
@@ -29,10 +30,24 @@ const maxHeadings = 10_000;
 /** So much of a title is looked at. */
 const maxTitle = 400;
 
+/** To look through so much takes some hundredths of a second at most. */
+const maxHere = 64 * 1024;
+
+/** The same; those of a long text are found in a thread, where it keeps no one waiting. None where that takes too long. */
+export async function findHeadings(text: string, format: Format): Promise<readonly Heading[]> {
+  if (text.length <= maxHere) return headingsOf(text, format);
+  try {
+    return await callInThread(new URL("./headings.ts", import.meta.url), "headingsOf", text, format);
+  } catch (cause) {
+    if (cause instanceof ThreadOverrun) return [];
+    throw cause;
+  }
+}
+
 export function headingsOf(text: string, format: Format): readonly Heading[] {
   const headings: Heading[] = [];
   const slugs = createSlugs();
-  for (const { level, raw, line, id } of findHeadings(text, format)) {
+  for (const { level, raw, line, id } of rawHeadings(text, format)) {
     const seen = plainTitle(raw);
     headings.push({ level, title: toTitle(seen) ?? "", slug: slugs(id ?? slugOf(seen)), line });
     if (headings.length === maxHeadings) break;
@@ -42,7 +57,7 @@ export function headingsOf(text: string, format: Format): readonly Heading[] {
 
 /** The title of the first heading. */
 export function firstTitle(text: string, format: Format): string | undefined {
-  for (const { raw } of findHeadings(text, format)) return toTitle(plainTitle(raw));
+  for (const { raw } of rawHeadings(text, format)) return toTitle(plainTitle(raw));
   return undefined;
 }
 
@@ -105,7 +120,7 @@ function plainTitle(raw: string): string {
   );
 }
 
-function findHeadings(text: string, format: Format): Iterable<Found> {
+function rawHeadings(text: string, format: Format): Iterable<Found> {
   switch (format) {
     case "markdown":
       return markdownHeadings(text);

@@ -1,5 +1,6 @@
 /** The links of a text, and those among the first that lead to the same text in another language. */
 import { cutAt } from "../../lib/cut-at.ts";
+import { callInThread, ThreadOverrun } from "../../lib/threads.ts";
 import { replaceCodeSpans } from "./code-spans.ts";
 import { type Format, resolveFrom } from "./formats.ts";
 import { frontMatterOf, proseLines } from "./prose.ts";
@@ -59,6 +60,25 @@ export function* linksOf(text: string, format: Format): Generator<Link> {
         if ((count += 1) === maxLinks) return;
       }
   }
+}
+
+/** To look through so much takes some hundredths of a second at most. */
+const maxHere = 64 * 1024;
+
+/** All of them; those of a long text are found in a thread. None where that takes too long. */
+export async function findLinks(text: string, format: Format): Promise<readonly Link[]> {
+  if (text.length <= maxHere) return listLinks(text, format);
+  try {
+    return await callInThread(new URL("./links.ts", import.meta.url), "listLinks", text, format);
+  } catch (cause) {
+    if (cause instanceof ThreadOverrun) return [];
+    throw cause;
+  }
+}
+
+/** Called in the thread, too. */
+export function listLinks(text: string, format: Format): readonly Link[] {
+  return [...linksOf(text, format)];
 }
 
 /** Where a link leads inside the root: the file's path and the part of it. Undefined for what leads elsewhere. */
