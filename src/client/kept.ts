@@ -1,4 +1,5 @@
 /** Answers that may be given again: for as long as the server said, to those it said, and until it announces a change. */
+import { cutAt } from "../lib/cut-at.ts";
 import type { Freshness } from "../resources.ts";
 
 /** May be shared by several connections. */
@@ -106,7 +107,7 @@ export function createKeptAnswers({
 
 /** Ranges and other forms of a resource are asked for with a query. */
 function wholeOf(uri: string | undefined): string | undefined {
-  return uri?.replace(/[?#].*$/s, "");
+  return uri === undefined ? undefined : cutAt(uri, /[?#]/);
 }
 
 /** About how many bytes an answer takes. */

@@ -1,5 +1,6 @@
 /** Directories where a server has none: as the URIs of its list are written. */
 import { notFound } from "../errors.ts";
+import { cutAt } from "../lib/cut-at.ts";
 import { type Content, directoryType, type Resource } from "../resources.ts";
 
 /** The direct children of what this URI would be a directory of; what has nothing below it throws "not-found". */
@@ -9,7 +10,7 @@ export async function childrenIn(all: AsyncIterable<Resource>, uri: string): Pro
   for await (const resource of all) {
     if (!resource.uri.startsWith(start)) continue;
     const rest = resource.uri.slice(start.length);
-    const slash = rest.replace(/\?.*$/, "").indexOf("/");
+    const slash = cutAt(rest, /\?/).indexOf("/");
     if (slash < 0 && rest !== "") found.set(resource.uri, resource);
     if (slash <= 0) continue;
     const directory = start + rest.slice(0, slash);
@@ -32,7 +33,7 @@ export function showsDirectory({ mimeType, body }: Content, uri: string): boolea
 
 /** The last segment, as a person would read it. */
 export function nameIn(uri: string): string {
-  const last = uri.replace(/[?#].*$/, "").replace(/\/+$/, "");
+  const last = cutAt(uri, /[?#]/).replace(/(?<!\/)\/+$/, "");
   const name = last.slice(last.lastIndexOf("/") + 1);
   try {
     return decodeURIComponent(name) || uri;
@@ -43,7 +44,7 @@ export function nameIn(uri: string): string {
 
 /** The directory that a resource is in, as its URI is written; undefined where there is none above. */
 export function parentOf(uri: string): string | undefined {
-  const path = uri.replace(/[?#].*$/, "");
+  const path = cutAt(uri, /[?#]/);
   const slash = path.lastIndexOf("/");
   return slash <= path.indexOf("://") + 2 ? undefined : path.slice(0, slash);
 }

@@ -89,7 +89,7 @@ function compose(project: string): Finding[] {
   return composeFiles
     .filter((name) => isThere(project, name))
     .flatMap((name) => {
-      const images = read(project, name).matchAll(/^\s*image:\s*["']?([\w./-]+)/gm);
+      const images = read(project, name).matchAll(/^[ \t]*image:[ \t]*["']?([\w./-]+)/gm);
       const served = [...images].flatMap(([, image = ""]): Finding[] => {
         if (/postgres|pgvector|timescale|postgis/.test(image))
           return [
@@ -137,7 +137,7 @@ function environment(project: string): Finding[] {
   return exampleFiles
     .filter((name) => isThere(project, name))
     .flatMap((name) => {
-      const names = [...read(project, name).matchAll(/^\s*(?:export\s+)?([A-Z][A-Z0-9_]*)\s*=/gm)].map(
+      const names = [...read(project, name).matchAll(/^[ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9_]*)[ \t]*=/gm)].map(
         ([, each = ""]) => each,
       );
       const database = names.find((each) => /^(?:DATABASE_URL|POSTGRES(?:QL)?_URL|PG_?URL)$/.test(each));

@@ -1,6 +1,7 @@
 /** What may be of use: found by search, named by the task, pinned by the caller. Nothing is read here. */
 import { ResourceError } from "../errors.ts";
 import { createLeadsOn } from "../lib/leads-on.ts";
+import { createTurns } from "../lib/turns.ts";
 import { type Call, directoryType, type Hit, type Resource, type Resources } from "../resources.ts";
 import type { Task } from "./read-task.ts";
 import { inTurn } from "./in-turn.ts";
@@ -106,6 +107,7 @@ async function lookThroughNames(
   const wanted = [...terms.values()].filter(({ weight }) => weight >= 0.5).map(({ surface }) => surface.toLowerCase());
   const scored: { readonly resource: Resource; readonly score: number }[] = [];
   const leadsOn = createLeadsOn(maxPages);
+  const turn = createTurns();
   let cursor: string | undefined;
   let seen = 0;
   do {
@@ -117,6 +119,7 @@ async function lookThroughNames(
       scored.push({ resource, score: wanted.filter((word) => said.includes(word)).length });
     }
     cursor = page.next;
+    await turn();
   } while (cursor !== undefined && seen < maxListed && leadsOn(cursor));
   scored.sort((left, right) => right.score - left.score || (left.resource.uri < right.resource.uri ? -1 : 1));
   for (const { resource, score } of scored.slice(0, wholeHits))

@@ -1,22 +1,19 @@
 /** A task and a budget in, a pack and its receipt out. Asks nothing but `Resources`, in the name of the caller. */
 import { invalid, toResourceError } from "../errors.ts";
-import { digestOf } from "../lib/digest.ts";
+import { ThreadOverrun } from "../lib/threads.ts";
 import { type Call, directoryType, type Resource, type Resources } from "../resources.ts";
 import { type Candidate, type Candidates, findCandidates, findPinned, meet, readable } from "./candidates.ts";
-import { clean, countIn, type Clean } from "./clean.ts";
-import { estimate, type CountTokens } from "./count-tokens.ts";
-import { fit, type Choice } from "./fit.ts";
-import { frameOf } from "./frame.ts";
+import type { CountTokens } from "./count-tokens.ts";
+import { maxImportsText } from "./imports.ts";
 import { inTurn } from "./in-turn.ts";
 import { findNamed } from "./named.ts";
-import { findNeighbours, nameOf } from "./neighbours.ts";
+import { findNeighbours } from "./neighbours.ts";
 import type { Included, LeftOut, Pack, PackFormat } from "./pack.ts";
 import { isSet } from "./pins.ts";
-import { rank, type Ranked } from "./rank.ts";
-import { maxTaskLength, readTask, type Task } from "./read-task.ts";
-import type { Shelf } from "./shelf.ts";
-import { lookThrough, type Text } from "./texts.ts";
+import { maxTaskLength, readTask } from "./read-task.ts";
 import { priorityFactor, recencyFactor, weights } from "./weights.ts";
+import { type AsyncWorkbench, useWorkbench } from "./use-workbench.ts";
+import type { AboutText, PackedItem, RankedText, RawText } from "./workbench.ts";
 
 export interface GatherAsk {
   /** What is to be done, as a person says it. Without one nothing is looked for: what is in `include` is packed, in its order. */
@@ -29,8 +26,11 @@ export interface GatherAsk {
   readonly include?: readonly string[];
   /** Searches only below this URI. */
   readonly within?: string;
-  /** An estimate unless said. */
-  readonly counter?: CountTokens;
+  /**
+   * Who counts tokens: "best" is the package `tiktoken` where it is installed. An estimate unless said. With a counter of one's own, all of
+   * the work is done on the thread that calls.
+   */
+  readonly counter?: "estimate" | "best" | CountTokens;
 }
 
 export const maxBudget = 10_000_000;
@@ -41,13 +41,10 @@ const maxNeighbours = 24;
 /** So many of the best have their neighbours looked for. */
 const maxResidents = 6;
 const atOnce = 6;
-/** Longer texts are looked through only so far. */
-const maxTextLength = 1024 * 1024;
 const maxLeftOut = 40;
-
 /** The same question on the same state gives the same pack. */
 export async function gather(resources: Resources, ask: GatherAsk, call: Call): Promise<Pack> {
-  const { budget, format = "markdown", include = [], within, counter = estimate } = ask;
+  const { budget, include = [] } = ask;
   const text = ask.task?.trim();
   if (text === "" || (text === undefined && include.length === 0))
     throw invalid("there is no task to gather for: say what is to be done");
@@ -56,9 +53,20 @@ export async function gather(resources: Resources, ask: GatherAsk, call: Call): 
   if (!Number.isInteger(budget) || budget < 1 || budget > maxBudget)
     throw invalid(`a budget is a whole number of tokens from 1 to ${maxBudget}`);
   if (include.length > maxIncluded) throw invalid(`at most ${maxIncluded} URIs can be included`);
+  return useWorkbench(text ?? "", ask.counter ?? "estimate", call.signal, (bench) =>
+    gatherAt(bench, resources, ask, text, call),
+  );
+}
 
+async function gatherAt(
+  bench: AsyncWorkbench,
+  resources: Resources,
+  { budget, format = "markdown", include = [], within }: GatherAsk,
+  text: string | undefined,
+  call: Call,
+): Promise<Pack> {
   const task = readTask(text ?? "");
-  const desk = createDesk(resources, task, call);
+  const desk = createDesk(bench, resources, call);
   // Who names a set means all that is in it.
   const { all, missing } = await findPinned(resources, [...include, ...task.names.uris.filter(isSet)], call);
   for (const uri of missing) desk.leaveOut(uri, "is not here");
@@ -75,46 +83,36 @@ export async function gather(resources: Resources, ask: GatherAsk, call: Call): 
     await desk.read([...all.values()].sort(byPromise).slice(0, maxRead));
     await addNeighbours(resources, desk, all, within, call);
   }
-  const ranked = desk.ranked();
-  const shelves = ranked.map(({ paper, ranking }) => toShelf(paper, ranking));
-  const fitted = fit(shelves, budget, frameOf(format), counter);
-
-  for (const shelf of fitted.noRoom)
-    if (shelf.passages.some(({ score }) => score > 0) || shelf.isPinned)
-      desk.leaveOut(shelf.item.uri, "does not fit into the budget");
-  for (const { item, isPinned } of fitted.cut)
-    if (isPinned) desk.leaveOut(item.uri, "fits into the budget only in part");
-  const papers = new Map(ranked.map(({ paper }, at) => [shelves[at]!, paper]));
-  const included = await inTurn(fitted.chosen, 1, (choice) =>
-    toIncluded(choice, papers.get(choice.shelf)!, task, counter, format),
-  );
+  const packed = await bench.pack(desk.about(), budget, format);
+  for (const key of packed.noRoom) desk.leaveOut(desk.paper(key).uri, "does not fit into the budget");
+  for (const key of packed.cut)
+    if (desk.paper(key).candidate.isPinned) desk.leaveOut(desk.paper(key).uri, "fits into the budget only in part");
   const unread = Math.max(0, all.size - desk.seen);
   return {
     format,
-    text: fitted.text,
-    tokens: fitted.tokens,
-    items: fitted.chosen.map(({ item }) => item),
+    text: packed.text,
+    tokens: packed.tokens,
+    items: packed.items.map(({ item }) => item),
     receipt: {
       ...(text !== undefined && { task: text }),
       budget,
-      tokens: fitted.tokens,
-      counter: counter.name,
+      tokens: packed.tokens,
+      counter: packed.counter,
       ...(ready !== undefined && { ready }),
-      included,
+      included: packed.items.map((one) => toIncluded(one, desk.paper(one.key))),
       leftOut: desk.leftOut.slice(0, maxLeftOut),
       moreLeftOut: Math.max(0, desk.leftOut.length - maxLeftOut) + unread,
     },
   };
 }
 
-/** A candidate that was read. */
+/** A candidate that was read. Its text is in the thread. */
 interface Paper {
   readonly candidate: Candidate;
   /** Where the text is read again. */
   readonly uri: string;
-  readonly raw: string;
-  readonly clean: Clean;
-  readonly text: Text;
+  /** As much of it as may name what it needs. */
+  readonly beginning: string;
   inherited: number;
 }
 
@@ -124,13 +122,17 @@ interface Desk {
   readonly seen: number;
   leaveOut(uri: string, why: string): void;
   read(candidates: readonly Candidate[]): Promise<void>;
+  /** The one that was read as this URI. */
+  paper(uri: string): Paper;
   /** Gives a paper of this URI something of another's score. */
   inherit(uri: string, score: number): void;
+  /** What is known of all that were read. */
+  about(): readonly AboutText[];
   /** Best first. */
-  ranked(): readonly { readonly paper: Paper; readonly ranking: Ranked }[];
+  ranked(): Promise<readonly (RankedText & { readonly paper: Paper })[]>;
 }
 
-function createDesk(resources: Resources, task: Task, call: Call): Desk {
+function createDesk(bench: AsyncWorkbench, resources: Resources, call: Call): Desk {
   const papers = new Map<string, Paper>();
   const seen = new Set<string>();
   const leftOut: LeftOut[] = [];
@@ -146,18 +148,31 @@ function createDesk(resources: Resources, task: Task, call: Call): Desk {
       const body = contents.find((content) => "text" in content.body)?.body;
       if (!body || !("text" in body)) return "is no text";
       const raw = body.text;
-      const cleaned = clean(raw.slice(0, maxTextLength));
       const path = readable(uri.replace(/^[a-z][a-z0-9+.-]*:\/*/i, ""));
       const { name, title = "", description = "", mimeType } = resource;
-      const text = lookThrough(cleaned.text, path, `${name} ${title} ${description}`, task, mimeType);
-      return text ? { candidate, uri, raw, clean: cleaned, text, inherited: 0 } : "is no text";
+      const about = `${name} ${title} ${description}`;
+      const text: RawText = { key: resource.uri, raw, path, title: about, ...(mimeType !== undefined && { mimeType }) };
+      if (!(await bench.add(text))) return "is no text";
+      return { candidate, uri, beginning: raw.slice(0, maxImportsText), inherited: 0 };
     } catch (cause) {
-      if (call.signal.aborted) throw cause;
+      if (call.signal.aborted || cause instanceof ThreadOverrun) throw cause;
       const { kind } = toResourceError(cause);
       // What was there a moment ago, or never was for this caller, is not spoken of unless the caller spoke of it first.
       if (kind === "not-found" || kind === "denied") return isPinned ? "is not here" : undefined;
       return kind === "too-large" ? "is too large to be read at once" : "could not be read just now";
     }
+  }
+
+  function about(): AboutText[] {
+    const all = [...papers];
+    const times = all.map(([, { candidate }]) => Date.parse(candidate.resource.annotations?.lastModified ?? ""));
+    const newest = times.reduce((most, time) => (time > most ? time : most), 0);
+    return all.map(([key, { candidate, uri, inherited }]) => {
+      const { resource, found, boost, isPinned } = candidate;
+      const { priority, lastModified } = resource.annotations ?? {};
+      const factor = priorityFactor(priority) * recencyFactor(lastModified, newest) * boost;
+      return { key, found, inherited, factor, isPinned, item: toItem(resource, uri) };
+    });
   }
 
   return {
@@ -176,34 +191,15 @@ function createDesk(resources: Resources, task: Task, call: Call): Desk {
         else if (answer) papers.set(uri, answer);
       });
     },
+    paper: (uri) => papers.get(uri)!,
     inherit(uri, score) {
       const paper = papers.get(uri);
       if (paper) paper.inherited = Math.max(paper.inherited, score);
     },
-    ranked() {
-      const all = [...papers.values()];
-      const times = all.map(({ candidate }) => Date.parse(candidate.resource.annotations?.lastModified ?? ""));
-      const newest = times.reduce((most, time) => (time > most ? time : most), 0);
-      const rankings = rank(
-        all.map(({ candidate: { resource, found, boost }, text, inherited }) => ({
-          text,
-          found,
-          inherited,
-          factor:
-            priorityFactor(resource.annotations?.priority) *
-            recencyFactor(resource.annotations?.lastModified, newest) *
-            boost,
-        })),
-        task,
-      );
-      return all
-        .map((paper, at) => ({ paper, ranking: rankings[at]! }))
-        .sort(
-          (left, right) =>
-            right.ranking.score - left.ranking.score ||
-            // Without a task they stay in the order of whoever chose them.
-            (task.terms.size === 0 ? 0 : compare(left.paper.uri, right.paper.uri)),
-        );
+    about,
+    async ranked() {
+      const ranked = await bench.rankTexts(about());
+      return ranked.map((one) => ({ ...one, paper: papers.get(one.key)! }));
     },
   };
 }
@@ -217,10 +213,10 @@ async function addNeighbours(
   call: Call,
 ): Promise<void> {
   const start = within === undefined ? "" : `${within.replace(/\/$/, "")}/`;
-  const best = desk.ranked().slice(0, maxResidents);
+  const best = (await desk.ranked()).slice(0, maxResidents);
   const neighbours = await findNeighbours(
     resources,
-    best.map(({ paper }) => ({ uri: paper.candidate.resource.uri, text: paper.raw })),
+    best.map(({ paper }) => ({ uri: paper.candidate.resource.uri, text: paper.beginning })),
     Array.from(all.values(), ({ resource }) => resource),
     call,
   );
@@ -231,7 +227,7 @@ async function addNeighbours(
   const taken = new Map<string, number>();
   for (const { resource, of, nearness, why } of nearest) {
     if (!resource.uri.startsWith(start)) continue;
-    const share = weights.neighbour * nearness * best[of]!.ranking.score;
+    const share = weights.neighbour * nearness * best[of]!.score;
     if (!taken.has(resource.uri)) {
       if (taken.size >= maxNeighbours) continue;
       const candidate = meet(all, resource);
@@ -264,58 +260,29 @@ function textUri({ uri, mimeType = "", meta }: Resource): string {
   return isDocument && !/[?#]/.test(uri) ? `${uri}?as=text` : uri;
 }
 
-/** What is said of a text is no safer than the text. */
-function shown(said: string): string {
-  return clean(said).text;
-}
-
-function toShelf({ candidate: { resource, isPinned }, uri, clean: { text } }: Paper, ranking: Ranked): Shelf {
-  const { name, title, mimeType, annotations } = resource;
+function toItem({ name, title, mimeType, annotations }: Resource, uri: string): AboutText["item"] {
   return {
-    item: {
-      uri,
-      name: shown(name),
-      ...(title !== undefined && { title: shown(title) }),
-      ...(mimeType !== undefined && { mimeType: shown(mimeType) }),
-      ...(annotations?.lastModified !== undefined && { lastModified: shown(annotations.lastModified) }),
-    },
-    text,
-    isPinned,
-    passages: ranking.passages,
+    uri,
+    name,
+    ...(title !== undefined && { title }),
+    ...(mimeType !== undefined && { mimeType }),
+    ...(annotations?.lastModified !== undefined && { lastModified: annotations.lastModified }),
   };
 }
 
-async function toIncluded(
-  { item, passages, also }: Choice,
-  { candidate, raw, clean: { removed, masked }, text: { pathTerms } }: Paper,
-  task: Task,
-  counter: CountTokens,
-  format: PackFormat,
-): Promise<Included> {
+function toIncluded(packed: PackedItem, { candidate }: Paper): Included {
+  const { item, also, digest, tokens, says, masked, removed } = packed;
   const { uri, lines, columns, lastModified } = item;
-  const said = (terms: Iterable<string>) =>
-    [...new Set(Array.from(terms, (term) => task.terms.get(term)!.surface))]
-      .slice(0, 4)
-      .map((word) => `"${word}"`)
-      .join(", ");
-  const words = said(passages.flatMap(({ terms }) => terms.slice(0, 4)));
-  const inPath = said([...pathTerms].filter((term) => task.terms.get(term)!.weight >= 0.5));
-  const hidden = countIn(removed, lines);
-  const secrets = countIn(masked, lines);
   return {
     uri,
     lines,
     ...(columns && { columns }),
     ...(lastModified !== undefined && { lastModified }),
-    digest: await digestOf(raw),
-    tokens: counter.count(frameOf(format).item(item)),
-    why: [
-      ...candidate.why,
-      ...(words === "" ? [] : [`says ${words}`]),
-      ...(inPath === "" ? [] : [`${shown(nameOf(uri))} is called so: ${inPath}`]),
-    ],
+    digest,
+    tokens,
+    why: [...candidate.why, ...says],
     ...(also.length > 0 && { also }),
-    ...(secrets > 0 && { masked: secrets }),
-    ...(hidden > 0 && { removed: hidden }),
+    ...(masked > 0 && { masked }),
+    ...(removed > 0 && { removed }),
   };
 }

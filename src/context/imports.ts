@@ -9,7 +9,7 @@ export interface Import {
 
 const maxImports = 40;
 /** Imports stand at the top. */
-const maxLooked = 64 * 1024;
+export const maxImportsText = 64 * 1024;
 
 interface Language {
   readonly endings: string;
@@ -28,9 +28,10 @@ const languages: readonly Language[] = [
   },
   {
     endings: "py pyi",
-    pattern: /^[ \t]{0,20}(?:from[ \t]+(\.{0,5}[\w.]{0,200})[ \t]+import|import[ \t]+([\w.]{1,200}))/gm,
+    pattern: /^[ \t]{0,20}(?:from[ \t]{1,8}([\w.]{1,200})[ \t]{1,8}import|import[ \t]{1,8}([\w.]{1,200}))/gm,
     read(name) {
-      const [, dots = "", rest = ""] = /^(\.*)(.*)$/.exec(name) ?? [];
+      const [dots = ""] = /^\.*/.exec(name) ?? [];
+      const rest = name.slice(dots.length);
       if (rest === "") return undefined;
       const path = rest.replaceAll(".", "/");
       return dots === "" ? ending(path) : relative(`${"../".repeat(dots.length - 1) || "./"}${path}`);
@@ -79,7 +80,7 @@ export function importsOf(path: string, text: string): readonly Import[] {
   const language = languages.find(({ endings }) => own !== undefined && endings.split(" ").includes(own));
   if (!language) return [];
   const found = new Map<string, Import>();
-  for (const match of text.slice(0, maxLooked).matchAll(language.pattern)) {
+  for (const match of text.slice(0, maxImportsText).matchAll(language.pattern)) {
     const name = match[1] ?? match[2];
     const one = name === undefined || name === "" ? undefined : language.read(name);
     if (one) found.set(`${one.isRelative}${one.path}`, one);

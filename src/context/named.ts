@@ -78,7 +78,7 @@ async function filled(
   for (const { uriTemplate } of templates) {
     if (all.length >= maxFilled) break;
     // What stands in a query may be left out.
-    const path = uriTemplate.replaceAll(/\{[?&#][^}]*\}/g, "");
+    const path = uriTemplate.replaceAll(/\{[?&#][^{}]*\}/g, "");
     let template;
     try {
       template = parseTemplate(path);

@@ -117,20 +117,38 @@ function endOfPlace(text: string): number {
 
 function namesOf(text: string): TaskNames {
   const uris = found(text, /\b[a-z][a-z0-9+.-]{1,30}:\/\/[^\s<>"'`\u3000-\u3002（）「」]+/giu, (uri) =>
-    uri.replace(/[.,;:!?)\]}'"]+$/, ""),
+    uri.replace(/(?<![.,;:!?)\]}'"])[.,;:!?)\]}'"]+$/, ""),
   );
   const rest = uris.reduce((left, uri) => left.replaceAll(uri, " "), text);
   return {
     uris,
-    paths: found(rest, /(?:[\p{L}\p{N}_@.~+-]+\/)*[\p{L}\p{N}_@~+-][\p{L}\p{N}_@.~+-]*/gu, trimDots).filter(isPath),
+    paths: take(pathsIn(rest), trimDots).filter(isPath),
     hashes: found(rest, /\b[0-9a-f]{7,40}\b/g).filter((hash) => /\d/.test(hash) && /[a-f]/.test(hash)),
     symbols: found(rest, /[\p{L}_$][\p{L}\p{N}_$]*/gu).filter(isSymbol),
   };
 }
 
-function found(text: string, what: RegExp, trim: (name: string) => string = (name) => name): readonly string[] {
+/** Names with slashes between them, of which the last does not begin with a dot; what is left behind it, without its dots. */
+function* pathsIn(text: string): Generator<string> {
+  for (const [run] of text.matchAll(/[\p{L}\p{N}_@.~+-]+(?:\/[\p{L}\p{N}_@.~+-]+)*/gu)) {
+    const names = run.split("/");
+    const last = names.findLastIndex((name) => !name.startsWith("."));
+    if (last >= 0) yield names.slice(0, last + 1).join("/");
+    for (const name of names.slice(last + 1)) yield name.replace(/^\.+/, "");
+  }
+}
+
+function found(text: string, what: RegExp, trim?: (name: string) => string): readonly string[] {
+  return take(namesIn(text, what), trim);
+}
+
+function* namesIn(text: string, what: RegExp): Generator<string> {
+  for (const [name] of text.matchAll(what)) yield name;
+}
+
+function take(names: Iterable<string>, trim: (name: string) => string = (name) => name): readonly string[] {
   const all = new Set<string>();
-  for (const [name] of text.matchAll(what)) {
+  for (const name of names) {
     if (name.length > 300) continue;
     all.add(trim(name));
     if (all.size === maxNamed * 4) break;
@@ -140,7 +158,7 @@ function found(text: string, what: RegExp, trim: (name: string) => string = (nam
 }
 
 function trimDots(path: string): string {
-  return path.replace(/^(?:\.\/)+/, "").replace(/[.]+$/, "");
+  return path.replace(/^(?:\.\/)+/, "").replace(/(?<!\.)\.+$/, "");
 }
 
 /** With a slash between names, or an ending that is no sentence's: `notes.md`, not `e.g` or `3.5`. */

@@ -29,7 +29,7 @@ export function isRandom(secret: string): boolean {
 
 /** The same, where nothing but a space says that it belongs to the name before it. */
 export function isUnspoken(secret: string): boolean {
-  if (!isRandom(secret) || /^https?:|(?<=[_.]\w+)\(/.test(secret)) return false;
+  if (!isRandom(secret) || /^https?:|[_.]\w{1,80}\(/.test(secret)) return false;
   const digits = secret.match(/\d+/g)?.length ?? 0;
   return hasBothCases(secret) || (/^[a-z\d]{16,}$/.test(secret) && digits > 2);
 }

@@ -43,8 +43,13 @@ describe("threads", () => {
     await expect(open().use(module, (call) => call("hoard"))).rejects.toThrow(ThreadOverrun);
   });
 
-  it("let go of what is no longer wanted, and give the thread's place to who waits", async () => {
-    const threads = open();
+  it("answer several calls of one work in their order", async () => {
+    const counted = await open().use(module, (call) => Promise.all([call("count"), call("add", 1, 2), call("count")]));
+    expect(counted).toEqual([1, 3, 2]);
+  });
+
+  it("let go of who cancels at once, and serve who waits as soon as the deadline has ended what ran", async () => {
+    const threads = open({ deadlineMs: 2000 });
     const stop = new AbortController();
     const running = threads.use(module, (call) => call("neverEnd"), stop.signal);
     const waiting = threads.use(module, (call) => call("add", 1, 2));

@@ -10,7 +10,7 @@ export interface ThreadRequest {
 
 export type ThreadReply = { readonly value: unknown } | { readonly failure: string };
 
-/** Calls an exported function of the module, in the thread. Arguments and result are cloned. */
+/** Calls an exported function of the module, in the thread, after those that were called before. Arguments and result are cloned. */
 export type ThreadCall = <T>(name: string, ...args: readonly unknown[]) => Promise<T>;
 
 export interface Threads {
@@ -50,6 +50,8 @@ export class ThreadOverrun extends Error {
 
 interface Thread {
   readonly call: (module: URL, name: string, args: readonly unknown[]) => Promise<unknown>;
+  /** No one waits for what it is at: it no longer keeps the process alive. */
+  readonly abandon: () => void;
   /** Ends it; a call that is running rejects with this. */
   readonly stop: (cause: Error) => void;
   readonly isGone: () => boolean;
@@ -107,17 +109,22 @@ export function createThreads({ name, max, deadlineMs, maxMiB, idleMs = 10_000 }
       if (isClosed) throw new Error("the threads were closed");
       if (!process.getBuiltinModule("node:worker_threads").isMainThread) return work(callHere(module));
       const thread = await lease();
-      const abort = (): void => thread.stop(toError(signal?.reason));
-      try {
-        signal?.throwIfAborted();
-        signal?.addEventListener("abort", abort, { once: true });
-        return await work(<T>(exported: string, ...args: readonly unknown[]) => {
+      /** The calls that were begun, one after the other. */
+      let calls: Promise<unknown> = Promise.resolve();
+      const call = <T>(exported: string, ...args: readonly unknown[]): Promise<T> => {
+        const answer = calls.then(() => {
           signal?.throwIfAborted();
           return thread.call(module, exported, args) as Promise<T>;
         });
+        calls = answer.catch(() => undefined);
+        return answer;
+      };
+      try {
+        return await untilAborted(work(call), signal);
       } finally {
-        signal?.removeEventListener("abort", abort);
-        release(thread);
+        // To end the thread would cost more than to wait for what it is at, which the deadline bounds.
+        if (signal?.aborted) thread.abandon();
+        void calls.then(() => release(thread));
       }
     },
     close() {
@@ -134,11 +141,12 @@ function callHere(module: URL): ThreadCall {
   };
 }
 
-function createThread(worker: Worker, deadlineMs: number, gone: () => void): Thread {
+function createThread(worker: Worker, deadlineMs: number, whenGone: () => void): Thread {
   let running: PromiseWithResolvers<unknown> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isOnline = false;
-  let isGone = false;
+  /** Why it is gone. */
+  let gone: Error | undefined;
   worker.stdout.resume();
   worker.stderr.resume();
   worker.unref();
@@ -152,11 +160,11 @@ function createThread(worker: Worker, deadlineMs: number, gone: () => void): Thr
   }
 
   function stop(cause: Error): void {
-    if (isGone) return;
-    isGone = true;
+    if (gone) return;
+    gone = cause;
     void worker.terminate();
     settle()?.reject(cause);
-    gone();
+    whenGone();
   }
 
   function startTimer(): void {
@@ -179,10 +187,11 @@ function createThread(worker: Worker, deadlineMs: number, gone: () => void): Thr
   worker.once("exit", () => stop(new Error("the thread ended")));
 
   return {
-    isGone: () => isGone,
+    isGone: () => gone !== undefined,
+    abandon: () => worker.unref(),
     stop,
     call(module, name, args) {
-      if (isGone) return Promise.reject(new Error("the thread ended"));
+      if (gone) return Promise.reject(gone);
       running = Promise.withResolvers();
       if (isOnline) startTimer();
       // Whoever waits for an answer keeps the process alive.
@@ -191,6 +200,17 @@ function createThread(worker: Worker, deadlineMs: number, gone: () => void): Thr
       return running.promise;
     },
   };
+}
+
+/** Rejects with the signal's reason once it aborts, whatever becomes of the work. */
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work;
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(toError(signal.reason));
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
 }
 
 function toError(cause: unknown): Error {

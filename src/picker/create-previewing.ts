@@ -1,4 +1,5 @@
 /** The preview's questions: read, a part at a time where it is large, and again whenever it changes. */
+import { cutAt } from "../lib/cut-at.ts";
 import { ResourceError } from "../errors.ts";
 import type { Call, Content, Resource } from "../resources.ts";
 import { type Desk, messageOf } from "./create-picker.ts";
@@ -170,7 +171,7 @@ function firstRange({ details }: ResourceError): string | undefined {
 
 function nextRange(content: Content, uri: string): string | undefined {
   const next = rangeOf(content)["next"];
-  return typeof next === "string" ? `${uri.replace(/\?.*$/, "")}?${next}` : undefined;
+  return typeof next === "string" ? `${cutAt(uri, /\?/)}?${next}` : undefined;
 }
 
 /** Of pages that stand for themselves, as rows of a database do. Whoever asked for some lines of a text wants no more of it. */

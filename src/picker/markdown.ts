@@ -18,7 +18,7 @@ export type Block =
 const maxDepth = 12;
 
 // None of these can be made to try a long line in more than a few ways.
-const fence = /^ {0,3}(`{3,}|~{3,})([^`]*)$/;
+const fence = /^ {0,3}(`{3,}|~{3,})(?!~)([^`]*)$/;
 const heading = /^ {0,3}(#{1,6})(?=[ \t]|$)/;
 const rule = /^ {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$/;
 const marker = /^( {0,3})([-*+]|\d{1,9}[.)])(?:[ \t]+|$)/;

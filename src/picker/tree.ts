@@ -1,4 +1,5 @@
 /** The tree as a person has opened it. */
+import { cutAt } from "../lib/cut-at.ts";
 import { directoryType, type Page, type Resource } from "../resources.ts";
 
 export interface Folder {
@@ -83,9 +84,6 @@ export function wayTo(roots: readonly Resource[], uri: string): readonly string[
   const root = roots.find((each) => uri === each.uri || uri.startsWith(each.uri.replace(/\/?$/, "/")));
   if (!root) return [];
   const start = root.uri.replace(/\/?$/, "/");
-  const names = uri
-    .slice(start.length)
-    .replace(/[?#].*$/, "")
-    .split("/");
+  const names = cutAt(uri.slice(start.length), /[?#]/).split("/");
   return [root.uri, ...names.slice(0, -1).map((_, index) => start + names.slice(0, index + 1).join("/"))];
 }

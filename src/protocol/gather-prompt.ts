@@ -22,15 +22,12 @@ export function createGatherPrompt(resources: Resources): Prompt {
       { name: "within", description: "the URI of a directory: look only below it" },
     ],
     async get({ task = "", budget, include = "", within }, call) {
-      const [{ gather }, { bestCounter }] = await Promise.all([
-        import("../context/gather.ts"),
-        import("../context/count-tokens.ts"),
-      ]);
+      const { gather } = await import("../context/gather.ts");
       const ask = {
         task,
         budget: budgetOf(budget),
         include: include.split(/\s+/).filter((uri) => uri !== ""),
-        counter: await bestCounter(),
+        counter: "best" as const,
         ...(within !== undefined && within !== "" && { within }),
       };
       const pack = await gather(resources, ask, call);

@@ -37,7 +37,7 @@ export function createEmbeddings(
   tools: Pick<Tools, "wait">,
   { timeoutMs = 30_000, retries = 4, fetch: ask = fetch }: EmbeddingLimits = {},
 ): Embeddings {
-  const endpoint = `${url.replace(/\/+$/, "")}/embeddings`;
+  const endpoint = `${url.replace(/(?<!\/)\/+$/, "")}/embeddings`;
 
   async function once(input: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> {
     const either = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);

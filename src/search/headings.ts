@@ -66,8 +66,15 @@ function readMarkdown(): HeadingReader {
       fence = marks;
       return undefined;
     }
-    const heading = /^ {0,3}(#{1,6})[ \t]+(.*)$/.exec(line);
-    if (heading) return under(heading[1]!.length, heading[2]!.replace(/[ \t]+#+$/, ""));
+    const [mark, hashes] = /^ {0,3}(#{1,6})[ \t]/.exec(line) ?? [];
+    if (mark !== undefined)
+      return under(
+        hashes!.length,
+        line
+          .slice(mark.length)
+          .trimStart()
+          .replace(/(?<![ \t])[ \t]+#+$/, ""),
+      );
     const underline = /^ {0,3}(=+|-{2,})[ \t]*\r?$/.exec(next)?.[1];
     if (underline && /^ {0,3}[^\s>|*+#-]/.test(line)) return under(underline.startsWith("=") ? 1 : 2, line.trim());
     return undefined;
@@ -88,8 +95,9 @@ function readAsciidoc(): HeadingReader {
       fence = line;
       return undefined;
     }
-    const heading = /^(={1,6}|#{1,6})[ \t]+(.+)$/.exec(line);
-    return heading ? under(heading[1]!.length, heading[2]!) : undefined;
+    const [, marks] = /^(={1,6}|#{1,6})[ \t]/.exec(line) ?? [];
+    const title = marks === undefined ? "" : line.slice(marks.length).trimStart();
+    return marks === undefined || title === "" ? undefined : under(marks.length, title);
   };
 }
 

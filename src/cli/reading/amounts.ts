@@ -13,7 +13,7 @@ export function inUnits(bytes: number): string {
 
 /** `12,000` */
 export function grouped(number: number): string {
-  return String(number).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
+  return number.toLocaleString("en-US", { maximumFractionDigits: 20 });
 }
 
 /** `1 file`, `12,000 files` */

@@ -22,11 +22,8 @@ export async function printPack(
   ask: Omit<GatherAsk, "counter">,
   { resources, call, print, warn }: Desk,
 ): Promise<void> {
-  const [{ gather }, { bestCounter }] = await Promise.all([
-    import("../../context/gather.ts"),
-    import("../../context/count-tokens.ts"),
-  ]);
-  const pack: Pack = await gather(resources, { ...ask, counter: await bestCounter() }, call);
+  const { gather } = await import("../../context/gather.ts");
+  const pack: Pack = await gather(resources, { ...ask, counter: "best" }, call);
   const { receipt, items, format, text } = pack;
   if (receipt.ready !== undefined && receipt.ready < 1)
     warn(`${percent(receipt.ready)} of what there is could be searched; there may be more to find`);

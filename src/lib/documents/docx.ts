@@ -215,9 +215,10 @@ function symbol(hex: string | undefined): string {
 /** The notes of a document by id; the first two are the lines between text and notes. */
 function readNotes(xml: string | undefined, options: Omit<BodyOptions, "add">): Map<string, string> {
   const notes = new Map<string, string>();
-  for (const [, head = "", body = ""] of (xml ?? "").matchAll(
-    /<(?:\w+:)?(?:foot|end)note\b([^>]*)>(.*?)<\/(?:\w+:)?(?:foot|end)note>/gs,
-  )) {
+  for (const piece of (xml ?? "").split(/<\/(?:\w+:)?(?:foot|end)note>/).slice(0, -1)) {
+    const [begin, head = ""] = /<(?:\w{1,20}:)?(?:foot|end)note\b([^<>]*)>/.exec(piece) ?? [];
+    if (begin === undefined) continue;
+    const body = piece.slice(piece.indexOf(begin) + begin.length);
     if (/\btype=/.test(head)) continue;
     const id = /\bid="(-?\d+)"/.exec(head)?.[1];
     const texts: string[] = [];

@@ -301,9 +301,13 @@ function attributeOf(rest: string, wanted: string): string | undefined {
     let close = isQuoted ? rest.indexOf(mark, open + 1) : open;
     if (!isQuoted) while (close < rest.length && rest.charCodeAt(close) > 0x20) close += 1;
     if (close < 0) return undefined;
-    if (name.slice(name.search(/\S*$/)).toLowerCase() === wanted) return rest.slice(isQuoted ? open + 1 : open, close);
+    if (lastWord(name).toLowerCase() === wanted) return rest.slice(isQuoted ? open + 1 : open, close);
     at = close + 1;
   }
+}
+
+function lastWord(text: string): string {
+  return text.slice(text.search(/(?<!\S)\S*$/));
 }
 
 /** White space is one space; a line that ends between two wide characters ends nothing. */

@@ -71,5 +71,5 @@ function line(cells: readonly string[]): string {
 }
 
 export function oneLine(text: string, instead = " "): string {
-  return text.trim().replaceAll(/[^\S\n]*\n\s*/g, instead);
+  return text.trim().replaceAll(/\s+/g, (space) => (space.includes("\n") ? instead : space));
 }

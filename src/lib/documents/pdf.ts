@@ -20,8 +20,10 @@ export async function pdfToText(
       let text = "";
       for (const item of items) if ("str" in item) text += item.hasEOL ? `${item.str}\n` : item.str;
       page.cleanup();
-      const clean = unradical(text)
-        .replaceAll(/[^\S\n]+$/gm, "")
+      const lines = unradical(text).split("\n");
+      const clean = lines
+        .map((line) => line.trimEnd())
+        .join("\n")
         .trim();
       length += clean.length;
       if (length > maxLength) throw new DocumentError("too-large", `it has more than ${maxLength} characters of text`);

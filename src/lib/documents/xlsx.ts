@@ -205,7 +205,7 @@ function dateKind(format: string): DateKind | undefined {
   // Without what is quoted or escaped, and without colours, conditions and languages; elapsed hours stay.
   const bare = format
     .replaceAll(/"[^"]*"|\\.|_./g, "")
-    .replaceAll(/\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, "")
+    .replaceAll(/\[(?!h+\]|m+\]|s+\])[^[\]]*\]/gi, "")
     .split(";", 1)[0] as string;
   const hasTime = /[hs]/i.test(bare);
   const hasDate = /[ydge]/i.test(bare.replaceAll(/general/gi, "")) || (/m/i.test(bare) && !hasTime);

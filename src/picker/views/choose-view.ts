@@ -1,4 +1,5 @@
 /** Which renderer shows what. None of them is loaded before it is needed. */
+import { cutAt } from "../../lib/cut-at.ts";
 import type { Load } from "./lazily.tsx";
 import type { ViewProps } from "./view.ts";
 
@@ -24,7 +25,7 @@ const maxLength: Readonly<Partial<Record<ViewName, number>>> = {
 
 /** Without what follows a semicolon, in lower case. */
 export function bareType(type = ""): string {
-  return type.replace(/;.*$/s, "").trim().toLowerCase();
+  return cutAt(type, /;/).trim().toLowerCase();
 }
 
 export function isPicture(type: string): boolean {

@@ -1,4 +1,5 @@
 /** A unified diff as values: files, and in each the runs of lines that were added, removed or left. */
+import { cutAt } from "../../lib/cut-at.ts";
 
 export type LineKind = "added" | "removed" | "same" | "hunk" | "note";
 
@@ -64,7 +65,7 @@ export function parseDiff(text: string): readonly FileDiff[] {
       hasHunk = true;
     } else if (line.startsWith("diff ")) {
       flush();
-      name = /^diff --git "?a\/.* "?b\/(.*?)"?$/.exec(line.slice(0, maxName))?.[1] ?? line.slice(5, maxName);
+      name = newNameIn(line.slice(0, maxName));
       lines.push({ kind: "note", text: line });
     } else if (line.startsWith("--- ") && all[index + 1]?.startsWith("+++ ")) {
       // Without a line of its own, this is where the next file begins.
@@ -99,9 +100,16 @@ export function parseDiff(text: string): readonly FileDiff[] {
   }
 }
 
+/** Of `diff --git a/old b/new`, with quotes where the names need them; otherwise all of it. */
+function newNameIn(line: string): string {
+  const last = Math.max(line.lastIndexOf(" b/"), line.lastIndexOf(' "b/'));
+  if (last < 0 || !/^diff --git "?a\//.test(line)) return line.slice("diff ".length);
+  return line.slice(line.indexOf("b/", last) + 2).replace(/"$/, "");
+}
+
 /** Undefined for what is nothing, `/dev/null`. */
 function nameOf(line: string): string | undefined {
-  const path = line.slice(4).replace(/\t.*$/, "").replaceAll(/^"|"$/g, "");
+  const path = cutAt(line.slice(4), /\t/).replaceAll(/^"|"$/g, "");
   return path === "/dev/null" ? undefined : path.replace(/^[ab]\//, "");
 }
 

@@ -1,4 +1,5 @@
 /** Markdown on the page: elements of a fixed set, made one by one. No text becomes HTML, and nothing is fetched. */
+import { cutAt } from "../../lib/cut-at.ts";
 import type { ComponentChild } from "preact";
 import { useMemo } from "preact/hooks";
 import { type Block, blocksOf } from "../markdown.ts";
@@ -129,7 +130,7 @@ function linkView(to: string, children: ComponentChild[], { base, follow }: Link
     );
   if (!sharesStart(target, base)) return <span title={target}>{children}</span>;
   return (
-    <button type="button" class="link" title={target} onClick={() => follow(target.replace(/#.*$/, ""))}>
+    <button type="button" class="link" title={target} onClick={() => follow(cutAt(target, /#/))}>
       {children}
     </button>
   );

@@ -23,7 +23,8 @@ export default function SchemaView({ schema, uri, language: { texts, code }, fol
   function tableLink({ table, schema: of }: Key): ComponentChild {
     const isBeside = uri.endsWith("/schema") && /^[a-z_][a-z0-9_]*$/i.test(table) && of === "";
     if (!isBeside) return <code>{of === "" ? table : `${of}.${table}`}</code>;
-    const target = uri.replace(/[^/]+\/schema$/, `${table}/schema`);
+    const folder = uri.slice(0, -"/schema".length);
+    const target = `${folder.slice(0, folder.lastIndexOf("/") + 1)}${table}/schema`;
     return (
       <button type="button" class="link" title={target} onClick={() => follow(target)}>
         {table}

@@ -117,7 +117,8 @@ function timeOf(cell: string): number | undefined {
 
 export function isNumber(cell: string): boolean {
   return (
-    cell.length <= maxNumber && /^[-+]?(?:\d[\d,]*)?\.?\d+(?:e[-+]?\d+)?%?$|^[-+]?(?:nan|inf(?:inity)?)$/i.test(cell)
+    cell.length <= maxNumber &&
+    /^[-+]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?%?$|^[-+]?(?:nan|inf(?:inity)?)$/i.test(cell)
   );
 }
 

@@ -61,11 +61,11 @@ export function rangeArgument(args: Params): Range | undefined {
 
 /** Lines are counted from 1, bytes from 0, and both ends are included. */
 export function parseRange(unit: Range["unit"], text: string): Range {
-  const found = /^\s*(\d{1,15})\s*(-?)\s*(\d{0,15})\s*$/.exec(text);
+  const found = /^(\d{1,15})(?:\s{0,4}(-)\s{0,4}(\d{0,15}))?$/.exec(text.trim());
   const [, begin = "", dash = "", end = ""] = found ?? [];
   const first = Number(begin);
   const last = end !== "" ? Number(end) : dash === "" ? first : Infinity;
-  const isWrong = !found || (dash === "" && end !== "") || first < (unit === "lines" ? 1 : 0) || last < first;
+  const isWrong = !found || first < (unit === "lines" ? 1 : 0) || last < first;
   if (isWrong) {
     const example = unit === "lines" ? '"10-40", counted from 1' : '"0-1023", counted from 0';
     throw invalid(`"${unit}" is a range, as in ${example}; ${quote(text, 40)} is none`);

@@ -90,14 +90,10 @@ export const gatherContext: ReadingTool = {
     const budget = countArgument(args, "budget", budgets);
     const include = urisArgument(args);
     const within = trimSlash(textArgument(args, "within", maxUriLength), mounts);
-    const [{ gather }, { bestCounter }] = await Promise.all([
-      import("../../context/gather.ts"),
-      import("../../context/count-tokens.ts"),
-    ]);
-    const counter = await bestCounter();
+    const { gather } = await import("../../context/gather.ts");
     const pack = await gather(
       resources,
-      { task, budget, include, counter, ...(within !== undefined && { within }) },
+      { task, budget, include, counter: "best", ...(within !== undefined && { within }) },
       call,
     );
     return {

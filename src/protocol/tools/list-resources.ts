@@ -1,6 +1,7 @@
 /** The tool `list_resources`: what there is, a directory at a time, or all that a pattern matches. */
 import { invalid } from "../../errors.ts";
 import { createGlob, type Glob, GlobError } from "../../lib/glob.ts";
+import { createTurns } from "../../lib/turns.ts";
 import {
   type Call,
   directoryType,
@@ -22,7 +23,7 @@ const maxTextBytes = 48 * 1024;
 /** So many are compared with a pattern, or for so long, before what was found is given, with where to go on. */
 const maxLooked = 20_000;
 const maxLookedMs = 500;
-/** Between pages others get their turn. */
+/** Between pages others have their turn. */
 const maxPage = 250;
 const limits = { initial: 100, most: 500 };
 const names = ["within", "glob", "limit", "cursor"];
@@ -159,6 +160,7 @@ async function take({ page, fits, isPast }: Walk, from: string | undefined, limi
   let looked = 0;
   let size = limit;
   const began = performance.now();
+  const turn = createTurns();
   // Only comparing takes long: what is given as it comes is few.
   while (looked < maxLooked && (items.length === looked || performance.now() - began < maxLookedMs)) {
     const {
@@ -180,6 +182,7 @@ async function take({ page, fits, isPast }: Walk, from: string | undefined, limi
     }
     looked += Math.max(1, all.length);
     cursor = next;
+    await turn();
     const isOver = next === undefined || all.some(isPast);
     if (isOver) return { items, next: undefined, failures: [...failures.values()], looked: undefined };
     if (items.length >= limit || room <= 0) break;

@@ -54,7 +54,7 @@ export async function suggest(
 /** The URI itself, or, for a path, what it would be in each mount. */
 function candidatesOf(uri: string, mounts: readonly NamedMount[]): readonly string[] {
   const mind = uri.search(/[?#]/);
-  const bare = (mind < 0 ? uri : uri.slice(0, mind)).replace(/\/+$/, "");
+  const bare = (mind < 0 ? uri : uri.slice(0, mind)).replace(/(?<!\/)\/+$/, "");
   if (bare.length > 4096) return [];
   if (/^[a-z][a-z0-9+.-]*:/i.test(bare)) return [bare];
   const path = bare.replace(/^(?:\.?\/)+/, "");
@@ -143,7 +143,7 @@ async function isThere(uri: string, resources: Resources, call: Call): Promise<b
 async function searched(uri: string, resources: Resources, call: Call): Promise<readonly string[]> {
   const mind = uri.search(/[?#]/);
   const name = decodePath(mind < 0 ? uri : uri.slice(0, mind))
-    ?.replace(/\/+$/, "")
+    ?.replace(/(?<!\/)\/+$/, "")
     .split("/")
     .at(-1);
   if (!name || name.length > 200) return [];

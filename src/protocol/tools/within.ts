@@ -5,5 +5,5 @@ import { type NamedMount, rootOf } from "./mounts.ts";
 export function trimSlash(uri: string | undefined, mounts: readonly NamedMount[]): string | undefined {
   const trimmed = uri?.trim();
   if (trimmed === undefined || !trimmed.endsWith("/")) return trimmed;
-  return mounts.some(({ base }) => rootOf(base) === trimmed) ? trimmed : trimmed.replace(/\/+$/, "");
+  return mounts.some(({ base }) => rootOf(base) === trimmed) ? trimmed : trimmed.replace(/(?<!\/)\/+$/, "");
 }

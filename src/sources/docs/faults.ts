@@ -6,8 +6,8 @@ import type { Arrangement, Placed } from "./arrange.ts";
 import type { Files } from "./collection.ts";
 import { type Format, formatOf } from "./formats.ts";
 import type { Document } from "./head.ts";
-import { headingsOf } from "./headings.ts";
-import { followLink, linksOf } from "./links.ts";
+import { findHeadings } from "./headings.ts";
+import { findLinks, followLink } from "./links.ts";
 
 /** Whoever has more of them knows by then. */
 const maxFaults = 1000;
@@ -41,7 +41,7 @@ export async function findFaults(
   async function* linkFaults({ file, format }: Document): AsyncGenerator<SourceProblem> {
     const text = await textOf(file);
     if (text === undefined) return;
-    for (const { target, line } of linksOf(text, format)) {
+    for (const { target, line } of await findLinks(text, format)) {
       const led = followLink(file, target);
       if (!led) continue;
       const found = await locate(led.path);
@@ -85,7 +85,7 @@ export async function findFaults(
     const text = await textOf(file);
     if (text === undefined) return undefined;
     const ids = [...text.matchAll(/\b(?:id|name)\s{0,4}=\s{0,4}["']([^"'<>\s]{1,200})["']/gi)].map(([, id = ""]) => id);
-    return new Set([...headingsOf(text, format).map(({ slug }) => slug), ...ids]);
+    return new Set([...(await findHeadings(text, format)).map(({ slug }) => slug), ...ids]);
   }
 
   async function textOf(file: string): Promise<string | undefined> {

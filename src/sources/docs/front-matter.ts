@@ -59,7 +59,7 @@ function knownFields(text: string): string {
 function ofFields(head: string): SaidOfItself {
   const fields = new Map<string, unknown>();
   for (const line of head.split("\n", 40)) {
-    const [, name, value] = /^:(title|lang|language|priority|audience):[ \t]+(.{1,300})$/.exec(line.trimEnd()) ?? [];
+    const [, name, value] = /^:(title|lang|language|priority|audience):[ \t]+(\S.{0,299})$/.exec(line.trimEnd()) ?? [];
     if (name === undefined || value === undefined || fields.has(name)) continue;
     fields.set(name, name === "priority" ? Number(value) : name === "audience" ? value.split(/[,\s]+/) : value);
   }

@@ -1,5 +1,7 @@
 /** The headings of a text, their slugs, and the section below each. */
 import { decodeHtmlEntities } from "../../lib/documents/html-entities.ts";
+import { callInThread, ThreadOverrun } from "../../lib/threads.ts";
+import { replaceCodeSpans } from "./code-spans.ts";
 import type { Format } from "./formats.ts";
 import { toTitle } from "./front-matter.ts";
 import { proseLines } from "./prose.ts";
@@ -25,11 +27,27 @@ interface Found {
 
 /** No one reads more of them. */
 const maxHeadings = 10_000;
+/** So much of a title is looked at. */
+const maxTitle = 400;
+
+/** To look through so much takes some hundredths of a second at most. */
+const maxHere = 64 * 1024;
+
+/** The same; those of a long text are found in a thread, where it keeps no one waiting. None where that takes too long. */
+export async function findHeadings(text: string, format: Format): Promise<readonly Heading[]> {
+  if (text.length <= maxHere) return headingsOf(text, format);
+  try {
+    return await callInThread(new URL("./headings.ts", import.meta.url), "headingsOf", text, format);
+  } catch (cause) {
+    if (cause instanceof ThreadOverrun) return [];
+    throw cause;
+  }
+}
 
 export function headingsOf(text: string, format: Format): readonly Heading[] {
   const headings: Heading[] = [];
   const slugs = createSlugs();
-  for (const { level, raw, line, id } of findHeadings(text, format)) {
+  for (const { level, raw, line, id } of rawHeadings(text, format)) {
     const seen = plainTitle(raw);
     headings.push({ level, title: toTitle(seen) ?? "", slug: slugs(id ?? slugOf(seen)), line });
     if (headings.length === maxHeadings) break;
@@ -39,7 +57,7 @@ export function headingsOf(text: string, format: Format): readonly Heading[] {
 
 /** The title of the first heading. */
 export function firstTitle(text: string, format: Format): string | undefined {
-  for (const { raw } of findHeadings(text, format)) return toTitle(plainTitle(raw));
+  for (const { raw } of rawHeadings(text, format)) return toTitle(plainTitle(raw));
   return undefined;
 }
 
@@ -92,19 +110,17 @@ function createSlugs(): (slug: string) => string {
 /** What a reader sees of it. */
 function plainTitle(raw: string): string {
   return decodeHtmlEntities(
-    raw
-      .slice(0, 1000)
-      .replaceAll(/!\[[^[\]]{0,500}\]\((?:[^()]|\([^()]{0,200}\)){0,500}\)/g, "")
-      .replaceAll(/\[([^[\]]{0,500})\](?:\((?:[^()]|\([^()]{0,200}\)){0,500}\)|\[[^[\]]{0,200}\])/g, "$1")
-      .replaceAll(/<\/?[a-z][^<>]{0,500}>/gi, "")
-      .replaceAll(/(`+)(.{0,500}?)\1/g, "$2")
-      .replaceAll(/(\*{1,3}|~~)(?=\S)(.{0,500}?\S)\1/g, "$2")
-      .replaceAll(/(?<![\p{L}\p{N}_])(_{1,2})(?=\S)([^_]{0,500}?\S)\1(?![\p{L}\p{N}_])/gu, "$2")
+    replaceCodeSpans(raw.slice(0, maxTitle), (code) => code)
+      .replaceAll(/!\[[^[\]]*\]\((?:[^()[\]]|\([^()[\]]*\))*\)/g, "")
+      .replaceAll(/\[([^[\]]*)\](?:\((?:[^()[\]]|\([^()[\]]*\))*\)|\[[^[\]]*\])/g, "$1")
+      .replaceAll(/<\/?[a-z][^<>]*>/gi, "")
+      .replaceAll(/(\*{1,3}|~~)(?=\S)(.{0,400}?\S)\1/g, "$2")
+      .replaceAll(/(?<![\p{L}\p{N}_])(_{1,2})(?=\S)([^_]*\S)\1(?![\p{L}\p{N}_])/gu, "$2")
       .replaceAll(/\\([!-/:-@[-`{-~])/g, "$1"),
   );
 }
 
-function findHeadings(text: string, format: Format): Iterable<Found> {
+function rawHeadings(text: string, format: Format): Iterable<Found> {
   switch (format) {
     case "markdown":
       return markdownHeadings(text);
@@ -119,8 +135,9 @@ function findHeadings(text: string, format: Format): Iterable<Found> {
 
 /** `## Title {#id}` */
 function splitId(raw: string): { readonly raw: string; readonly id?: string } {
-  const [, title, id] = /^(.{0,2000}?)[ \t]*\{#([^\s{}]{1,200})\}$/.exec(raw) ?? [];
-  return title === undefined || id === undefined ? { raw } : { raw: title, id };
+  const at = raw.lastIndexOf("{#");
+  const [, id] = (at >= 0 && /^\{#([^\s{}]{1,200})\}$/.exec(raw.slice(at))) || [];
+  return id === undefined ? { raw } : { raw: raw.slice(0, at).trimEnd(), id };
 }
 
 function* markdownHeadings(text: string): Generator<Found> {
@@ -160,7 +177,7 @@ function* asciidocHeadings(text: string): Generator<Found> {
   for (const { number, text: line } of proseLines(text, "asciidoc")) {
     const [, mark, raw] = /^(={1,6}|#{1,6})[ \t]+(\S.{0,2000})$/.exec(line) ?? [];
     if (mark !== undefined && raw !== undefined) yield { level: mark.length, raw: raw.trim(), line: number, id };
-    id = /^\[(?:\[([^\],]{1,200})[^\]]{0,200}\]|#([^\],.%]{1,200})[^\]]{0,200})\]$/
+    id = /^\[(?:\[([^\],]{1,200})(?:,[^\]]{0,200})?\]|#([^\],.%]{1,200})(?:[,.%][^\]]{0,200})?)\]$/
       .exec(line.trim())
       ?.slice(1)
       .find(Boolean);

@@ -139,15 +139,22 @@ function withoutCode(line: string): string {
   if (!/[`<(/]/.test(line)) return line;
   return line
     .replaceAll(/`[^`]{0,1000}`/g, " ")
-    .replaceAll(/\]\([^)]{0,2000}\)/g, "] ")
+    .replaceAll(/\]\([^)\]]{0,2000}\)/g, "] ")
     .replaceAll(/<[^<>]{0,2000}>/g, " ")
     .replaceAll(/\b[a-z]{2,10}:\/\/[^\s)\]>]{0,2000}/gi, " ");
 }
 
 function withoutTags(html: string): string {
-  return html
-    .replaceAll(/<(script|style|pre|code)\b[^<>]{0,2000}>[\s\S]{0,20000}?(?:<\/\1\s{0,8}>|$)/gi, " ")
-    .replaceAll(/<[^<>]{0,2000}>/g, " ");
+  const lower = html.toLowerCase();
+  let text = "";
+  let end = 0;
+  for (const { 0: tag, 1: name, index } of lower.matchAll(/<(script|style|pre|code)\b[^<>]*>/g)) {
+    if (index < end) continue;
+    text += `${html.slice(end, index)} `;
+    const close = lower.indexOf(`</${name}`, index + tag.length);
+    end = close < 0 ? html.length : close;
+  }
+  return (text + html.slice(end)).replaceAll(/<[^<>]{0,2000}>/g, " ");
 }
 
 function count(text: string, letters: Letters): void {

@@ -1,4 +1,7 @@
 /** The links of a text, and those among the first that lead to the same text in another language. */
+import { cutAt } from "../../lib/cut-at.ts";
+import { callInThread, ThreadOverrun } from "../../lib/threads.ts";
+import { replaceCodeSpans } from "./code-spans.ts";
 import { type Format, resolveFrom } from "./formats.ts";
 import { frontMatterOf, proseLines } from "./prose.ts";
 
@@ -47,7 +50,7 @@ const maxLinks = 5000;
 export function* linksOf(text: string, format: Format): Generator<Link> {
   let count = 0;
   for (const { number, text: line } of proseLines(text, format)) {
-    const bare = format === "markdown" ? line.replaceAll(/(`+)[^`]{0,1000}\1(?!`)/g, " ") : line;
+    const bare = format === "markdown" ? replaceCodeSpans(line, () => " ") : line;
     for (const form of forms[format])
       for (const found of bare.matchAll(form.pattern)) {
         const written = form.target.map((group) => found[group]).find((each) => each !== undefined);
@@ -59,6 +62,25 @@ export function* linksOf(text: string, format: Format): Generator<Link> {
   }
 }
 
+/** To look through so much takes some hundredths of a second at most. */
+const maxHere = 64 * 1024;
+
+/** All of them; those of a long text are found in a thread. None where that takes too long. */
+export async function findLinks(text: string, format: Format): Promise<readonly Link[]> {
+  if (text.length <= maxHere) return listLinks(text, format);
+  try {
+    return await callInThread(new URL("./links.ts", import.meta.url), "listLinks", text, format);
+  } catch (cause) {
+    if (cause instanceof ThreadOverrun) return [];
+    throw cause;
+  }
+}
+
+/** Called in the thread, too. */
+export function listLinks(text: string, format: Format): readonly Link[] {
+  return [...linksOf(text, format)];
+}
+
 /** Where a link leads inside the root: the file's path and the part of it. Undefined for what leads elsewhere. */
 export function followLink(
   file: string,
@@ -66,7 +88,7 @@ export function followLink(
 ): { readonly path: string; readonly fragment: string } | undefined {
   if (/^(?:[a-z][a-z0-9+.-]*:|\/|\\)/i.test(written) || /[{}$*\0]/.test(written)) return undefined;
   const hash = written.indexOf("#");
-  const bare = (hash < 0 ? written : written.slice(0, hash)).replace(/\?.*$/, "");
+  const bare = cutAt(hash < 0 ? written : written.slice(0, hash), /\?/);
   const fragment = hash < 0 ? "" : decode(written.slice(hash + 1));
   if (bare === "") return { path: file, fragment };
   const path = resolveFrom(file, decode(bare));

@@ -75,16 +75,17 @@ export function* proseLines(text: string, format: Format): Generator<ProseLine> 
 }
 
 function markdownFence(line: string): Fence | undefined {
-  const found = /^ {0,3}(?:>[ \t]?)*[ \t]{0,8}(?:[-*+][ \t]+)?(`{3,}|~{3,})(.*)$/.exec(line);
-  const mark = found?.[1]?.charAt(0);
-  if (mark === undefined || (mark === "`" && found?.[2]?.includes("`"))) return undefined;
-  return { mark, least: found?.[1]?.length ?? 3 };
+  const [before, marks = ""] = /^ {0,3}(?:>[ \t]?)*[ \t]{0,8}(?:[-*+][ \t]+)?(`{3,}|~{3,})/.exec(line) ?? [];
+  const mark = marks.charAt(0);
+  if (before === undefined || (mark === "`" && line.includes("`", before.length))) return undefined;
+  return { mark, least: marks.length };
 }
 
 function asciidocFence(line: string): Fence | undefined {
-  const found = /^(?:(-|\.|\+|\/)\1{3,}|(```))[ \t]*\S*$/.exec(line);
-  if (!found) return undefined;
-  const mark = found[1] ?? "`";
+  const [marks] = /^(?:-{4,}|\.{4,}|\+{4,}|\/{4,}|```)/.exec(line) ?? [];
+  // At most one word stands behind them.
+  if (marks === undefined || /\s/.test(line.slice(marks.length).trimStart())) return undefined;
+  const mark = marks.charAt(0);
   return { mark, least: mark === "`" ? 3 : 4 };
 }
 

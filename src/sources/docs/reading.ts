@@ -6,7 +6,7 @@ import type { Placed } from "./arrange.ts";
 import type { Files } from "./collection.ts";
 import { type Describe, type EntryOptions, revealed } from "./entry.ts";
 import type { Format } from "./formats.ts";
-import { type Heading, headingsOf, type Section, sectionOf } from "./headings.ts";
+import { findHeadings, type Heading, type Section, sectionOf } from "./headings.ts";
 
 export const headingTemplate = "{lang}/{+path}{?heading}";
 export const rangeTemplate = "{lang}/{+path}{?lines,bytes,as}";
@@ -60,7 +60,7 @@ export function createReading({ files, describe, addressOf }: ReadingOptions): R
 
   async function section(placed: Placed, slug: string, call: Call) {
     const found = await text(placed, call);
-    const cut = found && sectionOf(found.text, headingsOf(found.text, found.format), slug);
+    const cut = found && sectionOf(found.text, await findHeadings(found.text, found.format), slug);
     if (!cut) throw notFound(`${placed.address}?heading=${slug}`);
     return { ...cut, mimeType: found.part.mimeType ?? "text/plain", meta: found.part.meta };
   }
@@ -70,7 +70,7 @@ export function createReading({ files, describe, addressOf }: ReadingOptions): R
 
     async headings(placed, call) {
       const found = await text(placed, call);
-      return found ? headingsOf(found.text, found.format) : [];
+      return found ? findHeadings(found.text, found.format) : [];
     },
 
     async read(placed, query, call) {
@@ -84,12 +84,15 @@ export function createReading({ files, describe, addressOf }: ReadingOptions): R
         return [{ body: { text: cut }, mimeType, meta: { ...meta, ...own, ...named }, ...(reveals && { reveals }) }];
       }
       const isWhole = query?.["lines"] === undefined && query?.["bytes"] === undefined;
-      return (await ask(placed, query, call)).map(({ reveals: _reveals, ...part }) => {
-        const format = query ? formatOfText(part) : placed.document.format;
-        const headings = isWhole && "text" in part.body ? headingsOf(part.body.text, format) : [];
-        const outline = headings.length > 0 && { "pressmark/outline": headings.slice(0, maxOutline) };
-        return { ...part, meta: { ...part.meta, ...own, ...outline }, ...(reveals && { reveals }) };
-      });
+      const parts = await ask(placed, query, call);
+      return Promise.all(
+        parts.map(async ({ reveals: _reveals, ...part }) => {
+          const format = query ? formatOfText(part) : placed.document.format;
+          const headings = isWhole && "text" in part.body ? await findHeadings(part.body.text, format) : [];
+          const outline = headings.length > 0 && { "pressmark/outline": headings.slice(0, maxOutline) };
+          return { ...part, meta: { ...part.meta, ...own, ...outline }, ...(reveals && { reveals }) };
+        }),
+      );
     },
   };
 }

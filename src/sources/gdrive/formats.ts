@@ -88,5 +88,5 @@ export function formatNames(mimeType: string | undefined): readonly string[] {
 
 /** Pictures stand in the Markdown as whole files, longer than all the text: they are left out, and their places stay. */
 export function withoutPictures(markdown: string): string {
-  return markdown.replaceAll(/^\[[^\]\n]+\]:[ \t]*<data:[^>\n]*>[ \t]*\r?\n?/gm, "");
+  return markdown.replaceAll(/^\[[^[\]\r\n]+\]:[ \t]*<data:[^<>\r\n]*>[ \t]*\r?\n?/gm, "");
 }

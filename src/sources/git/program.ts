@@ -84,7 +84,7 @@ export function createProgram(avoid: readonly string[]): Program {
 
   async function checkOnce(gitDir: string, signal: AbortSignal): Promise<void> {
     const { bytes } = await run(["--version"], { gitDir, signal });
-    const [, major = "0", minor = "0"] = /(\d+)\.(\d+)/.exec(bytes.toString("latin1")) ?? [];
+    const [, major = "0", minor = "0"] = /(?<!\d)(\d{1,9})\.(\d{1,9})/.exec(bytes.toString("latin1")) ?? [];
     const [least = 0, leastMinor = 0] = neededVersion.split(".").map(Number);
     if (Number(major) > least || (Number(major) === least && Number(minor) >= leastMinor)) return;
     throw lasting(`git ${major}.${minor} is too old to be asked safely; install git ${neededVersion} or newer`);

@@ -19,7 +19,10 @@ export function isRefName(name: string): boolean {
 /** Undefined for anything that is not the name of a branch, a tag, a remote's branch, a whole ref or a hash, with steps back. */
 export function parseRef(spelled: string): RefSpelling | undefined {
   if (spelled.length > maxLength) return undefined;
-  const steps = /(?:[~^]\d{0,6})*$/.exec(spelled)?.[0] ?? "";
+  // No name has these signs.
+  const first = spelled.search(/[~^]/);
+  const steps = first < 0 ? "" : spelled.slice(first);
+  if (!/^(?:[~^]\d{0,6})*$/.test(steps)) return undefined;
   const name = spelled.slice(0, spelled.length - steps.length);
   if (name === "@") return { name: "HEAD", steps };
   return isRefName(name) ? { name, steps } : undefined;

@@ -13,7 +13,7 @@ export function toSourceTemplate({ uriTemplate, ...said }: Template): SourceTemp
   const rest = head === undefined ? "" : (isSkill ? "/" : "") + uriTemplate.slice(head.length);
   if (head === undefined || rest.includes("#") || rest.startsWith("{+") || rest.startsWith("{.")) return undefined;
   const spelled = head
-    .split(/(\{[^}]*\})/)
+    .split(/(\{[^{}]*\})/)
     .map((piece) => (piece.startsWith("{") ? piece : encodeSegment(piece)))
     .join("");
   return { template: spelled + rest, ...said };

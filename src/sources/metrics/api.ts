@@ -174,7 +174,7 @@ function baseOf(given: string): URL {
   url.search = "";
   url.hash = "";
   // Written as it is in a browser, or as other tools want it.
-  url.pathname = `${url.pathname.replace(/\/+$/, "").replace(/\/api\/v1$/, "")}/`;
+  url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, "").replace(/\/api\/v1$/, "")}/`;
   return url;
 }
 

@@ -1,4 +1,5 @@
 /** Alerts and targets, as they may be shown. */
+import { cutAt } from "../../lib/cut-at.ts";
 import { isRecord } from "./api.ts";
 import type { Discretion } from "./labels.ts";
 import { labelsIn } from "./matrix.ts";
@@ -66,5 +67,5 @@ export function withoutSecrets(text: string): string {
   return text
     .slice(0, maxText)
     .replaceAll(/(https?:\/\/)[^\s/@"]*@/g, "$1")
-    .replaceAll(/(https?:\/\/[^\s?#"]*)[?#][^\s"]*/g, "$1");
+    .replaceAll(/https?:\/\/[^\s"]*/g, (url) => cutAt(url, /[?#]/));
 }

@@ -34,7 +34,8 @@ export function parseDuration(text: string, what: string): number {
   let ms = 0;
   if (/^\d{1,12}(?:\.\d{1,3})?$/.test(text)) ms = Math.round(Number(text) * 1000);
   else if (/^(?:\d{1,10}(?:ms|[smhdwy]))+$/.test(text) && text.length <= 60)
-    for (const [, count, unit] of text.matchAll(/(\d+)(ms|[smhdwy])/g)) ms += Number(count) * units[unit as string]!;
+    for (const [, count, unit] of text.matchAll(/(\d{1,10})(ms|[smhdwy])/g))
+      ms += Number(count) * units[unit as string]!;
   if (!(ms > 0 && ms <= longestMs))
     throw invalid(`${what}=${quote(text, 40)} is no length of time; write 30s, 15m, 1h30m or 7d`);
   return ms;

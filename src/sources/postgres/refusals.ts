@@ -143,7 +143,7 @@ function byMessage(message: string): Known | undefined {
   if (/Query read timeout/.test(message))
     return { kind: "unavailable", says: "the database stopped answering; try again" };
   if (
-    /Connection terminated|not queryable|socket|invalid response|unexpected .* message|Cannot use a pool after/i.test(
+    /Connection terminated|not queryable|socket|invalid response|unexpected .{0,200} message|Cannot use a pool after/i.test(
       message,
     )
   )

@@ -1,4 +1,5 @@
 /** Who we are to the store, by the customs of its own tools: what the config says, the environment, the shared files, then the rest. */
+import { cutAt } from "../../lib/cut-at.ts";
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -91,10 +92,7 @@ function section(file: string, names: readonly string[]): Readonly<Record<string
     if (heading !== undefined) isMeant = names.includes(heading.trim());
     const equals = line.indexOf("=");
     if (isMeant && equals > 0 && !/^\s*[#;]/.test(line))
-      found[line.slice(0, equals).trim().toLowerCase()] = line
-        .slice(equals + 1)
-        .replace(/\s[#;].*$/, "")
-        .trim();
+      found[line.slice(0, equals).trim().toLowerCase()] = cutAt(line.slice(equals + 1), /\s[#;]/).trim();
   }
   return found;
 }

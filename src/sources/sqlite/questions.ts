@@ -279,7 +279,7 @@ function referencesTo(database: DatabaseSync, table: string): Reference[] {
 function suffixOf(database: DatabaseSync, table: string, sql: string): Pick<RawTable, "suffix"> {
   const words = [
     ...(isWithoutRowid(database, table) ? ["WITHOUT ROWID"] : []),
-    ...(/\)[^)]*\bSTRICT\b[^)]*$/i.test(sql) ? ["STRICT"] : []),
+    ...(/\bSTRICT\b/i.test(sql.slice(sql.lastIndexOf(")") + 1)) ? ["STRICT"] : []),
   ];
   return words.length === 0 ? {} : { suffix: words.join(", ") };
 }

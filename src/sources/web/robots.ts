@@ -1,4 +1,5 @@
 /** What a site asks of programs that read it (RFC 9309). */
+import { cutAt } from "../../lib/cut-at.ts";
 
 /** Whether a path with its query may be read. */
 export type Robots = (path: string) => boolean;
@@ -19,7 +20,7 @@ export function parseRobots(text: string, name: string): Robots {
   let isNaming = false;
   let count = 0;
   for (const line of text.split(/\r\n?|\n/)) {
-    const said = line.replace(/#.*$/, "").trim();
+    const said = cutAt(line, /#/).trim();
     const colon = said.indexOf(":");
     if (colon < 0) continue;
     const key = said.slice(0, colon).trim().toLowerCase();

@@ -1,0 +1,184 @@
+/** The texts of one gathering: cleaned, ranked and packed. Everything that is passed in and out can be cloned. */
+import { digestOf } from "../lib/digest.ts";
+import { clean, type Clean, countIn } from "./clean.ts";
+import type { CountTokens } from "./count-tokens.ts";
+import { type Choice, fit } from "./fit.ts";
+import { frameOf } from "./frame.ts";
+import type { Item, PackFormat } from "./pack.ts";
+import { nameOf } from "./neighbours.ts";
+import { rank, type Ranked, type RankedPassage } from "./rank.ts";
+import { readTask, type Task } from "./read-task.ts";
+import type { Shelf } from "./shelf.ts";
+import { lookThrough, type Text } from "./texts.ts";
+
+/** A text as it was read. */
+export interface RawText {
+  readonly key: string;
+  readonly raw: string;
+  readonly path: string;
+  /** Its name, title and description. */
+  readonly title: string;
+  readonly mimeType?: string;
+}
+
+/** What is known of a text beside its words. */
+export interface AboutText {
+  readonly key: string;
+  /** How well searches found it, from 0 to 1. */
+  readonly found: number;
+  readonly inherited: number;
+  readonly factor: number;
+  readonly isPinned: boolean;
+  readonly item: Shelf["item"];
+}
+
+export interface RankedText {
+  readonly key: string;
+  readonly score: number;
+}
+
+/** An item of the pack, and what the receipt says of it. */
+export interface PackedItem {
+  readonly key: string;
+  readonly item: Item;
+  readonly also: readonly string[];
+  readonly digest: string;
+  readonly tokens: number;
+  /** Sentences without a subject: which words of the task it says, and which its path has. */
+  readonly says: readonly string[];
+  readonly masked: number;
+  readonly removed: number;
+}
+
+export interface Packed {
+  readonly text: string;
+  readonly tokens: number;
+  /** Whose tokens are counted. */
+  readonly counter: string;
+  readonly items: readonly PackedItem[];
+  /** Texts of which nothing fits, and those of which not all does. */
+  readonly noRoom: readonly string[];
+  readonly cut: readonly string[];
+}
+
+interface Paper {
+  readonly raw: string;
+  readonly clean: Clean;
+  readonly text: Text;
+}
+
+/** Longer texts are looked through only so far. */
+const maxTextLength = 1024 * 1024;
+const maxWords = 4;
+
+export interface Workbench {
+  /** Takes a text in. False for what is none, whatever it calls itself. */
+  add(text: RawText): boolean;
+  /** Best first. */
+  rankTexts(about: readonly AboutText[]): readonly RankedText[];
+  pack(about: readonly AboutText[], budget: number, format: PackFormat): Promise<Packed>;
+}
+
+export function createWorkbench(taskText: string, counter: CountTokens): Workbench {
+  const task = readTask(taskText);
+  const papers = new Map<string, Paper>();
+
+  function inOrder(about: readonly AboutText[]): readonly { readonly about: AboutText; readonly ranking: Ranked }[] {
+    const rankings = rank(
+      about.map(({ key, found, inherited, factor }) => ({ text: papers.get(key)!.text, found, inherited, factor })),
+      task,
+    );
+    return about
+      .map((one, at) => ({ about: one, ranking: rankings[at]! }))
+      .sort(
+        (left, right) =>
+          right.ranking.score - left.ranking.score ||
+          // Without a task they stay in the order of whoever chose them.
+          (task.terms.size === 0 ? 0 : compare(left.about.item.uri, right.about.item.uri)),
+      );
+  }
+
+  async function toPacked({ item, passages, also }: Choice, key: string, format: PackFormat): Promise<PackedItem> {
+    const { raw, clean: cleaned, text } = papers.get(key)!;
+    return {
+      key,
+      item: shownItem(item),
+      also,
+      digest: await digestOf(raw),
+      tokens: counter.count(frameOf(format).item(item)),
+      says: sentencesOf(task, passages, text, item),
+      masked: countIn(cleaned.masked, item.lines),
+      removed: countIn(cleaned.removed, item.lines),
+    };
+  }
+
+  return {
+    add({ key, raw, path, title, mimeType }) {
+      const cleaned = clean(raw.slice(0, maxTextLength));
+      const text = lookThrough(cleaned.text, path, title, task, mimeType);
+      if (text) papers.set(key, { raw, clean: cleaned, text });
+      return text !== undefined;
+    },
+
+    rankTexts: (about) => inOrder(about).map(({ about: { key }, ranking: { score } }) => ({ key, score })),
+
+    async pack(about, budget, format) {
+      const keys = new Map<Shelf, string>();
+      const shelves = inOrder(about).map(({ about: { key, item, isPinned }, ranking }): Shelf => {
+        const shelf = { item, text: papers.get(key)!.clean.text, isPinned, passages: ranking.passages };
+        keys.set(shelf, key);
+        return shelf;
+      });
+      const { text, tokens, chosen, noRoom, cut } = fit(shelves, budget, frameOf(format), counter);
+      const items: PackedItem[] = [];
+      for (const choice of chosen) items.push(await toPacked(choice, keys.get(choice.shelf)!, format));
+      const missed = noRoom.filter(({ passages, isPinned }) => isPinned || passages.some(({ score }) => score > 0));
+      return {
+        text,
+        tokens,
+        counter: counter.name,
+        items,
+        noRoom: missed.map((shelf) => keys.get(shelf)!),
+        cut: cut.map((shelf) => keys.get(shelf)!),
+      };
+    },
+  };
+}
+
+function compare(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+function sentencesOf(
+  task: Task,
+  passages: readonly RankedPassage[],
+  { pathTerms }: Text,
+  { uri }: Item,
+): readonly string[] {
+  const quoted = (terms: readonly string[]): string =>
+    [...new Set(terms.map((term) => task.terms.get(term)!.surface))]
+      .slice(0, maxWords)
+      .map((word) => `"${word}"`)
+      .join(", ");
+  const words = quoted(passages.flatMap(({ terms }) => terms.slice(0, maxWords)));
+  const inPath = quoted([...pathTerms].filter((term) => task.terms.get(term)!.weight >= 0.5));
+  return [
+    ...(words === "" ? [] : [`says ${words}`]),
+    ...(inPath === "" ? [] : [`${shown(nameOf(uri))} is called so: ${inPath}`]),
+  ];
+}
+
+function shownItem({ name, title, mimeType, lastModified, ...item }: Item): Item {
+  return {
+    ...item,
+    name: shown(name),
+    ...(title !== undefined && { title: shown(title) }),
+    ...(mimeType !== undefined && { mimeType: shown(mimeType) }),
+    ...(lastModified !== undefined && { lastModified: shown(lastModified) }),
+  };
+}
+
+/** What is said of a text is no safer than the text. */
+function shown(said: string): string {
+  return clean(said).text;
+}
