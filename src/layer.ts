@@ -22,7 +22,7 @@ export type Asked = (...asked: never[]) => Promise<unknown>;
 
 /**
  * A source that answers through `around`: for each operation that the inner source has, `around` is given its name and the
- * bound method, and returns what stands in its place. What is no operation (`order`, `cursorAfter`, `templates`, `learnTemplates`, `lists`, `follow`, `maySee`, `close`) passes through.
+ * bound method, and returns what stands in its place. What is no operation (`order`, `cursorAfter`, `templates`, `learnTemplates`, `lists`, `follow`, `timeoutMs`, `maySee`, `close`) passes through.
  */
 export function wrapSource(inner: Source, around: <T extends Asked>(operation: Operation, ask: T) => T): Source {
   const wrapped: Source = {
@@ -41,6 +41,7 @@ export function wrapSource(inner: Source, around: <T extends Asked>(operation: O
     ...(inner.watch && { watch: around("watch", inner.watch.bind(inner)) }),
     ...(inner.lists && { lists: inner.lists.bind(inner) }),
     ...(inner.follow && { follow: inner.follow.bind(inner) }),
+    ...(inner.timeoutMs !== undefined && { timeoutMs: inner.timeoutMs }),
     ...(inner.actions && { actions: wrapActions(inner.actions, around) }),
     ...(inner.maySee && { maySee: inner.maySee.bind(inner) }),
     ...(inner.close && { close: inner.close.bind(inner) }),

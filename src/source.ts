@@ -209,6 +209,11 @@ export interface Source {
    * Absent where `watch` tells of everything. Never throws.
    */
   follow?(at: Address, call: Call): Promise<void>;
+  /**
+   * How long a question may take in all: connecting, every request and redirect, every attempt. The layers end the call's signal then,
+   * so a source need not count the time of its own steps. Absent where the mount's limit is enough. Not for watches and actions.
+   */
+  readonly timeoutMs?: number;
   /** By name: small letters, digits and underscores. Only for callers who may see the mount itself. */
   readonly actions?: Readonly<Record<string, SourceAction>>;
   /**

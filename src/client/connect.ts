@@ -27,7 +27,7 @@ export interface ConnectOptions {
   /** Signs in, where the server asks for it. */
   readonly auth?: AuthProvider | OAuthClientProvider;
   readonly fetch?: Fetch;
-  /** For each question. */
+  /** For each question, with connecting and all attempts. */
   readonly timeoutMs?: number;
   /** Between attempts to connect, and to listen again after a lost stream. */
   readonly patience?: Patience;

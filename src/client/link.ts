@@ -9,6 +9,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { ResourceError, retryAfterOf } from "../errors.ts";
 import { createBackoff } from "../lib/backoff.ts";
+import { withDeadline } from "../lib/with-deadline.ts";
 import type { Call } from "../resources.ts";
 import { answerIn, brokeOffCode, chainOf, statusOf, toFailure } from "./failure.ts";
 import type { Ear } from "./hearing-fetch.ts";
@@ -50,6 +51,13 @@ export interface Connection {
   readonly lost: Promise<void>;
 }
 
+type Question<T> = (client: Client, options: RequestOptions, connection: Connection) => Promise<T>;
+
+/** A call whose time is limited. */
+interface BoundedCall extends Call {
+  extend(): void;
+}
+
 /**
  * One connection for all who ask. When it cannot be made, or is lost soon after, it is made again once at once, and then later and
  * later: until then everyone is answered with the last failure, which says when to come back.
@@ -57,12 +65,11 @@ export interface Connection {
 export interface Link {
   /** The connection of now; makes one where there is none. */
   connection(signal: AbortSignal): Promise<Connection>;
-  /** Asks, and asks again where the answer was lost on its way: nothing that is asked here changes anything. */
-  ask<T>(
-    question: (client: Client, options: RequestOptions, connection: Connection) => Promise<T>,
-    call: Call,
-    uri?: string,
-  ): Promise<T>;
+  /**
+   * Asks, and asks again where the answer was lost on its way: nothing that is asked here changes anything. Connecting and all
+   * attempts have one time limit, which begins anew when the server tells of progress.
+   */
+  ask<T>(question: Question<T>, call: Call, uri?: string): Promise<T>;
   /** Called with each connection, before anything is asked of it. */
   onConnection(hear: (connection: Connection) => void): void;
   /** Called when the server was not heard for a while, though the connection holds. */
@@ -122,7 +129,7 @@ export function createLink({ ways, era, client: info, timeoutMs, patience, now }
     const mode = modes[isOld ? "legacy" : era];
     const client = new Client(
       { ...info },
-      { versionNegotiation: { mode, probe: { timeoutMs: Math.min(timeoutMs, probeMs) } } },
+      { versionNegotiation: { mode, probe: { timeoutMs: Math.min(timeoutMs / 2, probeMs) } } },
     );
     const { promise: lost, resolve } = Promise.withResolvers<void>();
     let isLost = false;
@@ -153,8 +160,8 @@ export function createLink({ ways, era, client: info, timeoutMs, patience, now }
       refused: () => speak(false),
       lost: () => lose(),
     });
-    // Twice: for the question which era it is, and for the handshake.
-    const connecting = within(client.connect(transport, { timeout: timeoutMs }), 2 * timeoutMs);
+    // The question which era it is, and the handshake.
+    const connecting = withDeadline(timeoutMs, never, tooLate, () => client.connect(transport, { timeout: timeoutMs }));
     await Promise.race([connecting, broken]).catch(async (cause: unknown) => {
       connecting.catch(() => undefined);
       await client.close().catch(() => undefined);
@@ -209,21 +216,31 @@ export function createLink({ ways, era, client: info, timeoutMs, patience, now }
     return abortable(made(), signal);
   }
 
+  async function attempt<T>(question: Question<T>, call: BoundedCall, uri: string | undefined): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      let held: Held | undefined;
+      try {
+        held = await connection(call.signal);
+        return await abortable(question(held.client, requestOptions(call, timeoutMs), held), call.signal);
+      } catch (cause) {
+        const failure = toFailure(cause, call.signal, uri);
+        if (tries === maxTries || failure.kind === "cancelled" || isClosed) throw failure;
+        if (retryAfterOf(failure) !== undefined) throw failure;
+        if (held && isGone(cause)) held.lose();
+        else if (!isBrokenOff(cause)) throw failure;
+      }
+    }
+  }
+
   return {
     connection,
     async ask(question, call, uri) {
-      for (let tries = 1; ; tries += 1) {
-        let held: Held | undefined;
-        try {
-          held = await connection(call.signal);
-          return await abortable(question(held.client, requestOptions(call, timeoutMs), held), call.signal);
-        } catch (cause) {
-          const failure = toFailure(cause, call.signal, uri);
-          if (tries === maxTries || failure.kind === "cancelled" || isClosed) throw failure;
-          if (retryAfterOf(failure) !== undefined) throw failure;
-          if (held && isGone(cause)) held.lose();
-          else if (!isBrokenOff(cause)) throw failure;
-        }
+      try {
+        return await withDeadline(timeoutMs, call.signal, tooLate, ({ signal, extend }) =>
+          attempt(question, { ...call, signal, extend }, uri),
+        );
+      } catch (cause) {
+        throw toFailure(cause, call.signal, uri);
       }
     },
     onConnection: (hear) => void hearConnection.push(hear),
@@ -234,7 +251,12 @@ export function createLink({ ways, era, client: info, timeoutMs, patience, now }
       if (!held) return;
       const { transport, client } = held;
       if ("terminateSession" in transport && typeof transport.terminateSession === "function")
-        await within((transport.terminateSession as () => Promise<void>)(), partingMs).catch(() => undefined);
+        await withDeadline(
+          partingMs,
+          never,
+          tooLate,
+          transport.terminateSession.bind(transport) as () => Promise<void>,
+        ).catch(() => undefined);
       await client.close();
     },
   };
@@ -252,12 +274,15 @@ function untilThen(failure: ResourceError, restMs: number): ResourceError {
   return new ResourceError(kind, message, { cause: failure, passing, details });
 }
 
-function requestOptions({ signal, progress }: Call, timeoutMs: number): RequestOptions {
+function requestOptions({ signal, progress, extend }: BoundedCall, timeoutMs: number): RequestOptions {
   return {
     signal,
     timeout: timeoutMs,
     ...(progress && {
-      onprogress: ({ progress: done, total, message }) => progress(done, total, message),
+      onprogress({ progress: done, total, message }) {
+        extend();
+        progress(done, total, message);
+      },
       resetTimeoutOnProgress: true,
     }),
   };
@@ -290,9 +315,6 @@ function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-function within<T>(promise: Promise<T>, ms: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new ResourceError("unavailable", "the server did not answer in time")), ms);
-    promise.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
+function tooLate(): ResourceError {
+  return new ResourceError("unavailable", "the server did not answer in time");
 }

@@ -66,7 +66,9 @@ export function limitsSchema(zod: Zod) {
       .min(1)
       .max(3_600_000)
       .optional()
-      .describe("how long one question to a source may take; 30000 unless said"),
+      .describe(
+        "how long one question to a source may take, with all its attempts; the timeoutMs of the source, or 30000, unless said",
+      ),
     maxAtOnce: zod
       .int()
       .min(1)

@@ -15,6 +15,7 @@ import { limit } from "./limit.ts";
 import { observe } from "./observe.ts";
 import { retry } from "./retry.ts";
 import { standardLayers } from "./standard.ts";
+import { deadlinesByHand } from "./test-deadlines.ts";
 import { timeout } from "./timeout.ts";
 
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
@@ -106,6 +107,73 @@ describe("the standard layers", () => {
         throw error;
       },
     });
+  });
+});
+
+describe("the deadline of a question", () => {
+  it("is one for all attempts, which are told through one signal", async () => {
+    const { deadlines, setMs, pass } = deadlinesByHand();
+    const signals: AbortSignal[] = [];
+    const slow: Source = {
+      timeoutMs: 3000,
+      list: async () => ({ items: [] }),
+      read(_at, { signal }) {
+        signals.push(signal);
+        if (signals.length < 3) return Promise.reject(new ResourceError("unavailable", "gone for a moment"));
+        pass();
+        return new Promise(() => undefined);
+      },
+    };
+    const layered = stack(slow, mount, standardLayers(hasty, { deadlines }));
+    await expect(layered.read({ path: "a" }, call)).rejects.toMatchObject({ kind: "unavailable", passing: true });
+    expect(signals).toHaveLength(3);
+    expect(new Set(signals).size).toBe(1);
+    expect(signals[0]?.aborted).toBe(true);
+    expect(new Set(setMs)).toEqual(new Set([3000]));
+  });
+
+  it("is one for all that the cache asks", async () => {
+    const { deadlines, pass } = deadlinesByHand();
+    const { source } = createMemory({ a: "alpha" });
+    let reads = 0;
+    const slow: Source = {
+      ...source,
+      read(at, asked) {
+        reads += 1;
+        return source.read(at, asked);
+      },
+      stat() {
+        pass();
+        return new Promise(() => undefined);
+      },
+    };
+    const layered = stack(slow, mount, standardLayers(hasty, { deadlines }));
+    await layered.read({ path: "a" }, call);
+    // From the second read on, the version is asked for first.
+    await expect(layered.read({ path: "a" }, call)).rejects.toMatchObject({ kind: "unavailable" });
+    await new Promise(setImmediate);
+    expect(reads).toBe(1);
+  });
+
+  it("ends what many ask for at once, though there is always someone who came later", async () => {
+    const { deadlines, pending, pass } = deadlinesByHand();
+    const given: AbortSignal[] = [];
+    const silent: Source = {
+      list: async () => ({ items: [] }),
+      read(_at, { signal }) {
+        given.push(signal);
+        return new Promise(() => undefined);
+      },
+    };
+    const layered = stack(silent, mount, standardLayers(hasty, { deadlines }));
+    const first = layered.read({ path: "a" }, call).catch((cause: unknown) => cause);
+    await new Promise(setImmediate);
+    const due = pending();
+    const late = layered.read({ path: "a" }, call).catch((cause: unknown) => cause);
+    pass(due);
+    expect(await first).toMatchObject({ kind: "unavailable" });
+    expect(await late).toMatchObject({ kind: "unavailable" });
+    expect(given.map(({ aborted }) => aborted)).toEqual([true]);
   });
 });
 

@@ -57,6 +57,14 @@ describe("retry", () => {
     expect(asked()).toBeLessThan(8);
   });
 
+  it("begins no attempt behind the deadline of the question", async () => {
+    const { clock, source, asked } = failing(Infinity, gone, { attempts: 100, timeoutMs: 100 });
+    const answer = source.read({ path: "a" }, call).catch((cause: unknown) => cause);
+    await clock.advance(60_000);
+    expect(await answer).toMatchObject({ kind: "unavailable" });
+    expect(asked()).toBeLessThanOrEqual(2);
+  });
+
   it.each([
     new ResourceError("not-found", "no"),
     new ResourceError("busy", "come back", { passing: true, details: { retryAfterMs: 1 } }),

@@ -4,8 +4,10 @@ import { wrapSource } from "../layer.ts";
 import type { Asked, Layer, Operation } from "../layer.ts";
 import type { Tools } from "../source.ts";
 import { attempt, callOf, withdrawn } from "./asked.ts";
+import { timeLimit, type TimeoutOptions } from "./timeout.ts";
 
-export interface RetryOptions {
+/** Behind the deadline of the timeout layer no attempt begins, either. */
+export interface RetryOptions extends Pick<TimeoutOptions, "timeoutMs"> {
   /** How often a question is asked at most, the first time included. */
   readonly attempts?: number;
   /** The longest wait before the second attempt; it doubles from there. */
@@ -21,14 +23,14 @@ export interface RetryOptions {
  */
 export function retry(
   tools: Pick<Tools, "monotonicMs" | "wait">,
-  { attempts = 3, firstDelayMs = 100, withinMs = 10_000 }: RetryOptions = {},
+  { attempts = 3, firstDelayMs = 100, withinMs = 10_000, timeoutMs }: RetryOptions = {},
 ): Layer {
-  async function again(ask: Asked, asked: readonly never[], startMs: number, first: ResourceError): Promise<unknown> {
+  async function again(ask: Asked, asked: readonly never[], untilMs: number, first: ResourceError): Promise<unknown> {
     const { signal } = callOf(asked);
     let failure = first;
     for (let delayMs = firstDelayMs, attempted = 1; attempted < attempts; delayMs *= 2, attempted += 1) {
       const waitMs = delayMs * (0.5 + Math.random() / 2);
-      if (tools.monotonicMs() + waitMs - startMs > withinMs) break;
+      if (tools.monotonicMs() + waitMs >= untilMs) break;
       try {
         await tools.wait(waitMs, signal);
       } catch {
@@ -47,11 +49,12 @@ export function retry(
   return (inner) =>
     wrapSource(inner, <T extends Asked>(operation: Operation, ask: T): T => {
       if (operation === "watch" || operation === "act") return ask;
+      const mostMs = Math.min(withinMs, timeLimit(inner, operation, timeoutMs));
       const retrying = (...asked: never[]): Promise<unknown> => {
-        const startMs = tools.monotonicMs();
+        const untilMs = tools.monotonicMs() + mostMs;
         return attempt(ask, asked).catch((cause: unknown) => {
           if (!isPassing(cause)) throw cause;
-          return again(ask, asked, startMs, cause);
+          return again(ask, asked, untilMs, cause);
         });
       };
       return retrying as T;

@@ -22,17 +22,19 @@ export interface StandardOptions extends CacheOptions, RetryOptions, TimeoutOpti
 
 /**
  * From the outside in: what is observed is what the caller gets. Errors are explained after everything that may turn them into
- * an answer has had its turn. What the cache holds is masked already, and what it answers is not limited. Each attempt has its own time, and waiting for a place counts as
- * part of it, so that no one waits longer than that to hear that there is no place.
+ * an answer has had its turn. One deadline holds for all that a question takes: the questions of the cache, all attempts, and waiting
+ * for a place. What the cache holds is masked already, and what it answers is not limited. What it asks for several callers at once has a deadline of
+ * its own, as the last of them may come late.
  */
 export function standardLayers(tools: Tools, options: StandardOptions = {}): readonly Layer[] {
   return [
     ...(options.observe ? [observe(options.observe)] : []),
     explain(),
+    timeout(options),
     cache(options),
     ...(options.redact ? [options.redact] : []),
-    retry(tools, options),
     timeout(options),
+    retry(tools, options),
     limit(options),
   ];
 }

@@ -4,7 +4,7 @@ import type { Source } from "../source.ts";
 import { listen } from "../testing/listen.ts";
 import { createMemory } from "../sources/memory.ts";
 import { createDeadlines } from "./deadlines.ts";
-import { timeout } from "./timeout.ts";
+import { timeLimit, timeout } from "./timeout.ts";
 
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
 const soon = { timeoutMs: 5, deadlines: createDeadlines(1) };
@@ -24,6 +24,27 @@ function silent(stubborn = false) {
   };
   return { source, signals };
 }
+
+describe("the time limit of an operation", () => {
+  it.each([
+    ["30 seconds where no one says anything", undefined, undefined, 30_000],
+    ["what the mount says", undefined, 60_000, 60_000],
+    ["what the source says", 3000, undefined, 3000],
+    ["what the source says, also where that is longer than usual", 120_000, undefined, 120_000],
+    ["the shorter of both", 3000, 1000, 1000],
+    ["the shorter of both", 3000, 60_000, 3000],
+  ])("is %s", (_, own, given, expected) => {
+    const source = own === undefined ? {} : { timeoutMs: own };
+    expect(timeLimit(source, "read", given)).toBe(expected);
+    expect(timeLimit(source, "list", given === undefined ? undefined : { list: given })).toBe(expected);
+  });
+
+  it.each(["watch", "act"] as const)("of %s is not the source's own, unless that is longer", (operation) => {
+    expect(timeLimit({ timeoutMs: 3000 }, operation, undefined)).toBe(30_000);
+    expect(timeLimit({ timeoutMs: 60_000 }, operation, undefined)).toBe(60_000);
+    expect(timeLimit({ timeoutMs: 3000 }, operation, 10_000)).toBe(10_000);
+  });
+});
 
 describe("timeout", () => {
   it.each([false, true])(

@@ -125,6 +125,7 @@ export function openAnalysis(options: AnalysisOptions, tools: Tools, store: Stor
     wrote,
   };
   const source: Source = {
+    timeoutMs: options.timeoutMs,
     cursorAfter: ({ path }) => path,
 
     async list(ask) {

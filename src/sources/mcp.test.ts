@@ -3,8 +3,10 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { openPolicy, type Policy } from "../access/policy.ts";
-import { ResourceError } from "../errors.ts";
-import { withStandardLayers } from "../layers/standard.ts";
+import { ResourceError, retryAfterOf } from "../errors.ts";
+import { wait } from "../lib/wait.ts";
+import { type StandardOptions, withStandardLayers } from "../layers/standard.ts";
+import { deadlinesByHand } from "../layers/test-deadlines.ts";
 import { createEdge } from "../protocol/create-edge.ts";
 import { createReadingTools } from "../protocol/tools/reading-tools.ts";
 import type { Call } from "../resources.ts";
@@ -89,9 +91,10 @@ async function openGateway(
   options: Record<string, unknown>,
   policy = openPolicy,
   more: readonly Mount[] = [],
+  layers: StandardOptions = {},
 ): Promise<House> {
   const mount = { name: "far", base: "mcp://far/" };
-  const source = withStandardLayers(await mcp.open(toOptions(options), tools), mount, tools);
+  const source = withStandardLayers(await mcp.open(toOptions(options), tools), mount, tools, layers);
   return createResources({
     mounts: [{ ...mount, source }, ...more],
     policy,
@@ -377,6 +380,27 @@ describe("another server that is not there", () => {
     expect(page.failures).toHaveLength(1);
   });
 
+  it.each(["modern", "legacy"])("has one deadline for connecting, asking and asking again (%s)", async (era) => {
+    const { deadlines, setMs, pass } = deadlinesByHand();
+    const taken: string[] = [];
+    const silent = createServer((request) => {
+      taken.push(request.method ?? "");
+      pass();
+    });
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/mcp`;
+    const house = await openGateway({ url, era, timeoutMs: 3000 }, openPolicy, [], { deadlines });
+    onTestFinished(async () => {
+      silent.closeAllConnections();
+      silent.close();
+      await house.close();
+    });
+    await refusal(house.read(here("a"), caller()), ["unavailable"], "a");
+    await new Promise(setImmediate);
+    expect(taken).toEqual(["POST"]);
+    expect(new Set(setMs)).toEqual(new Set([3000]));
+  });
+
   it("does not keep the house from opening, nor the templates of others from being listed", async () => {
     const far = await openFar({});
     await far.stop();
@@ -420,7 +444,12 @@ describe("a program as another server", () => {
     expect(before).toContain("NAMED");
     expect(before).not.toContain("hunter2");
     await refusal(house.read("mcp://far/env:%2F%2Fend", call), ["unavailable"], "the end");
-    expect(JSON.stringify(await textAt(house, uri, call))).toContain("NAMED");
+    const again = async (): Promise<unknown> =>
+      textAt(house, uri, call).catch(async (cause: ResourceError) => {
+        await wait(retryAfterOf(cause) ?? expect.fail(cause.message), call.signal);
+        return again();
+      });
+    expect(JSON.stringify(await again())).toContain("NAMED");
   });
 });
 

@@ -74,7 +74,12 @@ export default defineSource<McpOptions>({
           .enum(["auto", "modern", "legacy"])
           .default("auto")
           .describe("how to speak with it: found out, or as since 2026-07-28, or as before"),
-        timeoutMs: z.int().min(1).max(600_000).default(30_000).describe("how long an answer may take"),
+        timeoutMs: z
+          .int()
+          .min(1)
+          .max(600_000)
+          .default(30_000)
+          .describe("how long a question may take, with connecting and all attempts"),
       })
       .refine(({ url, command }) => (url === undefined) !== (command === undefined), {
         message: 'needs either "url" or "command"',
@@ -139,7 +144,7 @@ function createUpstream(options: McpOptions, tools: Tools): { get: Upstream; clo
 
 function createGateway(
   upstream: { get: Upstream; close(): Promise<void> },
-  { url, command }: McpOptions,
+  { url, command, timeoutMs }: McpOptions,
   tools: Tools,
 ): Source {
   const addresses = createAddresses();
@@ -268,6 +273,8 @@ function createGateway(
   });
 
   return {
+    timeoutMs,
+
     list: ({ cursor }, call) => list(cursor, call),
 
     async read(at, call) {
@@ -319,7 +326,7 @@ function createGateway(
     async learnTemplates({ caller }) {
       if (tools.monotonicMs() < learntMs + templatesFreshMs) return;
       // It is for everyone, whoever asks first.
-      learning ??= learn({ caller, signal: AbortSignal.timeout(templatesMs) })
+      learning ??= learn({ caller, signal: AbortSignal.timeout(Math.min(templatesMs, timeoutMs)) })
         // What was learnt before still holds, as far as anyone knows.
         .catch(() => undefined)
         .finally(() => {

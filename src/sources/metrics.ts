@@ -88,7 +88,12 @@ export default defineSource<MetricsOptions>({
         .max(86_400_000)
         .default(15_000)
         .describe("how often samples are taken: no step is chosen that is finer"),
-      timeoutMs: z.int().min(1).max(300_000).default(20_000).describe("how long one question may take"),
+      timeoutMs: z
+        .int()
+        .min(1)
+        .max(300_000)
+        .default(20_000)
+        .describe("how long one question may take, with all its requests and attempts"),
       pollMs: z
         .int()
         .min(1000)
@@ -250,6 +255,8 @@ export function createMetrics(options: MetricsOptions, tools: Tools, given?: Api
   }
 
   return {
+    timeoutMs: options.timeoutMs,
+
     list: (ask, { signal }) => page(ask, signal),
 
     async read(at, { signal }) {

@@ -205,6 +205,7 @@ export function openPostgres(options: PostgresOptions, tools: Tools, connect = c
   }
 
   return {
+    timeoutMs,
     order: comparePaths,
     cursorAfter: ({ path }) => path,
 

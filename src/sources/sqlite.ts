@@ -73,7 +73,12 @@ export default defineSource<SqliteOptions>({
           .max(3_600_000)
           .default(2000)
           .describe("how often to look for changes while watched, where the system does not announce them"),
-        timeoutMs: z.int().min(100).max(600_000).default(5000).describe("how long one question may take"),
+        timeoutMs: z
+          .int()
+          .min(100)
+          .max(600_000)
+          .default(5000)
+          .describe("how long one question may take, with waiting for its turn"),
       })
       .strict();
   },
@@ -237,6 +242,7 @@ export function openSqlite(
   ];
 
   return {
+    timeoutMs,
     cursorAfter: ({ path: last }) => last,
 
     async list(ask, { signal }) {

@@ -3,6 +3,8 @@ import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { withStandardLayers } from "../layers/standard.ts";
+import { deadlinesByHand } from "../layers/test-deadlines.ts";
 import { createTools } from "../server/tools.ts";
 import { createClock } from "../testing/clock.ts";
 import { contractContent } from "../testing/contract-content.ts";
@@ -231,6 +233,27 @@ describe("a page with a query", () => {
     expect(source.lists!({ path: `${host}/a` })).toBe(false);
     expect(source.lists!({ path: `${host}/a`, query: { id: "2" } })).toBe(true);
     stop.abort();
+  });
+});
+
+describe("the time limit of a page", () => {
+  it.each(["robots.txt", "start", "elsewhere"])("is one for all that is asked, also where %s is slow", async (slow) => {
+    const { deadlines, setMs, pass } = deadlinesByHand();
+    const broken = Promise.withResolvers<void>();
+    pages.set("robots.txt", "");
+    pages.set("start", leadingTo(`${origin}/elsewhere`));
+    pages.set("elsewhere", "at last");
+    pages.set(slow, (_, response) => {
+      response.once("close", () => broken.resolve());
+      pass();
+    });
+    const source = withStandardLayers(open({ robots: true, timeoutMs: 3000 }), { name: "web" }, quiet, { deadlines });
+    await expect(source.read({ path: `${host}/start` }, call)).rejects.toMatchObject({ kind: "unavailable" });
+    expect(asked).toEqual(["/robots.txt", "/start", "/elsewhere"].slice(0, asked.indexOf(`/${slow}`) + 1));
+    expect(new Set(setMs)).toEqual(new Set([3000]));
+    // What the rules of a site are is found out for everyone.
+    if (slow !== "robots.txt") await broken.promise;
+    await source.close?.();
   });
 });
 

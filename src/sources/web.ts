@@ -75,7 +75,12 @@ export default defineSource<WebOptions>({
         .max(64 * 1024 * 1024)
         .default(5 * 1024 * 1024)
         .describe("a larger page is not read"),
-      timeoutMs: z.int().min(1).max(300_000).default(20_000).describe("how long a page may take"),
+      timeoutMs: z
+        .int()
+        .min(1)
+        .max(300_000)
+        .default(20_000)
+        .describe("how long a page may take, with robots.txt, redirects and all attempts"),
       pollMs: z
         .int()
         .min(1000)
@@ -185,6 +190,8 @@ export function createWeb(options: WebOptions, tools: Tools, resolve: Resolve): 
   }
 
   return {
+    timeoutMs: options.timeoutMs,
+
     async list({ cursor, limit }) {
       const rest = listed.filter(({ entry }) => cursor === undefined || compareAddresses(entry.path, cursor) > 0);
       // Pages that differ by their query alone stand on one page of the list: a cursor leads behind all of them.

@@ -80,7 +80,7 @@ export function analysisOptions(zod: typeof z): z.ZodType<AnalysisOptions> {
         .min(100)
         .max(60_000)
         .default(5000)
-        .describe("how long one statement of the database may take"),
+        .describe("how long one statement of the database may take, and a question that is no action"),
       maxConnections: zod
         .int()
         .min(1)

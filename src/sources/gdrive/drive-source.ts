@@ -194,6 +194,8 @@ export function createDriveSource(
   }
 
   return {
+    timeoutMs: options.timeoutMs,
+
     async list(ask, { signal }) {
       await fresh(signal);
       return listFiles(ask);

@@ -72,6 +72,7 @@ function open(content: Content, options: Partial<ObjectSourceOptions> = {}) {
     versionName: "versionId",
     maxBytes: 1000,
     linkSeconds: 0,
+    timeoutMs: 1000,
     pollMs: 1000,
     tools,
     ...options,

@@ -21,6 +21,7 @@ export interface ObjectSourceOptions {
   readonly maxBytes: number;
   /** For how long a link to what is too large is good; 0 gives none. */
   readonly linkSeconds: number;
+  readonly timeoutMs: number;
   readonly pollMs: number;
   readonly tools: Tools;
 }
@@ -168,6 +169,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
   }
 
   return {
+    timeoutMs: options.timeoutMs,
     order: compareKeys,
 
     async list({ cursor, limit }, { signal }) {

@@ -16,7 +16,12 @@ export function readingOptions(z: typeof Zod, keys: string) {
       .max(64 * 1024 * 1024)
       .default(5 * 1024 * 1024)
       .describe("a larger object is read by ranges"),
-    timeoutMs: z.int().min(1).max(300_000).default(20_000).describe("how long one request may take"),
+    timeoutMs: z
+      .int()
+      .min(1)
+      .max(300_000)
+      .default(20_000)
+      .describe("how long one question may take, with all its requests and attempts"),
     pollMs: z
       .int()
       .min(1000)

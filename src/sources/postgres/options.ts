@@ -99,7 +99,12 @@ export function postgresOptions(zod: typeof z): z.ZodType<PostgresOptions> {
         .max(3_600_000)
         .default(5000)
         .describe("how often to look for changed tables while watched"),
-      timeoutMs: zod.int().min(100).max(600_000).default(5000).describe("how long one statement may take"),
+      timeoutMs: zod
+        .int()
+        .min(100)
+        .max(600_000)
+        .default(5000)
+        .describe("how long one question may take, with connecting and all its statements and attempts"),
       maxConnections: zod.int().min(1).max(20).default(3).describe("how many connections are open at once"),
     })
     .strict();
