@@ -257,7 +257,7 @@ export function openPostgres(options: PostgresOptions, tools: Tools, connect = c
 
     ...(fullText.length > 0 && { search }),
 
-    problems: (call) => problemsOf(connection, target, call),
+    problems: (call) => problemsOf(connection, catalog, target, call),
 
     async watch({ signal }) {
       return watching.watch(signal);

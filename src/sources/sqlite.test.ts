@@ -603,7 +603,7 @@ it("answers or refuses in the house's own words when any question to the file fa
   make("CREATE TABLE t (id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1); CREATE VIEW w AS SELECT * FROM t");
   const options = definition.options(z).parse({ path: file(), rows: true });
   const failed = await sweepFaults({
-    open: () => createEngine({ path: file(), immutable: false, timeoutMs: 5000 }),
+    open: () => createEngine({ path: file(), immutable: false, allow: { rows: true, isFlat: true }, timeoutMs: 5000 }),
     async run(engine) {
       opened.push(engineSource(engine));
       await askAll(opened.at(-1) as Source);

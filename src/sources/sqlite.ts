@@ -10,11 +10,13 @@ import { type AllowList, createAllowList } from "./database/allow-list.ts";
 import { createStatement, toDdl } from "./database/ddl.ts";
 import { schemaType, type TableDescription } from "./database/description.ts";
 import { formatOf, hasQuery, tableFormats, typeOf } from "./database/formats.ts";
+import { leftOutProblem } from "./database/left-out.ts";
 import { overviewMarkdown, tableMarkdown } from "./database/overview.ts";
 import { maxValueLength, parseRowsAsk, rowsPart } from "./database/rows.ts";
+import { plainIdentifier } from "./database/segments.ts";
 import { createWatching } from "./database/watching.ts";
 import { createEngine, type Engine } from "./sqlite/engine.ts";
-import { isShown, parsePath, pathTo, spell } from "./sqlite/places.ts";
+import { parsePath, pathTo, spell } from "./sqlite/places.ts";
 import type { NamedTable, RawTable } from "./sqlite/questions.ts";
 import { parseKeyText } from "./sqlite/values.ts";
 import { createLookOut } from "./sqlite/watch.ts";
@@ -55,7 +57,9 @@ export default defineSource<SqliteOptions>({
           })
           .strict()
           .optional()
-          .describe("patterns of tables and views; what is left out is nowhere spoken of"),
+          .describe(
+            "patterns of tables and views; what is left out is nowhere spoken of, and views that read it are left out too",
+          ),
         rows: z
           .union([z.boolean(), patterns])
           .default(false)
@@ -96,7 +100,8 @@ export function openSqlite(
 ): Source {
   const file = resolve(configured);
   const database = basename(file);
-  const allow = createAllowList({ tables, rows, isFlat: true });
+  const allowed = { tables, rows, isFlat: true };
+  const allow = createAllowList(allowed);
   // What a view costs is paid by those who ask for rows, not by those who ask what there is.
   const [facts, readers] = [open(), open()];
   const watching = createWatching(createLookOut({ path: file, engine: facts, allow, pollMs, wait }));
@@ -105,7 +110,7 @@ export function openSqlite(
 
   /** The file is opened by its path, again and again. */
   function open(): Engine {
-    const opened = engine({ path: file, immutable, timeoutMs });
+    const opened = engine({ path: file, immutable, allow: allowed, timeoutMs });
     const { ask } = opened;
     if (!checkTrust) return opened;
     return {
@@ -118,8 +123,7 @@ export function openSqlite(
   }
 
   async function shown(signal: AbortSignal): Promise<readonly NamedTable[]> {
-    const { answer } = await facts.ask({ kind: "tables" }, signal);
-    return answer.filter((table) => isShown(table, allow));
+    return (await facts.ask({ kind: "tables" }, signal)).answer;
   }
 
   /** What stands at a path; "not-found" in the caller's own words otherwise. */
@@ -188,7 +192,7 @@ export function openSqlite(
 
   async function readRows({ path: asked, query = {} }: Address, table: string, signal: AbortSignal): Promise<Part> {
     const ask = parseRowsAsk(query, limits);
-    if (ask === undefined || !isShown({ name: table }, allow) || !hasRows({ name: table })) throw notFound(asked);
+    if (ask === undefined || !hasRows({ name: table })) throw notFound(asked);
     const given = "key" in ask ? ask.key : ask.after;
     const values = given?.map((each) => {
       const value = parseKeyText(each);
@@ -299,6 +303,12 @@ export function openSqlite(
         .sort((a, b) => rank(a) - rank(b) || compareAddresses(a.name, b.name))
         .slice(0, 500)
         .map(({ name }) => ({ value: spell(name), reveals: { path: pathTo({ kind: "table", table: name }) } }));
+    },
+
+    async problems({ signal }) {
+      if (!allow.restricts.tables) return [];
+      const { answer } = await facts.ask({ kind: "leftOut" }, signal);
+      return answer.length === 0 ? [] : [leftOutProblem(answer.map(plainIdentifier))];
     },
 
     async watch({ signal }) {

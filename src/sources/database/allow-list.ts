@@ -31,6 +31,10 @@ export interface AllowList {
   table(ref: TableRef): boolean;
   /** Whether its rows are served; then it may be spoken of, too. */
   rows(ref: TableRef): boolean;
+  /** Whether `tables` leaves it out, whatever its schema. */
+  leavesOut(ref: TableRef): boolean;
+  /** Whether `tables` or `rows` names it without a wildcard. */
+  names(ref: TableRef): boolean;
   /** Whether schemas, or tables, are left out. */
   readonly restricts: { readonly schemas: boolean; readonly tables: boolean };
   /** No table's rows are served. */
@@ -55,17 +59,20 @@ export function createAllowList({ schemas, tables, rows, isFlat = false }: Allow
   const schema = (name: string) =>
     (schemaGlobs === undefined || schemaGlobs.some((glob) => glob.matches(asSegment(name)))) &&
     (include === undefined || include.some((glob) => glob.mayLead(asSegment(name))));
-  const table = (ref: TableRef) => {
+  const leavesOut = (ref: TableRef) => {
     const path = pathOf(ref);
-    return (
-      schema(ref.schema) &&
-      (include === undefined || include.some((glob) => glob.matches(path))) &&
-      !exclude.some((glob) => glob.matches(path))
-    );
+    const isIncluded = include === undefined || include.some((glob) => glob.matches(path));
+    return !isIncluded || exclude.some((glob) => glob.matches(path));
   };
+  const table = (ref: TableRef) => schema(ref.schema) && !leavesOut(ref);
+  const named = [...(tables?.include ?? []), ...(typeof rows === "boolean" ? [] : rows)]
+    .filter((pattern) => beginningOf(pattern) === pattern.normalize("NFC"))
+    .map((pattern) => tableGlob(pattern, isFlat));
   return {
     schema,
     table,
+    leavesOut,
+    names: (ref) => named.some((glob) => glob.matches(pathOf(ref))),
     rows: (ref) =>
       (rowGlobs === undefined ? rows === true : rowGlobs.some((glob) => glob.matches(pathOf(ref)))) && table(ref),
     restricts: { schemas: schemaGlobs !== undefined, tables: include !== undefined || exclude.length > 0 },

@@ -1,9 +1,11 @@
 /** What is in the database, by name: one statement for each page, however many names there are. */
 import { pathOf, segmentsOf } from "../../source.ts";
-import type { AllowList } from "../database/allow-list.ts";
+import type { AllowList, TableRef } from "../database/allow-list.ts";
 import { isSpeakable } from "../database/segments.ts";
 import type { Connection, Question, Row, Value } from "./connection.ts";
 import type { Place } from "./places.ts";
+import { isSystem } from "./system-schema.ts";
+import { mayServe, readsColumn, readsOf } from "./view-reads.ts";
 
 /** Something that has a name, as a list says it. */
 export interface Thing {
@@ -18,6 +20,8 @@ export interface Catalog {
   things(ask: ThingsAsk, signal: AbortSignal): Promise<Looked>;
   /** The one thing at this place. */
   find(place: Thing["place"], signal: AbortSignal): Promise<Thing | undefined>;
+  /** Views that are left out for what they read, though their names are allowed. */
+  leftOutViews(signal: AbortSignal): Promise<readonly TableRef[]>;
   /** Names that hold what was typed, those that begin with it first. */
   suggest(ask: SuggestAsk, signal: AbortSignal): Promise<readonly Thing[]>;
 }
@@ -114,6 +118,16 @@ export function createCatalog({
     ? [allow.beginnings.map(({ schema }) => schema), allow.beginnings.map(({ table }) => table)]
     : [null, null];
 
+  /** Comments, and what views read, are looked up for what is given alone. */
+  function statement(parts: readonly string[], condition: string, order: string, limit: string): string {
+    return `WITH beginnings AS (SELECT b.s, b.t FROM unnest($1::text[], $2::text[]) b (s, t)),
+    schemas AS MATERIALIZED (${schemas}),
+    things AS (${[headings, ...parts].join(" UNION ALL ")})
+    SELECT s, t, f, schema, kind, name, letter, mentions, CASE WHEN oid IS NOT NULL THEN obj_description(oid, catalogue::name) END AS comment,
+      CASE WHEN letter IN ('v', 'm') THEN ${readsColumn("page.oid", allow)} END AS reads
+    FROM (SELECT * FROM things WHERE ${condition} ORDER BY ${order} LIMIT ${limit}) page`;
+  }
+
   function partsOf(scope: Scope): readonly string[] {
     switch (scope.kind) {
       case "schemas":
@@ -142,9 +156,11 @@ export function createCatalog({
     };
   }
 
-  function isServed({ place }: Thing, mentions: unknown): boolean {
+  function isServed({ place, letter }: Thing, row: Row): boolean {
     if (!allow.schema(place.schema)) return false;
-    if (place.kind === "table") return allow.table({ schema: place.schema, table: place.name });
+    if (place.kind === "table")
+      return mayServe({ schema: place.schema, table: place.name }, letter, readsOf(row), allow);
+    const mentions = row["mentions"];
     return (
       !Array.isArray(mentions) || mentions.every((schema) => isSystem(String(schema)) || allow.schema(String(schema)))
     );
@@ -153,7 +169,7 @@ export function createCatalog({
   function toThings(rows: readonly Row[]): Thing[] {
     return rows.flatMap((row) => {
       const thing = toThing(row);
-      return thing && isServed(thing, row["mentions"]) ? [thing] : [];
+      return thing && isServed(thing, row) ? [thing] : [];
     });
   }
 
@@ -192,6 +208,18 @@ export function createCatalog({
       return toThings(rows)[0];
     },
 
+    async leftOutViews(signal) {
+      if (!allow.restricts.tables) return [];
+      const rows = await connection.ask(
+        { text: statement([tables], "letter IN ('v', 'm')", "s, t, f", "10000"), values: beginnings },
+        signal,
+      );
+      return rows.flatMap((row) => {
+        const ref = { schema: String(row["schema"]), table: String(row["name"]) };
+        return allow.table(ref) && !mayServe(ref, row["letter"], readsOf(row), allow) ? [ref] : [];
+      });
+    },
+
     async suggest({ what, schema, typed }, signal) {
       const part = { schema: schemaThings, table: tables, function: functions }[what];
       if (what === "function" && !hasFunctions) return [];
@@ -217,20 +245,6 @@ export function createCatalog({
 const headings = `
   SELECT '' AS schema, '' COLLATE "C" AS s, '' COLLATE "C" AS t, '' COLLATE "C" AS f, '' AS kind, '' AS name, NULL::text AS letter,
     NULL::oid AS oid, '' AS catalogue, NULL::text[] AS mentions WHERE false`;
-
-/** Comments are looked up for what is given alone. */
-function statement(parts: readonly string[], condition: string, order: string, limit: string): string {
-  return `WITH beginnings AS (SELECT b.s, b.t FROM unnest($1::text[], $2::text[]) b (s, t)),
-    schemas AS MATERIALIZED (${schemas}),
-    things AS (${[headings, ...parts].join(" UNION ALL ")})
-    SELECT s, t, f, schema, kind, name, letter, mentions, CASE WHEN oid IS NOT NULL THEN obj_description(oid, catalogue::name) END AS comment
-    FROM (SELECT * FROM things WHERE ${condition} ORDER BY ${order} LIMIT ${limit}) page`;
-}
-
-/** What comes with the database may always be named. */
-export function isSystem(schema: string): boolean {
-  return schema.startsWith("pg_") || schema === "information_schema";
-}
 
 function toThing(row: Row): Thing | undefined {
   const { schema, kind, name, letter, comment } = row as Readonly<Record<string, string | null>>;

@@ -63,13 +63,11 @@ export function createConnection(options: ConnectionOptions): Connection {
     ask: (question, signal) => borrow(signal, (client) => exchange(client, question)),
 
     askTables(question, signal) {
-      return borrow(signal, async (client) => {
-        await client.query(begin);
+      return borrow(signal, async (client, retire) => {
+        await client.query(`${begin}; SAVEPOINT question`);
         const [answer] = await Promise.allSettled([send(client, question)]);
-        // What a function of a view may have set for the session is taken back, too.
-        const [ended] = await Promise.allSettled([client.query("ROLLBACK")]);
+        if (!(await isCleanAfter(client))) retire();
         if (answer.status === "rejected") throw answer.reason;
-        if (ended.status === "rejected") throw ended.reason;
         return answer.value.rows as Row[];
       });
     },
@@ -92,6 +90,28 @@ export function createConnection(options: ConnectionOptions): Connection {
 
     close,
   };
+}
+
+/**
+ * Takes back what a function of a view may have done to the session. Settings, cursors and channels end with the transaction. Locks that
+ * are held by the session do not; they are released within the transaction, because behind a pooler the next statement may go to another
+ * session. Prepared statements do not end either: a session that has one is given up, since those of other users of a pooler must stay.
+ */
+const cleanUp = [
+  "ROLLBACK TO SAVEPOINT question",
+  "SELECT pg_catalog.pg_advisory_unlock_all()",
+  `SELECT FROM pg_catalog.pg_prepared_statements WHERE from_sql AND prepare_time >= pg_catalog.transaction_timestamp()`,
+  "ROLLBACK",
+].join("; ");
+
+/** Ends the transaction of a question about tables. False for a session that must not be used again. */
+async function isCleanAfter(client: pg.ClientBase): Promise<boolean> {
+  try {
+    const results = (await client.query(cleanUp)) as unknown as readonly pg.QueryResult[];
+    return results[2]?.rowCount === 0;
+  } catch {
+    return false;
+  }
 }
 
 function send(client: pg.ClientBase, { text, values = [] }: Question): Promise<pg.QueryResult> {

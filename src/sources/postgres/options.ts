@@ -56,7 +56,9 @@ export function postgresOptions(zod: typeof z): z.ZodType<PostgresOptions> {
         })
         .strict()
         .optional()
-        .describe("patterns of tables and views, as table or schema.table; what is left out is nowhere spoken of"),
+        .describe(
+          "patterns of tables and views, as table or schema.table; what is left out is nowhere spoken of, and views that read it are left out too",
+        ),
       functions: zod
         .enum(["none", "signatures", "definitions"])
         .optional()

@@ -14,8 +14,11 @@ export interface ConnectionOptions {
 }
 
 export interface Pool {
-  /** Whoever leaves is answered at once. Their connection stays taken until the server has stopped, so that no one can open ever more. */
-  borrow<T>(signal: AbortSignal, use: (client: pg.ClientBase) => Promise<T>): Promise<T>;
+  /**
+   * Whoever leaves is answered at once. Their connection stays taken until the server has stopped, so that no one can open ever more.
+   * After `retire` no one gets the connection again.
+   */
+  borrow<T>(signal: AbortSignal, use: (client: pg.ClientBase, retire: () => void) => Promise<T>): Promise<T>;
   /** A connection of one's own. */
   attach(signal: AbortSignal): Promise<Attached>;
   toError(cause: unknown): ResourceError;
@@ -95,20 +98,27 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
     return loaded;
   }
 
-  async function borrow<T>(signal: AbortSignal, use: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+  async function borrow<T>(
+    signal: AbortSignal,
+    use: (client: pg.ClientBase, retire: () => void) => Promise<T>,
+  ): Promise<T> {
     if (isClosed || signal.aborted) throw withdrawn(signal);
     try {
       const client = await untilLeft((await openPool()).connect(), signal, (late) => late.release());
       // Without anyone to hear of it, an error ends the process.
       client.on("error", unheard);
       let isSound = false;
-      const work = use(client).then(
+      let isRetired = false;
+      const retire = (): void => {
+        isRetired = true;
+      };
+      const work = use(client, retire).then(
         (answer) => {
-          isSound = true;
+          isSound = !isRetired;
           return answer;
         },
         (cause: unknown) => {
-          isSound = isAnswer(cause);
+          isSound = !isRetired && isAnswer(cause);
           throw cause;
         },
       );

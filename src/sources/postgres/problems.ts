@@ -1,6 +1,9 @@
 /** What the person who runs the house should know of the database: above all, whether the role could write. */
 import type { Call } from "../../resources.ts";
 import type { SourceProblem } from "../../source.ts";
+import { fullName } from "../database/description.ts";
+import { leftOutProblem } from "../database/left-out.ts";
+import type { Catalog } from "./catalog.ts";
 import type { Connection } from "./connection.ts";
 import { isNear, type Target } from "./url.ts";
 
@@ -17,6 +20,7 @@ const oldest = 130_000;
 
 export async function problemsOf(
   connection: Pick<Connection, "ask">,
+  catalog: Pick<Catalog, "leftOutViews">,
   target: Target,
   { signal }: Call,
 ): Promise<readonly SourceProblem[]> {
@@ -41,5 +45,7 @@ export async function problemsOf(
     });
   if (Number(version) < oldest)
     problems.push({ path: "", says: "is a server older than PostgreSQL 13, with which it was not tried" });
+  const views = await catalog.leftOutViews(signal);
+  if (views.length > 0) problems.push(leftOutProblem(views.map(fullName)));
   return problems;
 }

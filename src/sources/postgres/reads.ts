@@ -58,9 +58,7 @@ export function createReads({ connection, catalog, allow, database, functions, l
         ? catalog.things({ scope: { kind: "functions", schema }, limit: maxTables }, signal)
         : { things: [] as readonly Thing[] },
     ]);
-    const tables = rows
-      .filter(({ name }) => allow.table({ schema, table: String(name) }))
-      .map((row) => toDescription(row, database, schema, allow));
+    const tables = rows.flatMap((row) => toDescription(row, database, schema, allow) ?? []);
     return {
       database,
       schema,
@@ -97,7 +95,7 @@ export function createReads({ connection, catalog, allow, database, functions, l
   }
 
   async function shapeOf(schema: string, table: string, signal: AbortSignal): Promise<Shape | undefined> {
-    const [row] = await connection.ask(shapeQuestion(schema, table), signal);
+    const [row] = await connection.ask(shapeQuestion(schema, table, allow), signal);
     return row && toShape(row, schema, table, allow);
   }
 

@@ -13,6 +13,7 @@ import { quoteIdentifier } from "../database/segments.ts";
 import { readableTable } from "./catalog.ts";
 import type { Question, Row } from "./connection.ts";
 import { hiddenText, mayName, type Mention } from "./tables.ts";
+import { isLeftOut, mayServe, readsColumn, readsOf } from "./view-reads.ts";
 
 /** What must be known of a table before its rows can be asked for. */
 export interface Shape {
@@ -20,6 +21,8 @@ export interface Shape {
   readonly table: string;
   readonly columns: readonly ShapeColumn[];
   readonly key: readonly KeyColumn[] | undefined;
+  /** Rows of tables that inherit from it are not among its own, because one of them is left out. */
+  readonly isAlone: boolean;
 }
 
 interface ShapeColumn {
@@ -45,10 +48,10 @@ interface KeyColumn {
 const maxColumns = 1600;
 
 /** Only columns that the role may read. The key is the primary one, or another that allows no doubles and no blanks. */
-export function shapeQuestion(schema: string, table: string): Question {
+export function shapeQuestion(schema: string, table: string, allow: AllowList): Question {
   return {
     text: `
-      SELECT c.relkind::text AS letter,
+      SELECT c.relkind::text AS letter, ${readsColumn("c.oid", allow)} AS reads,
         (SELECT json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod),
             'category', coalesce(b.typcategory, y.typcategory), 'base', coalesce(b.typname, y.typname), 'number', a.attnum,
             'made', json_build_array(tn.nspname, CASE WHEN w.relkind <> 'c' THEN w.relname END))
@@ -74,7 +77,7 @@ export function shapeQuestion(schema: string, table: string): Question {
   };
 }
 
-export function toShape(row: Row, schema: string, table: string, allow: AllowList): Shape {
+export function toShape(row: Row, schema: string, table: string, allow: AllowList): Shape | undefined {
   const { letter, columns, key } = row as {
     readonly letter: string;
     readonly columns:
@@ -82,6 +85,8 @@ export function toShape(row: Row, schema: string, table: string, allow: AllowLis
       | null;
     readonly key: readonly (readonly [number: number, operators: string | null])[] | null;
   };
+  const read = readsOf(row);
+  if (!mayServe({ schema, table }, letter, read, allow)) return undefined;
   const readable = columns ?? [];
   const named = key?.flatMap(([number, operators]): KeyColumn[] => {
     const column = readable.find((each) => each.number === number);
@@ -96,7 +101,13 @@ export function toShape(row: Row, schema: string, table: string, allow: AllowLis
       .slice(0, maxColumns)
       .map((column) => ({ ...column, shown: mayName(column.made, allow) ? column.type : hiddenText })),
     key: named && named.length === key?.length ? named : placeKey(letter),
+    isAlone: (letter === "r" || letter === "f") && read.some((each) => isLeftOut(each, allow)),
   };
+}
+
+/** As it stands behind FROM. */
+export function relationOf({ schema, table, isAlone }: Shape): string {
+  return `${isAlone ? "ONLY " : ""}${quoteIdentifier(schema)}.${quoteIdentifier(table)}`;
 }
 
 /** Where a row lies, which changes when it is written: better than nothing to go on from. */
@@ -110,7 +121,7 @@ function placeKey(letter: string): readonly KeyColumn[] | undefined {
 
 /** Long values are cut by the server, and so is a page that holds too many bytes. */
 export function rowsQuestion(shape: Shape, ask: RowsAsk, { maxBytes }: RowLimits): Question {
-  const { schema, table, columns, key } = shape;
+  const { columns, key } = shape;
   if (columns.length === 0)
     throw new ResourceError("denied", "the role of this mount may read no column of that table");
   const given = "key" in ask ? ask.key : ask.after;
@@ -129,7 +140,7 @@ export function rowsQuestion(shape: Shape, ask: RowsAsk, { maxBytes }: RowLimits
         SELECT ${numbered}, ${keys.length === 0 ? "NULL::text[]" : `ARRAY[${keys.map((each) => `${each}::text`).join(", ")}]`} AS key,
           ${[...cells, ...lengths].join(", ")}
         FROM (SELECT ${[...columns.map(({ name }) => quoteIdentifier(name)), ...keys.filter(isSystemColumn)].join(", ")}
-          FROM ${quoteIdentifier(schema)}.${quoteIdentifier(table)} ${where} ${order} LIMIT ${ask.limit + 1}) source
+          FROM ${relationOf(shape)} ${where} ${order} LIMIT ${ask.limit + 1}) source
       ), measured AS (SELECT page.*, sum(${size}) OVER (ORDER BY at) AS bytes FROM page)
       SELECT measured.*, (SELECT count(*)::int FROM page) AS total FROM measured WHERE bytes <= ${maxBytes} OR at = 1 ORDER BY at`,
     values: given ?? [],

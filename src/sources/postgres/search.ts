@@ -8,7 +8,7 @@ import { fullName } from "../database/description.ts";
 import { quoteIdentifier } from "../database/segments.ts";
 import type { Question, Row } from "./connection.ts";
 import { pathTo } from "./places.ts";
-import type { Shape } from "./rows.ts";
+import { relationOf, type Shape } from "./rows.ts";
 
 export interface SearchedTable {
   /** `table`, in `public`, or `schema.table`. */
@@ -52,7 +52,7 @@ export function searchQuestion(
       FROM (
         SELECT ARRAY[${keys.map((each) => `${each}::text`).join(", ")}] AS key, ${words} AS words, query,
           ts_rank_cd(to_tsvector($1::text::regconfig, ${words}), query, 32) AS score
-        FROM ${quoteIdentifier(schema)}.${quoteIdentifier(table)}, websearch_to_tsquery($1::text::regconfig, $2) query
+        FROM ${relationOf(shape)}, websearch_to_tsquery($1::text::regconfig, $2) query
         WHERE to_tsvector($1::text::regconfig, ${words}) @@ query
         ORDER BY score DESC, ${keys.join(", ")} LIMIT ${Math.min(maxHits, Math.max(1, limit))}) best
       ORDER BY score DESC, key`,

@@ -10,8 +10,10 @@ import type {
   TableDescription,
   TableKind,
 } from "../database/description.ts";
-import { isSystem, readableTable } from "./catalog.ts";
+import { readableTable } from "./catalog.ts";
 import type { Question, Row } from "./connection.ts";
+import { isSystem } from "./system-schema.ts";
+import { mayServe, readsColumn, readsOf } from "./view-reads.ts";
 
 export const kinds: Readonly<Record<string, TableKind>> = {
   r: "table",
@@ -50,7 +52,8 @@ const columnNames = (relation: string, keys: string) => `(
   JOIN pg_attribute named ON named.attrelid = ${relation} AND named.attnum = key.number)`;
 
 /** What an expression depends on matters only where not everything may be spoken of. */
-const described = (where: string, isRestricted: boolean) => {
+const described = (where: string, allow: AllowList) => {
+  const isRestricted = allow.restricts.schemas || allow.restricts.tables;
   const said = (catalogue: string, object: string) => (isRestricted ? mentions(catalogue, object) : "NULL");
   return `
   SELECT c.relname::text AS name, c.relkind::text AS letter, pg_get_userbyid(c.relowner)::text AS owner,
@@ -95,19 +98,19 @@ const described = (where: string, isRestricted: boolean) => {
        AND k.contype IN ('p', 'u', 'x'))) AS indexes,
     CASE WHEN c.relkind IN ('v', 'm') THEN pg_get_viewdef(c.oid, true) END AS query,
     CASE WHEN c.relkind IN ('v', 'm') THEN (
-      SELECT ${said("pg_rewrite", "r.oid")} FROM pg_rewrite r WHERE r.ev_class = c.oid AND r.rulename = '_RETURN') END AS mentions
+      SELECT ${said("pg_rewrite", "r.oid")} FROM pg_rewrite r WHERE r.ev_class = c.oid AND r.rulename = '_RETURN') END AS mentions,
+    CASE WHEN c.relkind IN ('v', 'm') THEN ${readsColumn("c.oid", allow)} END AS reads
   FROM pg_class c
   WHERE ${where} AND ${readableTable}`;
 };
 
 /** Of one table, or of all of a schema. */
 export function tablesQuestion(schema: string, table: string | undefined, allow: AllowList, limit: number): Question {
-  const { schemas, tables } = allow.restricts;
   const where = `c.relnamespace = n.oid AND ($2::text IS NULL OR c.relname = $2::text)`;
   return {
     text: `SELECT d.*, (SELECT e.reltuples::float8 FROM pg_class e WHERE e.relnamespace = n.oid AND e.relname = d.name) AS estimate
       FROM pg_namespace n
-      CROSS JOIN LATERAL (${described(where, schemas || tables)} ORDER BY c.relname::text COLLATE "C" LIMIT ${limit}) d
+      CROSS JOIN LATERAL (${described(where, allow)} ORDER BY c.relname::text COLLATE "C" LIMIT ${limit}) d
       WHERE n.nspname = $1::text AND has_schema_privilege(n.oid, 'USAGE')`,
     values: [schema, table ?? null],
   };
@@ -121,8 +124,9 @@ const summed = (key: string, text: string, from: string) =>
  * A digest of all that is said of each table, to see what has changed. Where a text names other things it counts as a text, since
  * it changes with their names; the rest counts by who wrote it.
  */
-export const tableDigests = `
-  SELECT n.nspname::text AS schema, c.relname::text AS name, concat_ws(':', c.relkind, c.relowner, hashtext(c.relacl::text),
+export const tableDigests = (allow: AllowList) => `
+  SELECT n.nspname::text AS schema, c.relname::text AS name, c.relkind::text AS letter,
+    CASE WHEN c.relkind IN ('v', 'm') THEN ${readsColumn("c.oid", allow)} END AS reads, concat_ws(':', c.relkind, c.relowner, hashtext(c.relacl::text),
     a.digest, d.digest, k.digest, x.digest, o.digest,
     CASE WHEN c.relkind IN ('v', 'm') THEN hashtextextended(pg_get_viewdef(c.oid), 0) END) AS digest
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -142,9 +146,15 @@ export const tableDigests = `
 /** In place of what may not be named. */
 export const hiddenText = "…";
 
-/** Everything that may not be spoken of is left out here, and nowhere else. */
-export function toDescription(row: Row, database: string, schema: string, allow: AllowList): TableDescription {
+/** Undefined for a table that may not be spoken of. Of others, everything that may not be is left out here, and nowhere else. */
+export function toDescription(
+  row: Row,
+  database: string,
+  schema: string,
+  allow: AllowList,
+): TableDescription | undefined {
   const raw = row as unknown as RawTable;
+  if (!mayServe({ schema, table: raw.name }, raw.letter, readsOf(row), allow)) return undefined;
   const mayShow = (said: readonly Mention[] | null | undefined) => (said ?? []).every((each) => mayName(each, allow));
   const constraints = raw.constraints ?? [];
   const primary = constraints.find(({ kind }) => kind === "p");
@@ -174,7 +184,7 @@ export function toDescription(row: Row, database: string, schema: string, allow:
       .filter((index) => mayShow(index.mentions))
       .map(({ name, unique, columns, definition }) => ({ name, unique, columns, definition })),
     ...(raw.partition !== null && { suffix: `PARTITION BY ${raw.partition}` }),
-    ...(raw.query !== null && mayShow(raw.mentions) && { query: raw.query }),
+    ...(raw.query !== null && mayShow(raw.mentions) && mayShow(raw.reads) && { query: raw.query }),
   };
   return { ...description, definition: createStatement(description) };
 }
@@ -201,6 +211,8 @@ interface RawTable {
   readonly indexes: readonly (Required<Index> & { readonly mentions: readonly Mention[] | null })[] | null;
   readonly query: string | null;
   readonly mentions: readonly Mention[] | null;
+  /** Of a view, through whatever it reads. */
+  readonly reads: readonly Mention[] | null;
 }
 
 interface RawColumn {

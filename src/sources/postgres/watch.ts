@@ -8,6 +8,7 @@ import type { Connection, Session } from "./connection.ts";
 import { otherDigests } from "./functions.ts";
 import { pathTo, type Place } from "./places.ts";
 import { tableDigests } from "./tables.ts";
+import { mayServe, readsOf } from "./view-reads.ts";
 
 export interface WatchOptions {
   readonly connection: Pick<Connection, "attach" | "toError">;
@@ -57,19 +58,23 @@ export function createLookOut({ connection, allow, hasFunctions, channel, pollMs
       else if (kind === "enums") add({ kind, schema: schema! }, digest!);
       else if (hasFunctions && isSpeakable(name!)) add({ kind: "function", schema: schema!, name: name! }, digest!);
     }
-    for (const row of await session.ask({ text: tableDigests })) {
+    for (const row of await session.ask({ text: tableDigests(allow) })) {
       const { schema, name, digest } = row as Readonly<Record<string, string>>;
-      if (!isSpeakable(name!) || !isSpeakable(schema!) || !allow.table({ schema: schema!, table: name! })) continue;
+      if (!isSpeakable(name!) || !isSpeakable(schema!)) continue;
+      if (!mayServe({ schema: schema!, table: name! }, row["letter"], readsOf(row), allow)) continue;
       add({ kind: "table", schema: schema!, name: name! }, digest!);
     }
     return { fingerprint: before, seen };
   }
 
   /** The rows that a message speaks of: `table`, `schema.table`, or JSON with `table` and perhaps `schema`. */
-  function heard(payload: string): readonly SourceChange[] {
+  function heard(payload: string, seen: Snapshot | undefined): readonly SourceChange[] {
     if (payload === "") return [{ kind: "lost" }];
     const ref = refOf(payload);
     if (ref === undefined || !allow.rows(ref)) return [];
+    // Where tables are left out, so may be a view that its name does not tell.
+    const isKnown = seen?.has(pathTo({ kind: "table", schema: ref.schema, name: ref.table })) ?? false;
+    if (allow.restricts.tables && !isKnown) return [];
     return [{ kind: "changed", path: pathTo({ kind: "rows", schema: ref.schema, name: ref.table }) }];
   }
 
@@ -80,8 +85,9 @@ export function createLookOut({ connection, allow, hasFunctions, channel, pollMs
     try {
       if (signal.aborted) return;
       // Before the first look, so that nothing falls between.
-      if (channel !== undefined) await session.listen(channel, (payload) => tell(heard(payload)));
-      let last = await look(session);
+      let last: Awaited<ReturnType<typeof look>> | undefined;
+      if (channel !== undefined) await session.listen(channel, (payload) => tell(heard(payload, last?.seen)));
+      last = await look(session);
       armed();
       const broken = session.over.then((cause) => {
         throw cause === undefined ? new ResourceError("unavailable", "the database closed the connection") : cause;

@@ -2,6 +2,7 @@
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
+import { type AllowList, createAllowList } from "../database/allow-list.ts";
 import type { FromEngine, ToEngine } from "./engine.ts";
 import { answer, KeyFault } from "./questions.ts";
 
@@ -12,6 +13,8 @@ interface Open {
 }
 
 let open: Open | undefined;
+/** The same for all questions to this process. */
+let allow: AllowList | undefined;
 
 function databaseAt({ path, immutable }: ToEngine): DatabaseSync {
   const identity = identityOf(path);
@@ -55,7 +58,8 @@ process.on("message", (told: ToEngine) => {
     // All that one question reads is of one moment.
     database.exec("BEGIN");
     try {
-      said = { answer: answer(database, told.question), identity: open?.identity ?? "" };
+      allow ??= createAllowList(told.allow);
+      said = { answer: answer(database, told.question, allow), identity: open?.identity ?? "" };
     } finally {
       database.exec("COMMIT");
     }

@@ -2,11 +2,13 @@
 import type { ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { invalid, ResourceError } from "../../errors.ts";
+import type { AllowOptions } from "../database/allow-list.ts";
 import type { Answers, Question } from "./questions.ts";
 
 export interface ToEngine {
   readonly path: string;
   readonly immutable: boolean;
+  readonly allow: AllowOptions;
   readonly question: Question;
 }
 
@@ -30,6 +32,8 @@ export interface Asked<Q extends Question> {
 export interface EngineOptions {
   readonly path: string;
   readonly immutable: boolean;
+  /** What may be spoken of. Nothing else leaves the process. */
+  readonly allow: AllowOptions;
   readonly timeoutMs: number;
   /** How long the process, and with it the file, stays open for the next question. */
   readonly idleMs?: number;
@@ -44,7 +48,7 @@ interface Job {
 
 const maxWaiting = 200;
 
-export function createEngine({ path, immutable, timeoutMs, idleMs = 30_000 }: EngineOptions): Engine {
+export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_000 }: EngineOptions): Engine {
   const queue: Job[] = [];
   let child: ChildProcess | undefined;
   let current: Job | undefined;
@@ -131,7 +135,7 @@ export function createEngine({ path, immutable, timeoutMs, idleMs = 30_000 }: En
       );
       next();
     }, timeoutMs);
-    child.send({ path, immutable, question: job.question } satisfies ToEngine, () => undefined);
+    child.send({ path, immutable, allow, question: job.question } satisfies ToEngine, () => undefined);
   }
 
   function enqueue(question: Question, signal: AbortSignal): Promise<FromEngine> {

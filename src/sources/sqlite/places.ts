@@ -1,7 +1,6 @@
 /** What an address of a database file means, and how each thing is addressed. */
 import { pathOf, segmentsOf } from "../../source.ts";
-import type { AllowList } from "../database/allow-list.ts";
-import { createSegments, isSpeakable } from "../database/segments.ts";
+import { createSegments } from "../database/segments.ts";
 
 export type Place =
   | { readonly kind: "database" | "overview" }
@@ -35,8 +34,4 @@ export function parsePath(path: string): Place | undefined {
   if (second === undefined) return { kind: "table", table };
   if (second === "schema") return { kind: "definition", table };
   return second === "rows" ? { kind: "rows", table } : undefined;
-}
-
-export function isShown({ name }: { readonly name: string }, allow: AllowList): boolean {
-  return isSpeakable(name) && allow.table({ schema: "main", table: name });
 }

@@ -1,9 +1,11 @@
 /** What a database file is asked, in the process that has it open. Nothing here is told by a caller but names and keys, which are values. */
 import { createHash } from "node:crypto";
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
+import type { AllowList } from "../database/allow-list.ts";
 import type { Column, Constraint, ForeignKey, Index, Reference, TableKind } from "../database/description.ts";
 import { jsonSafe, keyText, type KeyValue } from "./values.ts";
 import { quoteIdentifier } from "../database/segments.ts";
+import { createShown, type SchemaItem, type Shown } from "./view-reads.ts";
 
 export interface NamedTable {
   readonly name: string;
@@ -24,7 +26,9 @@ export type Question =
       readonly after?: readonly KeyValue[];
       readonly key?: readonly KeyValue[];
     }
-  | { readonly kind: "pulse" };
+  | { readonly kind: "pulse" }
+  /** Views that are left out for what they read. */
+  | { readonly kind: "leftOut" };
 
 /** What the file says of a table, with names as they are in it. */
 export interface RawTable extends NamedTable {
@@ -60,21 +64,27 @@ export interface Answers {
   /** Undefined where there is no such table. */
   readonly rows: RawPage | undefined;
   readonly pulse: Pulse;
+  readonly leftOut: readonly string[];
 }
 
 const maxTables = 50_000;
 const maxColumns = 900;
 
-export function answer(database: DatabaseSync, question: Question): Answers[Question["kind"]] {
+/** Of nothing but what may be spoken of. */
+export function answer(database: DatabaseSync, question: Question, allow: AllowList): Answers[Question["kind"]] {
+  const { tables, shown } = tablesOf(database, allow);
+  const isShown = ({ name }: NamedTable) => shown.isShown(name);
   switch (question.kind) {
     case "tables":
-      return tablesOf(database);
+      return tables.filter(isShown);
     case "describe":
-      return describe(database, question.tables, question.withViews);
+      return describe(database, tables, question.tables.filter(shown.isShown), question.withViews);
     case "rows":
-      return rowsOf(database, question);
+      return shown.isShown(question.table) ? rowsOf(database, tables, question) : undefined;
     case "pulse":
-      return { version: String(pragma(database, "data_version")), tables: tablesOf(database) };
+      return { version: String(pragma(database, "data_version")), tables: tables.filter(isShown) };
+    case "leftOut":
+      return shown.leftOut();
   }
 }
 
@@ -89,7 +99,10 @@ function pragma(database: DatabaseSync, name: "data_version"): SQLOutputValue {
 }
 
 /** The schema's own table is read, and no view is looked into: what a view costs is for whoever asks for that view. */
-function tablesOf(database: DatabaseSync): readonly NamedTable[] {
+function tablesOf(
+  database: DatabaseSync,
+  allow: AllowList,
+): { readonly tables: readonly NamedTable[]; readonly shown: Shown } {
   const rows = all(
     database,
     `SELECT type, name, tbl_name, coalesce(sql, '') AS sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
@@ -108,17 +121,25 @@ function tablesOf(database: DatabaseSync): readonly NamedTable[] {
     return module === undefined ? [] : [{ name: String(name), module: module.toLowerCase() }];
   });
   const isVirtual = new Set(virtual.map(({ name }) => name));
-  const shadows = new Set(
+  /** By its own name, the virtual table that it belongs to. */
+  const shadows = new Map(
     virtual.flatMap(({ name, module }) =>
-      (shadowEndings[module] ?? []).map((ending) => `${name}_${ending}`.toLowerCase()),
+      (shadowEndings[module] ?? []).map((ending) => [`${name}_${ending}`.toLowerCase(), name] as const),
     ),
   );
-  return rows.flatMap(({ type, name }): NamedTable[] => {
+  const items = rows.flatMap(({ type, name, sql }): SchemaItem[] => {
+    if (type !== "table" && type !== "view") return [];
+    const called = String(name);
+    const isDerived = type === "view" || isVirtual.has(called);
+    return [{ name: called, sql: String(sql), isDerived, shadowOf: shadows.get(called.toLowerCase()) }];
+  });
+  const tables = rows.flatMap(({ type, name }): NamedTable[] => {
     const called = String(name);
     if ((type !== "table" && type !== "view") || shadows.has(called.toLowerCase())) return [];
     const kind = type === "view" ? "view" : isVirtual.has(called) ? "virtual table" : "table";
     return [{ name: called, kind, digest: digests.get(called.toLowerCase())?.copy().digest("base64") ?? "" }];
   });
+  return { tables, shown: createShown(items, allow) };
 }
 
 /** Tables in which a virtual one keeps what is its own. */
@@ -132,8 +153,12 @@ const shadowEndings: Readonly<Record<string, readonly string[]>> = {
   geopoly: ["node", "rowid", "parent"],
 };
 
-function describe(database: DatabaseSync, wanted: readonly string[], withViews: boolean): readonly RawTable[] {
-  const tables = tablesOf(database);
+function describe(
+  database: DatabaseSync,
+  tables: readonly NamedTable[],
+  wanted: readonly string[],
+  withViews: boolean,
+): readonly RawTable[] {
   const names = new Map(tables.map((table) => [table.name.toLowerCase(), table.name]));
   /** A foreign key may spell its table otherwise than the table itself does. */
   const real = (name: string) => names.get(name.toLowerCase()) ?? name;
@@ -295,8 +320,12 @@ interface KeyColumn {
   readonly expression: string;
 }
 
-function rowsOf(database: DatabaseSync, ask: Extract<Question, { kind: "rows" }>): RawPage | undefined {
-  const table = tablesOf(database).find(({ name }) => name === ask.table);
+function rowsOf(
+  database: DatabaseSync,
+  tables: readonly NamedTable[],
+  ask: Extract<Question, { kind: "rows" }>,
+): RawPage | undefined {
+  const table = tables.find(({ name }) => name === ask.table);
   if (table === undefined) return undefined;
   const columns = columnsOf(database, table.name).columns.slice(0, maxColumns);
   const key = keyOf(database, table, columns);

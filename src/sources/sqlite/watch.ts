@@ -5,7 +5,7 @@ import type { SourceChange, Tools } from "../../source.ts";
 import type { AllowList } from "../database/allow-list.ts";
 import type { LookOut } from "../database/watching.ts";
 import type { Engine } from "./engine.ts";
-import { isShown, pathTo } from "./places.ts";
+import { pathTo } from "./places.ts";
 import type { NamedTable } from "./questions.ts";
 
 export interface WatchOptions {
@@ -29,8 +29,8 @@ const maxTold = 1000;
 export function createLookOut({ path, engine, allow, pollMs, wait }: WatchOptions) {
   async function look(signal: AbortSignal): Promise<Seen> {
     const { answer, identity } = await engine.ask({ kind: "pulse" }, signal);
-    const shown = answer.tables.filter((table) => isShown(table, allow));
-    return { version: `${identity}:${answer.version}`, tables: new Map(shown.map((table) => [table.name, table])) };
+    const tables = new Map(answer.tables.map((table) => [table.name, table]));
+    return { version: `${identity}:${answer.version}`, tables };
   }
 
   return async function lookOut({ armed, tell, signal }: LookOut): Promise<void> {

@@ -1,0 +1,13 @@
+/** What the person who runs the server should know of views that are not served. */
+import type { SourceProblem } from "../../source.ts";
+
+const maxNamed = 10;
+
+export function leftOutProblem(views: readonly string[]): SourceProblem {
+  const more = views.length > maxNamed ? `, and ${views.length - maxNamed} more` : "";
+  return {
+    path: "",
+    says: `leaves out views that read what "tables" leaves out: ${views.slice(0, maxNamed).join(", ")}${more}`,
+    advice: 'to serve one all the same, write its name without a wildcard into "tables.include"',
+  };
+}

@@ -1,0 +1,60 @@
+/** Which tables a view reads, as far as the database records it, and whether it may be served for that. */
+import type { AllowList, TableRef } from "../database/allow-list.ts";
+import type { Row } from "./connection.ts";
+import { isSystem } from "./system-schema.ts";
+
+/**
+ * All that reading a relation reads, as pairs of schema and name: through views in views, tables that inherit from others, and functions
+ * whose body the database has parsed. What is in the text of other functions is not known. A partition counts as its table. The tree of
+ * a view's query is looked into as well, because dependencies on tables of the system are not recorded.
+ */
+const reads = (relation: string) => `(
+  WITH RECURSIVE reached (catalogue, id) AS (
+    SELECT 'pg_class'::regclass::oid, ${relation}
+    UNION
+    SELECT next.catalogue, next.id FROM reached CROSS JOIN LATERAL (
+      SELECT d.refclassid AS catalogue, d.refobjid AS id
+      FROM pg_rewrite w JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid
+      WHERE reached.catalogue = 'pg_class'::regclass AND w.ev_class = reached.id AND w.ev_type = '1'
+        AND d.refclassid IN ('pg_class'::regclass, 'pg_proc'::regclass)
+      UNION ALL
+      SELECT reached.catalogue, (regexp_matches(w.ev_action::text, ':relid (\\d+)', 'g'))[1]::oid
+      FROM pg_rewrite w
+      WHERE reached.catalogue = 'pg_class'::regclass AND w.ev_class = reached.id AND w.ev_type = '1'
+      UNION ALL
+      SELECT d.refclassid, d.refobjid FROM pg_depend d
+      WHERE reached.catalogue = 'pg_proc'::regclass AND d.classid = reached.catalogue AND d.objid = reached.id
+        AND d.refclassid IN ('pg_class'::regclass, 'pg_proc'::regclass)
+      UNION ALL
+      SELECT reached.catalogue, i.inhrelid FROM pg_inherits i JOIN pg_class parent ON parent.oid = i.inhparent
+      WHERE reached.catalogue = 'pg_class'::regclass AND i.inhparent = reached.id AND parent.relkind IN ('r', 'f')) next)
+  SELECT json_agg(DISTINCT jsonb_build_array(rn.nspname, t.relname))
+  FROM reached JOIN pg_class rc ON reached.catalogue = 'pg_class'::regclass AND rc.oid = reached.id AND rc.oid <> ${relation}
+  JOIN pg_class t ON t.oid = CASE WHEN rc.relispartition THEN pg_partition_root(rc.oid)::oid ELSE rc.oid END
+  JOIN pg_namespace rn ON rn.oid = t.relnamespace)`;
+
+/** What a relation reads matters only where tables are left out. */
+export function readsColumn(relation: string, allow: AllowList): string {
+  return allow.restricts.tables ? reads(relation) : "NULL::json";
+}
+
+/** What the column `reads` of a row says. */
+export function readsOf(row: Row): readonly TableRef[] {
+  const pairs = (row["reads"] ?? []) as readonly (readonly [schema: string, table: string])[];
+  return pairs.map(([schema, table]) => ({ schema, table }));
+}
+
+/**
+ * Whether something may be served that reads these: nothing that is left out, and no table of the system, which names what is left out.
+ * A config that names a view itself, without a wildcard, means it.
+ */
+export function mayServe(ref: TableRef, letter: unknown, read: readonly TableRef[], allow: AllowList): boolean {
+  if (!allow.table(ref)) return false;
+  if ((letter !== "v" && letter !== "m") || allow.names(ref)) return true;
+  return !read.some((each) => isLeftOut(each, allow));
+}
+
+/** Whether a table that something else reads is left out. A view may read tables of schemas that are not served. */
+export function isLeftOut(ref: TableRef, allow: AllowList): boolean {
+  return isSystem(ref.schema) || allow.leavesOut(ref);
+}

@@ -1,0 +1,87 @@
+/** Which tables a view of a database file reads, and whether it may be served for that. */
+import type { AllowList, TableRef } from "../database/allow-list.ts";
+import { isSpeakable } from "../database/segments.ts";
+
+/** A table, a view or a virtual table, as the schema of the file has it. */
+export interface SchemaItem {
+  readonly name: string;
+  /** What made it. */
+  readonly sql: string;
+  /** Whether it shows what is in other tables: a view does, and a virtual table may. */
+  readonly isDerived: boolean;
+  /** Of a table in which a virtual one keeps what is its own: the name of that one. */
+  readonly shadowOf?: string | undefined;
+}
+
+/** What SQLite has of its own tells the names of all tables. */
+const system = /^(?:sqlite_|pragma_|dbstat$)/;
+const wordPattern = /[\p{L}\p{N}\p{M}_$]+/gu;
+
+/**
+ * All that reading it may read, in lower case. SQLite does not say what a view reads, so whatever is named in its text counts, be it as a
+ * table, as a column or in a comment, and whatever those read that are named.
+ */
+function readsOf(item: SchemaItem, items: ReadonlyMap<string, SchemaItem>, odd: readonly SchemaItem[]): Set<string> {
+  const found = new Set<string>();
+  const ahead = [item];
+  for (let each = ahead.pop(); each !== undefined; each = ahead.pop()) {
+    const text = each.sql.toLowerCase();
+    const words = new Set(text.match(wordPattern));
+    // A name with other characters in it is spelled as it is, or with quotation marks doubled.
+    for (const { name } of odd) if (spellings(name).some((spelled) => text.includes(spelled))) words.add(lower(name));
+    for (const word of words) {
+      const named = items.get(word);
+      if (found.has(word) || (!named && !system.test(word)) || word === lower(item.name)) continue;
+      found.add(word);
+      const owner = named?.shadowOf === undefined ? undefined : items.get(lower(named.shadowOf));
+      if (owner) found.add(lower(owner.name));
+      for (const next of [named, owner]) if (next?.isDerived) ahead.push(next);
+    }
+  }
+  return found;
+}
+
+export interface Shown {
+  /** Whether it may be spoken of. */
+  isShown(name: string): boolean;
+  /** Views and virtual tables that are left out for what they read, though their names are allowed. */
+  leftOut(): readonly string[];
+}
+
+/** A config that names a view itself, without a wildcard, means it. */
+export function createShown(all: readonly SchemaItem[], allow: AllowList): Shown {
+  const items = new Map(all.map((item) => [lower(item.name), item]));
+  const odd = all.filter(({ name }) => lower(name).match(wordPattern)?.[0] !== lower(name));
+
+  function isDerivedFromLeftOut(item: SchemaItem): boolean {
+    if (!allow.restricts.tables || !item.isDerived || allow.names(refOf(item.name))) return false;
+    for (const read of readsOf(item, items, odd)) {
+      const named = items.get(read);
+      if (!named || allow.leavesOut(refOf(named.name))) return true;
+    }
+    return false;
+  }
+
+  return {
+    isShown(name) {
+      const item = items.get(lower(name));
+      if (item?.name !== name || !isSpeakable(name) || !allow.table(refOf(name))) return false;
+      return !isDerivedFromLeftOut(item);
+    },
+    leftOut: () =>
+      all.flatMap((item) => (allow.table(refOf(item.name)) && isDerivedFromLeftOut(item) ? [item.name] : [])),
+  };
+}
+
+function refOf(table: string): TableRef {
+  return { schema: "main", table };
+}
+
+function spellings(name: string): readonly string[] {
+  const spelled = lower(name);
+  return [spelled, ...['"', "'", "`"].map((mark) => spelled.replaceAll(mark, mark + mark))];
+}
+
+function lower(name: string): string {
+  return name.toLowerCase();
+}
