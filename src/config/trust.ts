@@ -1,7 +1,8 @@
 /** What a person has allowed a config to do, kept for its owner alone. */
-import { createHash, randomUUID } from "node:crypto";
-import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
+import { writeFileAtomically } from "../lib/write-file-atomically.ts";
 
 /** Something that a config which was merely found may not do unasked. */
 export interface Permission {
@@ -47,14 +48,7 @@ export function createTrustStore(stateFolder: string): TrustStore {
     grant(file, permissions) {
       const grant: Grant = { file: realPath(file), keys: permissions.map(({ key }) => key) };
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      const place = placeOf(file);
-      const draft = `${place}.${randomUUID()}`;
-      try {
-        writeFileSync(draft, `${JSON.stringify(grant, undefined, 2)}\n`, { mode: 0o600, flag: "wx" });
-        renameSync(draft, place);
-      } finally {
-        rmSync(draft, { force: true });
-      }
+      writeFileAtomically(placeOf(file), `${JSON.stringify(grant, undefined, 2)}\n`);
     },
 
     forget(file) {

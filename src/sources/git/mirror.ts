@@ -2,11 +2,13 @@
  * A git folder of our own that leads to the refs and objects of the repository, and to nothing else of it. Git is only ever
  * pointed here, so that no setting, hook, filter, graft or replacement of the repository is ever seen by it.
  */
-import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { ResourceError } from "../../errors.ts";
+import { processMark, removeLeftovers } from "../../lib/leftovers.ts";
+import { writeFileAtomically } from "../../lib/write-file-atomically.ts";
 import type { Disk } from "../file/disk.ts";
 import { globalExcludes, personOf } from "../file/ignore-git.ts";
 import { run } from "../file/steps.ts";
@@ -26,6 +28,9 @@ export interface Mirror {
   /** Afterwards the folder is no more. */
   close(): void;
 }
+
+/** The folder ends with the process. */
+const temporary = { isLasting: false };
 
 export type Head = { readonly ref: string } | { readonly hash: string };
 
@@ -67,7 +72,8 @@ export function createMirror(repository: Repository, program: Program, disk: Dis
     refuseIfGone(repository);
     // One that was taken away is not made again under its name: someone else may have been quicker.
     if (wasMade) remade();
-    const own = (folder = mkdtempSync(join(tmpdir(), "pressmark-git-")));
+    removeLeftovers(tmpdir(), "folders");
+    const own = (folder = mkdtempSync(join(tmpdir(), `pressmark-git${processMark()}`)));
     mkdirSync(join(own, "info"));
     await program.check(own, signal);
     for (const [name, target] of [
@@ -108,7 +114,7 @@ export function createMirror(repository: Repository, program: Program, disk: Dis
       ["protocol.allow", "never"],
       ["gc.auto", "0"],
     ];
-    replace(join(own, "config"), lines.map(([key, value]) => spellSetting(key, value)).join(""));
+    writeFileAtomically(join(own, "config"), lines.map(([key, value]) => spellSetting(key, value)).join(""), temporary);
     configStamp = stamp;
   }
 
@@ -150,7 +156,7 @@ export function createMirror(repository: Repository, program: Program, disk: Dis
       throw new ResourceError("unavailable", "the HEAD of this repository cannot be understood");
     }
     if (text !== headText && folder !== undefined) {
-      replace(join(folder, "HEAD"), "ref" in found ? `ref: ${found.ref}\n` : `${found.hash}\n`);
+      writeFileAtomically(join(folder, "HEAD"), "ref" in found ? `ref: ${found.ref}\n` : `${found.hash}\n`, temporary);
       headText = text;
     }
     return found;
@@ -243,10 +249,4 @@ function link(target: string, path: string): void {
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
   }
-}
-
-/** Whoever reads it meanwhile reads the one or the other. */
-function replace(path: string, text: string): void {
-  writeFileSync(`${path}.new`, text);
-  renameSync(`${path}.new`, path);
 }
