@@ -111,8 +111,8 @@ export function createSession(offer: Offer, peer: SessionPeer, askModern: AskMod
 
   function notified(method: string, params: Params | undefined): void {
     if (method === "notifications/initialized" && revision) {
-      void subscriptions.followList();
-      if (isOffered(revision.asks.get("prompts/list"), offer)) void subscriptions.followPrompts();
+      subscriptions.followList();
+      if (isOffered(revision.asks.get("prompts/list"), offer)) subscriptions.followPrompts();
     }
     if (method === "notifications/cancelled") {
       const id = member(params, "requestId");
