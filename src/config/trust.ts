@@ -1,8 +1,9 @@
 /** What a person has allowed a config to do, kept for its owner alone. */
-import { createHash, randomUUID } from "node:crypto";
-import { mkdirSync, readFileSync, readlinkSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { visibleText } from "../lib/visible-text.ts";
+import { writeFileAtomically } from "../lib/write-file-atomically.ts";
 
 /** What a grant is bound to, each under the name that a person is told when it has changed, as a digest. */
 export type Facts = Readonly<Record<string, string>>;
@@ -80,15 +81,8 @@ export function createTrustStore(stateFolder: string): TrustStore {
     grant(file, permissions) {
       const parts = Object.fromEntries(permissions.map(({ part, written, found }) => [part, { written, found }]));
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      const place = placeOf(file);
-      const draft = `${place}.${randomUUID()}`;
-      try {
-        const text = `${JSON.stringify({ version, file: identityOf(file), parts }, undefined, 2)}\n`;
-        writeFileSync(draft, text, { mode: 0o600, flag: "wx" });
-        renameSync(draft, place);
-      } finally {
-        rmSync(draft, { force: true });
-      }
+      const text = `${JSON.stringify({ version, file: identityOf(file), parts }, undefined, 2)}\n`;
+      writeFileAtomically(placeOf(file), text);
     },
 
     forget(file) {

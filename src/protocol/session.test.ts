@@ -28,7 +28,9 @@ function open(own: Partial<Resources> = {}) {
   });
   const resources = { ...house, ...own };
   const edge = createEdge({ resources, server: { name: "test", version: "1" } });
-  const peer = { caller: { id: "me" }, signal: new AbortController().signal, send: () => {} };
+  const sent: unknown[] = [];
+  const send = (wire: Wire) => void sent.push((JSON.parse(textOf(wire)) as { method: string }).method);
+  const peer = { caller: { id: "me" }, signal: new AbortController().signal, send };
   const session = edge.session(peer, { modern: true });
 
   function ask(body: unknown) {
@@ -47,21 +49,21 @@ function open(own: Partial<Resources> = {}) {
     return { said, ends, answer: answered.promise };
   }
   ask(request(0, "initialize", { protocolVersion: "2025-03-26", capabilities: {} }));
-  return { session, ask, read: house.read, watch: house.watch };
+  return { session, ask, sent, read: house.read, watch: house.watch };
 }
 
 /** A session whose watches are armed when the test says so. */
 function openSlow() {
   const release = Promise.withResolvers<void>();
   const calls: Call[] = [];
-  const { ask, watch } = open({
+  const { ask, sent, watch } = open({
     watch: async (filter, call) => {
       calls.push(call);
       await release.promise;
       return watch(filter, call);
     },
   });
-  return { ask, release, calls };
+  return { ask, sent, release, calls };
 }
 
 /** Long enough for whatever was put off to have come. */
@@ -172,6 +174,32 @@ describe("a subscription that is withdrawn before it is armed", () => {
     release.resolve();
     expect(await Promise.all(answers)).toEqual([undefined, { jsonrpc: "2.0", id: 2, result: {} }, undefined]);
     expect(calls.map(({ signal }) => signal.aborted)).toEqual([false]);
+  });
+});
+
+describe("a list whose watch takes long to arm", () => {
+  const initialized = { jsonrpc: "2.0", method: "notifications/initialized" };
+
+  it("is answered all the same, and who was given one is told to ask again, and no one else", async () => {
+    const [asker, other] = [openSlow(), openSlow()];
+    for (const { ask } of [asker, other]) ask(initialized);
+    expect(await asker.ask(request(1, "resources/list")).answer).toMatchObject({
+      result: { resources: [{ uri: "m://a" }] },
+    });
+    for (const { release } of [asker, other]) release.resolve();
+    expect(await other.ask(request(1, "resources/list")).answer).toMatchObject({ result: {} });
+    await someTurns();
+    expect([asker.sent, other.sent]).toEqual([["notifications/resources/list_changed"], []]);
+  });
+
+  it("was answered before anyone asked to follow it: who has it is told to ask again", async () => {
+    const { ask, sent, release } = openSlow();
+    release.resolve();
+    await ask(request(1, "resources/list")).answer;
+    ask(initialized);
+    await ask(request(2, "resources/list")).answer;
+    await someTurns();
+    expect(sent).toEqual(["notifications/resources/list_changed"]);
   });
 });
 

@@ -116,8 +116,8 @@ export function createSession(
 
   function notified(method: string, params: Params | undefined): void {
     if (method === "notifications/initialized" && revision) {
-      void subscriptions.followList();
-      if (isOffered(revision.asks.get("prompts/list"), offer)) void subscriptions.followPrompts();
+      subscriptions.followList();
+      if (isOffered(revision.asks.get("prompts/list"), offer)) subscriptions.followPrompts();
     }
     if (method === "notifications/cancelled") {
       const id = member(params, "requestId");

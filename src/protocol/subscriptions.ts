@@ -9,13 +9,13 @@ import type { WatchQuota } from "./watch-quota.ts";
 export interface Subscriptions {
   /** How many resources are subscribed to, or are about to be. */
   readonly size: number;
-  /** Begins to announce that the list changed. Resolves once armed, or after a while if that takes long. */
-  followList(): Promise<void>;
-  /** Resolves when a list answered now is followed by word of every later change. */
-  listFollowed(): Promise<void> | undefined;
+  /** Begins to announce that the list changed. */
+  followList(): void;
+  /** Resolves when a list may be answered: every change after that is announced. Waits for the watch, but not for long. */
+  listFollowed(): Promise<void>;
   /** The same for the prompts, where they may change. */
-  followPrompts(): Promise<void>;
-  promptsFollowed(): Promise<void> | undefined;
+  followPrompts(): void;
+  promptsFollowed(): Promise<void>;
   /** Throws "not-found" for what cannot be read. Twice is once. Nothing stands if all who asked withdrew before it was armed. */
   subscribe(uri: string, signal: AbortSignal): Promise<void>;
   unsubscribe(uri: string): void;
@@ -48,8 +48,8 @@ export function createSubscriptions(
 ): Subscriptions {
   const held = new Map<string, Subscription>();
   const listening = new AbortController();
-  let listArmed: Promise<void> | undefined;
-  let promptsArmed: Promise<void> | undefined;
+  const list = createFollowed({ kind: "list-changed" });
+  const promptList = createFollowed(promptsChanged);
   let closed = false;
 
   async function pump(notices: AsyncIterable<Notice>): Promise<void> {
@@ -81,23 +81,26 @@ export function createSubscriptions(
     return subscription;
   }
 
-  async function follow(arming: Promise<AsyncIterable<Notice>>, changed: Notice): Promise<void> {
-    let late = false;
-    const armed = arming.then(async (watch) => {
-      // Lists were answered before the watch stood: what changed meanwhile is not known, so they are to look again.
-      if (late) await announce(changed);
-      begin(watch);
-    });
-    armed.catch(() => undefined);
-    let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<void>((resolve) => {
-      timer = setTimeout(() => {
-        late = true;
-        resolve();
-      }, maxArmMs);
-    });
-    await Promise.race([armed, patience]).catch(() => undefined);
-    clearTimeout(timer);
+  function createFollowed(changed: Notice) {
+    let armed: Promise<unknown> | undefined;
+    let isArmed = false;
+    let isAnsweredBefore = false;
+    return {
+      follow(open: () => Promise<AsyncIterable<Notice>>): void {
+        if (armed || closed) return;
+        const watching = open().then(async (watch) => {
+          isArmed = true;
+          // What changed since the list was answered is not known, so who has it is to ask again. Who has none is told nothing.
+          if (isAnsweredBefore) await announce(changed);
+          begin(watch);
+        });
+        armed = Promise.race([watching.catch(() => undefined), passed(maxArmMs, watching)]);
+      },
+      async answering(): Promise<void> {
+        await armed;
+        if (!isArmed) isAnsweredBefore = true;
+      },
+    };
   }
 
   return {
@@ -105,22 +108,14 @@ export function createSubscriptions(
       return held.size;
     },
 
-    followList() {
-      const call = { caller, signal: listening.signal };
-      listArmed ??= closed
-        ? Promise.resolve()
-        : follow(resources.watch({ list: true }, call), { kind: "list-changed" });
-      return listArmed;
-    },
-    listFollowed: () => listArmed,
+    followList: () => list.follow(() => resources.watch({ list: true }, { caller, signal: listening.signal })),
+    listFollowed: () => list.answering(),
 
     followPrompts() {
-      const call = { caller, signal: listening.signal };
-      promptsArmed ??=
-        closed || !prompts?.watch ? Promise.resolve() : follow(promptNotices(prompts, call), promptsChanged);
-      return promptsArmed;
+      if (!prompts?.watch) return;
+      promptList.follow(() => promptNotices(prompts, { caller, signal: listening.signal }));
     },
-    promptsFollowed: () => promptsArmed,
+    promptsFollowed: () => promptList.answering(),
 
     async subscribe(uri, signal) {
       if (closed) throw new ResourceError("cancelled", "the session is closed");
@@ -150,4 +145,13 @@ export function createSubscriptions(
       held.clear();
     },
   };
+}
+
+/** Resolves after this time; the timer ends with the work. */
+function passed(ms: number, work: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    const stop = (): void => clearTimeout(timer);
+    work.then(stop, stop);
+  });
 }

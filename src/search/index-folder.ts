@@ -1,6 +1,7 @@
 /** What an index consists of on disk: the database, who may write it, and how far it has come. */
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { writeFileAtomically } from "../lib/write-file-atomically.ts";
 import type { IndexStatus } from "./status.ts";
 
 export interface IndexFolder {
@@ -37,9 +38,7 @@ export function indexFolder(folder: string): IndexFolder {
 
     writeStatus(now) {
       if (now === undefined) return rmSync(status, { force: true });
-      const draft = `${status}.draft`;
-      writeFileSync(draft, JSON.stringify(now), { mode: 0o600 });
-      renameSync(draft, status);
+      writeFileAtomically(status, JSON.stringify(now), { isLasting: false });
     },
 
     removeDatabase() {

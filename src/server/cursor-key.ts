@@ -1,6 +1,7 @@
 /** The secret that cursors are signed with, kept so that a cursor outlives the process that gave it. */
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { writeFileAtomically } from "../lib/write-file-atomically.ts";
 import type { Tools } from "../source.ts";
 
 const keyBytes = 32;
@@ -27,23 +28,14 @@ function load(folder: string): Uint8Array {
 
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const fresh = freshKey();
-  const draft = `${path}.${crypto.randomUUID()}`;
   try {
-    writeFileSync(draft, fresh, { mode: 0o600, flag: "wx" });
-    if (found) {
-      // What is there is no key; nobody can be using it.
-      renameSync(draft, path);
-      return fresh;
-    }
-    // A link is made whole or not at all, and never over the key of another process that was first.
-    linkSync(draft, path);
+    // What is there is no key, and nobody can be using it; else the key of another process that was first counts.
+    writeFileAtomically(path, fresh, { isNew: found === undefined });
     return fresh;
   } catch (cause) {
     const theirs = (cause as NodeJS.ErrnoException).code === "EEXIST" ? read(path) : undefined;
     if (theirs?.length === keyBytes) return theirs;
     throw cause;
-  } finally {
-    rmSync(draft, { force: true });
   }
 }
 

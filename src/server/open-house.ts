@@ -1,5 +1,5 @@
 /** From folders, or from a config, to a house: each a mount with the standard layers, all of them as one Resources. */
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { Writable } from "node:stream";
 import { openPolicy, type Policy } from "../access/policy.ts";
 import { configIn, findConfig } from "../config/find-config.ts";
@@ -13,6 +13,7 @@ import { createResources } from "../router/create-resources.ts";
 import type { Mount } from "../router/route.ts";
 import type { Source, SourceDefinition, Tools } from "../source.ts";
 import { sources } from "../sources/index.ts";
+import { cleanUp } from "./clean-up.ts";
 import { keptKey } from "./cursor-key.ts";
 import { findFolders } from "./folders.ts";
 import { openGitHere } from "./git-here.ts";
@@ -88,6 +89,10 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   const cache = cacheFolder(surroundings);
   const cursorKey = keptKey(state, tools);
   const origin = chooseConfig(options);
+  if (live) {
+    const places = options.folders.length > 0 ? options.folders : ["."];
+    cleanUp(state, origin ? [dirname(origin.file)] : places.map((place) => resolve(from, place)));
+  }
   if (origin) {
     const { openConfiguredHouse } = await import("./configured-house.ts");
     const world = { from, env, stateFolder: state };

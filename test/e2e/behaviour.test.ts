@@ -22,6 +22,8 @@ async function withFiles(
   const path = (name: string): string => join(house.folder, name);
   await writeFile(path("draft.md"), "one\n");
   await writeFile(path("marker.md"), "marker\n");
+  // Who is given a list while the watch takes long to arm is told to ask again: on a busy machine that would come first.
+  await house.resources.watch({ list: true }, { caller: { id: "owner" }, signal: new AbortController().signal });
   return { house, line: await house.line(leg), uri: (name) => house.folderBase + name, path };
 }
 

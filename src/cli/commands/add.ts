@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { invalid, ResourceError } from "../../errors.ts";
 import { type HostName, hostNames, type Scope, scopes } from "../../config/hosts/hosts.ts";
+import type { SettingsChange } from "../../config/hosts/settings.ts";
 import { tokenReference } from "../../config/hosts/token-reference.ts";
 import { lineDiff } from "../../lib/line-diff.ts";
 import { defineCommand, flag, one, UsageError, valueFlag } from "../command.ts";
@@ -30,23 +31,44 @@ export default defineCommand({
     const { hostsHere } = await import("../../server/hosts-here.ts");
     const { stdioConnection } = await import("../../config/hosts/connection.ts");
     const { planChange, writeChange } = await import("../../config/hosts/settings.ts");
+    const { whileAlone } = await import("../../config/while-alone.ts");
     const { files, here, state, port, tokenVariable } = await hostsHere(world.folder, world.env);
     if (http && port === 0)
       throw invalid("server.port of the config is 0, so the address is another each time; choose a port first");
     const host = files.find((each) => each.host === name && each.scope === scope);
     if (!host) throw invalid(`${name} keeps no settings for the scope ${scope}`);
 
-    const change = planChange(
-      host,
-      http ? { kind: "http", url: here.url, tokenVariable } : stdioConnection(host, here),
-    );
-    if (change.after === change.before)
-      return print(world.out, `${host.title} knows Pressmark already: ${plain(host.file)}\n`);
-    const isNew = change.before === undefined;
-    await print(world.out, `${plain(host.file)}${isNew ? " (new)" : ""}\n${shown(change.before ?? "", change.after)}`);
-    if (!(await confirm(`Write this for ${host.title}?`, yes, world)))
-      throw new ResourceError("cancelled", "nothing was written");
-    const backup = writeChange(change, join(state, "backups"));
+    const connection = http ? { kind: "http" as const, url: here.url, tokenVariable } : stdioConnection(host, here);
+    const alone = <T>(work: () => T | Promise<T>) => whileAlone(host.file, state, work);
+    const write = (change: SettingsChange) => writeChange(change, join(state, "backups"));
+
+    async function plan(): Promise<SettingsChange | undefined> {
+      const change = planChange(host!, connection);
+      if (change.after === change.before) {
+        await print(world.out, `${host!.title} knows Pressmark already: ${plain(host!.file)}\n`);
+        return undefined;
+      }
+      const isNew = change.before === undefined ? " (new)" : "";
+      await print(world.out, `${plain(host!.file)}${isNew}\n${shown(change.before ?? "", change.after)}`);
+      return change;
+    }
+
+    let backup: string | undefined;
+    if (yes) {
+      // No one is asked, so that others need not wait for long: they see what was written.
+      const isWritten = await alone(async () => {
+        const change = await plan();
+        if (change) backup = write(change);
+        return change !== undefined;
+      });
+      if (!isWritten) return;
+    } else {
+      const change = await plan();
+      if (!change) return;
+      if (!(await confirm(`Write this for ${host.title}?`, yes, world)))
+        throw new ResourceError("cancelled", "nothing was written");
+      backup = await alone(() => write(change));
+    }
     const kept = backup === undefined ? "" : `; what was there before is kept in ${plain(backup)}`;
     const next = http ? ` Start the server with "pressmark serve".${toSay(host.host, tokenVariable)}` : "";
     await print(

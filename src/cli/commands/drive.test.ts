@@ -115,7 +115,7 @@ describe("pressmark drive", () => {
     const done = await stand.run(["drive", "logout"], { env });
     expect([done.code, done.out]).toEqual([0, "owner@example.org is signed out\n"]);
     const left = filesIn(join(folder, "state")).map((file) => readFileSync(file, "utf8"));
-    expect(left).toEqual(["[]\n"]);
+    expect(left).toEqual(["[]\n", ""]);
     expect((await stand.run(["drive", "status"], { env })).out).toBe("no one has signed in to Drive here\n");
   });
 

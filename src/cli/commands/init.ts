@@ -1,5 +1,5 @@
 /** `pressmark init`: a config for the project at hand. */
-import { writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { invalid, ResourceError } from "../../errors.ts";
 import { defineCommand, flag } from "../command.ts";
@@ -21,6 +21,9 @@ export default defineCommand({
     const { packageFolder } = await import("../../config/package-folder.ts");
     const { settingsWithSecrets } = await import("../../config/settings-secrets.ts");
     const { survey } = await import("../../config/survey.ts");
+    const { writeChange } = await import("../../config/hosts/settings.ts");
+    const { whileAlone } = await import("../../config/while-alone.ts");
+    const { stateFolder, surroundingsOf } = await import("../../lib/own-folders.ts");
     const project = world.folder;
     const existing = configIn(project);
     const file = join(project, "pressmark.config.yaml");
@@ -31,6 +34,7 @@ export default defineCommand({
           : `${relative(project, existing)} is there already, and a folder has one config; remove it first`,
       );
 
+    const before = existing === undefined ? undefined : readFileSync(file, "utf8");
     const findings = survey(project);
     const rows = findings.map((finding) => {
       const note = isServable(finding) ? "" : "  (not served yet)";
@@ -42,16 +46,23 @@ export default defineCommand({
     await print(world.out, `\n${text}\n`);
     if (!(await confirm("Write this to pressmark.config.yaml?", yes, world)))
       throw new ResourceError("cancelled", "nothing was written");
+    const state = stateFolder(surroundingsOf(world.env));
+    let backup: string | undefined;
     try {
-      writeFileSync(file, text, { flag: force ? "w" : "wx" });
+      backup = await whileAlone(file, state, () =>
+        writeChange({ file, before, after: text, mode: 0o666 }, join(state, "backups")),
+      );
     } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code === "EEXIST")
-        throw invalid("pressmark.config.yaml is there already; --force replaces it");
+      if (cause instanceof ResourceError) throw cause;
       throw new ResourceError("denied", "pressmark.config.yaml cannot be written; check who may write to this folder", {
         cause,
       });
     }
-    await print(world.out, `wrote pressmark.config.yaml; "pressmark serve" serves it, "pressmark doctor" checks it\n`);
+    const kept = backup === undefined ? "" : `; what was there before is kept in ${plain(backup)}`;
+    await print(
+      world.out,
+      `wrote pressmark.config.yaml${kept}; "pressmark serve" serves it, "pressmark doctor" checks it\n`,
+    );
   },
 });
 

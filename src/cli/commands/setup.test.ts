@@ -39,12 +39,20 @@ interface Ran {
   readonly err: string;
 }
 
-/** `answer` is what someone at a terminal types; without it nobody is there. */
-async function pressmark(words: readonly string[], { answer = "", from = folder, env = {} } = {}): Promise<Ran> {
+/** `answer` is what someone at a terminal types, after `asked`; without it nobody is there. */
+async function pressmark(
+  words: readonly string[],
+  { answer = "", asked = () => {}, from = folder, env = {} } = {},
+): Promise<Ran> {
   const input = Object.assign(new PassThrough(), { isTTY: answer !== "" });
   const [out, err] = [new PassThrough(), new PassThrough()];
   const heard = Promise.all([text(out), text(err)]);
-  if (answer !== "") input.write(answer);
+  for (const screen of [out, err])
+    screen.on("data", (chunk: Buffer) => {
+      if (answer === "" || !String(chunk).includes("[y/N]")) return;
+      asked();
+      input.write(answer);
+    });
   const code = await main(words, {
     version: "1.2.3",
     folder: from,
@@ -134,6 +142,31 @@ describe("init", () => {
       code: 2,
       err: "pressmark: pressmark.config.json is there already, and a folder has one config; remove it first\n",
     });
+  });
+});
+
+describe("a file that changes while the person is asked", () => {
+  it.each([
+    ["pressmark.config.yaml", ["init"], undefined],
+    ["pressmark.config.yaml", ["init", "--force"], "# mine\n"],
+    [".mcp.json", ["add", "claude-code"], undefined],
+    [".mcp.json", ["add", "claude-code"], "{}\n"],
+  ])("%s stays as it is then (%j)", async (name, words, before) => {
+    const file = join(folder, name);
+    if (before !== undefined) writeFileSync(file, before);
+    const asked = () => writeFileSync(file, "{}\n\n");
+    const { code, err } = await pressmark(words, { answer: "y\n", asked });
+    expect([code, err]).toEqual([2, expect.stringContaining("has changed in the meantime; nothing was written")]);
+    expect(readFileSync(file, "utf8")).toBe("{}\n\n");
+    expect(readdirSync(folder).filter((each) => each.includes(".pressmark-"))).toEqual([]);
+  });
+
+  it("is kept as it was before it is replaced", async () => {
+    const file = config("# mine\n");
+    const { out } = await pressmark(["init", "--force"], { answer: "y\n" });
+    const [, copy = ""] = /is kept in (\S+);/.exec(out) ?? [];
+    expect(readFileSync(copy, "utf8")).toBe("# mine\n");
+    expect(readFileSync(file, "utf8")).toContain("mounts:");
   });
 });
 

@@ -1,19 +1,10 @@
 /** What a host's settings say of Pressmark, and the smallest change that makes them say what they should. */
-import {
-  chmodSync,
-  copyFileSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { invalid, quote, ResourceError } from "../../errors.ts";
 import { JsonTextError, memberOf, parseJsonText, valueOf } from "../../lib/json-text.ts";
 import { createPlaceFinder } from "../../lib/place-finder.ts";
+import { writeFileAtomically } from "../../lib/write-file-atomically.ts";
 import { isPlainObject } from "../references.ts";
 import { editJson } from "./edit-json.ts";
 import { editToml, readToml } from "./edit-toml.ts";
@@ -48,6 +39,8 @@ export interface SettingsChange {
   /** Undefined where there is no file yet. */
   readonly before: string | undefined;
   readonly after: string;
+  /** Of a new file; for its owner alone unless said. */
+  readonly mode?: number;
 }
 
 /** What the file would be with this connection. What else is said of Pressmark there stays. */
@@ -102,11 +95,13 @@ function withAskedInput(text: string): string {
 
 /**
  * Writes the change whole or not at all, through links, with the permissions that the file has. Gives the copy of what was there
- * before. A file that changed since the change was planned throws "invalid".
+ * before. A file that changed since the change was planned throws "invalid". For who holds the lock of the file: see `whileAlone`.
  */
-export function writeChange({ file, before, after }: SettingsChange, backupFolder: string): string | undefined {
-  if (readSettings(file) !== before)
-    throw invalid(`${quote(file)} has changed in the meantime; nothing was written, so try again`);
+export function writeChange(
+  { file, before, after, mode = 0o600 }: SettingsChange,
+  backupFolder: string,
+): string | undefined {
+  if (readSettings(file) !== before) throw changedMeanwhile(file);
   const target = before === undefined ? file : realpathSync(file);
   let backup: string | undefined;
   if (before === undefined) mkdirSync(dirname(file), { recursive: true });
@@ -114,18 +109,19 @@ export function writeChange({ file, before, after }: SettingsChange, backupFolde
     mkdirSync(backupFolder, { recursive: true, mode: 0o700 });
     const stamp = new Date().toISOString().replaceAll(/[:.]/g, "-");
     backup = join(backupFolder, `${stamp}-${basename(file)}`);
-    copyFileSync(target, backup);
-    chmodSync(backup, 0o600);
+    writeFileAtomically(backup, readFileSync(target));
   }
-  const draft = join(dirname(target), `.${basename(target)}.${crypto.randomUUID()}`);
   try {
-    const mode = before === undefined ? 0o600 : statSync(target).mode & 0o777;
-    writeFileSync(draft, after, { mode, flag: "wx" });
-    renameSync(draft, target);
-  } finally {
-    rmSync(draft, { force: true });
+    writeFileAtomically(target, after, { mode, keepsMode: true, isNew: before === undefined });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "EEXIST") throw changedMeanwhile(file);
+    throw cause;
   }
   return backup;
+}
+
+function changedMeanwhile(file: string): ResourceError {
+  return invalid(`${quote(file)} has changed in the meantime; nothing was written, so try again`);
 }
 
 function readSettings(file: string): string | undefined {

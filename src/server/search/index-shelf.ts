@@ -1,7 +1,8 @@
 /** The indexes in a person's cache: said what they are of, and taken away when nobody uses them. */
-import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ResourceError } from "../../errors.ts";
+import { writeFileAtomically } from "../../lib/write-file-atomically.ts";
 import { takeLease } from "../../search/lease.ts";
 import { type Project, shelfIn } from "./index-place.ts";
 
@@ -11,7 +12,7 @@ const unusedMs = 30 * 86_400_000;
 /** Says on disk what the index is of, and that it is used. */
 export function markUsed(folder: string, project: Project): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writeFileSync(join(folder, "about.json"), `${JSON.stringify(project)}\n`, { mode: 0o600 });
+  writeFileAtomically(join(folder, "about.json"), `${JSON.stringify(project)}\n`, { isLasting: false });
 }
 
 /** Takes away every index that has not been used for long. What cannot be taken away stays. */

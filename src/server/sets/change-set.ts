@@ -9,6 +9,7 @@ import { isPlainObject } from "../../config/references.ts";
 import type { SetSettings } from "../../config/schema.ts";
 import { isSetName, isSetUri, setNameRule } from "../../config/sets.ts";
 import { realPath } from "../../config/trust.ts";
+import { whileAlone } from "../../config/while-alone.ts";
 import { invalid, quote } from "../../errors.ts";
 import type { Call } from "../../resources.ts";
 import { isWithin } from "../folders.ts";
@@ -50,11 +51,14 @@ export async function changeSet(change: SetChange, options: HouseOptions, call: 
   if (!isSetName(name)) throw invalid(`${setNameRule}; ${quote(name, 64)} is none`);
   const house = await openHouse({ ...options, live: false });
   try {
-    const place = await placeOf(name, house, options);
-    if (!place.before && !change.add) throw noSuchSet(name);
-    const after = await applied(change, place, house, call);
-    await place.write(after);
-    return { place: place.file, isConfig: place.isConfig, resources: after?.resources };
+    // What is added to a set is added to what it holds then: nobody else changes it meanwhile.
+    return await whileAlone(house.config ?? house.sets.kept.folder, stateOf(options), async () => {
+      const place = await placeOf(name, house, options);
+      if (!place.before && !change.add) throw noSuchSet(name);
+      const after = await applied(change, place, house, call);
+      await place.write(after);
+      return { place: place.file, isConfig: place.isConfig, resources: after?.resources };
+    });
   } finally {
     await house.close();
   }

@@ -1,8 +1,9 @@
 /** Sets that stand in no config, kept in the person's state folder for one project. */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isSetName, isSetUri } from "../../config/sets.ts";
 import type { SetSettings } from "../../config/schema.ts";
+import { writeFileAtomically } from "../../lib/write-file-atomically.ts";
 import type { Tools } from "../../source.ts";
 import { type Project, projectKey } from "../search/index-place.ts";
 
@@ -44,13 +45,7 @@ export function createKeptSets(stateFolder: string, project: Project, { log }: P
 
   function write(file: string, text: string): void {
     mkdirSync(place(), { recursive: true, mode: 0o700 });
-    const draft = `${file}.${crypto.randomUUID()}`;
-    try {
-      writeFileSync(draft, text, { mode: 0o600, flag: "wx" });
-      renameSync(draft, file);
-    } finally {
-      rmSync(draft, { force: true });
-    }
+    writeFileAtomically(file, text);
   }
 
   return {

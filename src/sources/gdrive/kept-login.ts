@@ -1,9 +1,11 @@
 /** Who has signed in to Drive here: in the system's keychain where there is one, else in a file for its owner alone. */
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { quote, ResourceError } from "../../errors.ts";
+import { withFileLock } from "../../lib/file-lock.ts";
 import { stateFolder, surroundingsOf } from "../../lib/own-folders.ts";
+import { writeFileAtomically } from "../../lib/write-file-atomically.ts";
 import { isObject, listIn, textIn } from "./described.ts";
 import { createKeychain, type Keychain } from "./keychain.ts";
 
@@ -35,11 +37,14 @@ export interface KeptLogins {
 type Env = Readonly<Record<string, string | undefined>>;
 
 export function createKeptLogins(env: Env, platform: NodeJS.Platform = process.platform): KeptLogins {
-  const folder = join(stateFolder({ ...surroundingsOf(env), platform }), "drive");
+  const state = stateFolder({ ...surroundingsOf(env), platform });
+  const folder = join(state, "drive");
   const register = join(folder, "accounts.json");
   const fileOf = (email: string) =>
     join(folder, `${createHash("sha256").update(email).digest("hex").slice(0, 32)}.json`);
   const keychain = createKeychain({ platform, env });
+  /** Two who sign in at the same time are both in the list. */
+  const alone = <T>(work: () => Promise<T>) => withFileLock(register, work, { folder: join(state, "locks") });
 
   function accounts(): readonly KeptAccount[] {
     return listIn({ all: readJson(register) }, "all").flatMap((each) => {
@@ -75,23 +80,27 @@ export function createKeptLogins(env: Env, platform: NodeJS.Platform = process.p
     async keep(login) {
       if (!isAddress(login.email))
         throw new ResourceError("unexpected", "the account has no address that could be kept");
-      const account = { email: login.email, kept: await keepIn(keychain, login) };
-      writeAlone(folder, register, [account, ...accounts().filter(({ email }) => email !== login.email)]);
-      return account;
+      return alone(async () => {
+        const account = { email: login.email, kept: await keepIn(keychain, login) };
+        writeAlone(folder, register, [account, ...accounts().filter(({ email }) => email !== login.email)]);
+        return account;
+      });
     },
 
     async forget(email) {
-      const before = accounts();
-      const account = before.find((each) => each.email === email);
-      if (!account) return false;
-      if (account.kept === "keychain") await keychain?.remove(email);
-      rmSync(fileOf(email), { force: true });
-      writeAlone(
-        folder,
-        register,
-        before.filter((each) => each !== account),
-      );
-      return true;
+      return alone(async () => {
+        const before = accounts();
+        const account = before.find((each) => each.email === email);
+        if (!account) return false;
+        if (account.kept === "keychain") await keychain?.remove(email);
+        rmSync(fileOf(email), { force: true });
+        writeAlone(
+          folder,
+          register,
+          before.filter((each) => each !== account),
+        );
+        return true;
+      });
     },
   };
 }
@@ -130,13 +139,7 @@ function toLogin(said: unknown): KeptLogin | undefined {
 /** Whole or not at all, and for no one else to read. */
 function writeAlone(folder: string, file: string, value: unknown): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const draft = `${file}.${crypto.randomUUID()}`;
-  try {
-    writeFileSync(draft, `${JSON.stringify(value)}\n`, { mode: 0o600, flag: "wx" });
-    renameSync(draft, file);
-  } finally {
-    rmSync(draft, { force: true });
-  }
+  writeFileAtomically(file, `${JSON.stringify(value)}\n`);
 }
 
 function readJson(file: string): unknown {

@@ -2,7 +2,7 @@
  * A git folder of our own that leads to the refs and objects of the repository, and to nothing else of it. Git is only ever
  * pointed here, so that no setting, hook, filter, graft, replacement or list of alternates of the repository is ever seen by it.
  */
-import { lstatSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +10,8 @@ import { ResourceError } from "../../errors.ts";
 import type { Disk } from "../../backends/disk/disk.ts";
 import { globalExcludes, personOf } from "../../backends/folder-rules/git-excludes.ts";
 import { run } from "../../backends/disk/steps.ts";
+import { processMark, removeLeftovers } from "../../lib/leftovers.ts";
+import { writeFileAtomically } from "../../lib/write-file-atomically.ts";
 import { lasting, type Program } from "./program.ts";
 import { isRefName } from "./ref-name.ts";
 import { type Reach, placesOutside, reachOf, reachStamp } from "./reach.ts";
@@ -29,6 +31,9 @@ export interface Mirror {
   /** Afterwards the folder is no more. */
   close(): void;
 }
+
+/** The folder ends with the process. */
+const temporary = { isLasting: false };
 
 export type Head = { readonly ref: string } | { readonly hash: string };
 
@@ -92,7 +97,8 @@ export function createMirror({ repository, reach, program, disk, remade }: Mirro
     confine();
     // One that was taken away is not made again under its name: someone else may have been quicker.
     if (wasMade) remade();
-    const own = (folder = mkdtempSync(join(tmpdir(), "pressmark-git-")));
+    removeLeftovers(tmpdir(), "folders");
+    const own = (folder = mkdtempSync(join(tmpdir(), `pressmark-git${processMark()}`)));
     mkdirSync(join(own, "info"));
     await program.check(own, signal);
     for (const [name, target] of [
@@ -145,7 +151,7 @@ export function createMirror({ repository, reach, program, disk, remade }: Mirro
       }
     const lines = objectFolders.map((objects) => `../${linked.get(objects)}\n`).join("");
     if (lines === alternates) return;
-    replace(join(own, "objects", "info", "alternates"), lines);
+    writeFileAtomically(join(own, "objects", "info", "alternates"), lines, temporary);
     alternates = lines;
   }
 
@@ -171,7 +177,7 @@ export function createMirror({ repository, reach, program, disk, remade }: Mirro
       ["protocol.allow", "never"],
       ["gc.auto", "0"],
     ];
-    replace(join(own, "config"), lines.map(([key, value]) => spellSetting(key, value)).join(""));
+    writeFileAtomically(join(own, "config"), lines.map(([key, value]) => spellSetting(key, value)).join(""), temporary);
     configStamp = stamp;
   }
 
@@ -213,7 +219,7 @@ export function createMirror({ repository, reach, program, disk, remade }: Mirro
       throw new ResourceError("unavailable", "the HEAD of this repository cannot be understood");
     }
     if (text !== headText && folder !== undefined) {
-      replace(join(folder, "HEAD"), "ref" in found ? `ref: ${found.ref}\n` : `${found.hash}\n`);
+      writeFileAtomically(join(folder, "HEAD"), "ref" in found ? `ref: ${found.ref}\n` : `${found.hash}\n`, temporary);
       headText = text;
     }
     return found;
@@ -330,10 +336,4 @@ function link(target: string, path: string): void {
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
   }
-}
-
-/** Whoever reads it meanwhile reads the one or the other. */
-function replace(path: string, text: string): void {
-  writeFileSync(`${path}.new`, text);
-  renameSync(`${path}.new`, path);
 }

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { flavours, missingFor, type PostgresServer, startPostgres } from "../../../test/live/postgres.ts";
 import type { Entry, Source, SourceChange } from "../../source.ts";
+import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import { wait } from "../../lib/wait.ts";
 import { listen } from "../../testing/listen.ts";
 import { asking, collect } from "../../testing/pages.ts";
@@ -63,7 +64,7 @@ for (const flavour of flavours)
 
     function open(settings: Readonly<Record<string, unknown>>): Source {
       const parsed = definition.options(z).parse({ url: server.url("postgres"), rows: true, pollMs: 100, ...settings });
-      const source = openPostgres(parsed, { now: Date.now, wait, log: () => undefined });
+      const source = openPostgres(parsed, { now: Date.now, monotonicMs, wait, log: () => undefined });
       opened.push(source);
       return source;
     }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { z } from "zod";
+import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import { wait } from "../../lib/wait.ts";
 import type { Entry, Source } from "../../source.ts";
 import { asking, collect } from "../../testing/pages.ts";
@@ -59,7 +60,7 @@ afterEach(async () => {
 
 async function open(options: Readonly<Record<string, unknown>> = {}): Promise<Source> {
   const parsed = definition.options(z).parse({ path: join(folder, "app.db"), rows: true, ...options });
-  const source = await definition.open(parsed, { now: Date.now, wait, log: () => undefined });
+  const source = await definition.open(parsed, { now: Date.now, monotonicMs, wait, log: () => undefined });
   opened.push(source);
   return source;
 }

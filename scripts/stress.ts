@@ -1,0 +1,82 @@
+/**
+ * Runs the tests that depend on time again and again while every core is busy, and names those that failed once.
+ *
+ *     npm run test:stress -- [--count 20] [--busy 2] [file …]
+ */
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+
+/** Tests that start watches, processes, threads and servers, and wait for what they do. */
+const timed = [
+  "src/client",
+  "src/server/follow-file.test.ts",
+  "src/server/live-house.test.ts",
+  "src/sources/file/extract.test.ts",
+  "src/sources/file/watch.test.ts",
+  "src/sources/file/watch-tree.test.ts",
+  "src/sources/postgres.test.ts",
+  "src/transport/listen.test.ts",
+  "src/transport/stdio.test.ts",
+  "src/watch",
+  "test/e2e/behaviour.test.ts",
+  "test/faults",
+];
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    count: { type: "string", default: "20" },
+    busy: { type: "string", default: String(availableParallelism()) },
+  },
+});
+const rounds = Number(values.count);
+const files = positionals.length > 0 ? positionals : timed;
+
+interface Report {
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+  }[];
+}
+
+const folder = mkdtempSync(join(tmpdir(), "pressmark-stress-"));
+const busy = Array.from({ length: Number(values.busy) }, () =>
+  spawn(process.execPath, ["-e", "for (;;);"], { stdio: "ignore" }),
+);
+const failures = new Map<string, number>();
+try {
+  for (let round = 1; round <= rounds; round++) {
+    const failed = await run();
+    for (const name of failed) failures.set(name, (failures.get(name) ?? 0) + 1);
+    console.log(`round ${round} of ${rounds}: ${failed.length === 0 ? "passed" : `${failed.length} failed`}`);
+  }
+} finally {
+  for (const child of busy) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+}
+for (const [name, count] of failures) console.log(`failed ${count} of ${rounds} times: ${name}`);
+process.exitCode = failures.size === 0 ? 0 : 1;
+
+/** The names of the tests that failed. */
+async function run(): Promise<string[]> {
+  const report = join(folder, "report.json");
+  rmSync(report, { force: true });
+  const vitest = join(import.meta.dirname, "..", "node_modules", "vitest", "vitest.mjs");
+  const words = [vitest, "run", "--reporter=json", "--reporter=default", `--outputFile.json=${report}`, ...files];
+  const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => (said += text));
+  const code = await new Promise((resolve) => child.on("close", resolve));
+  if (code === 0) return [];
+  console.log(said);
+  const { testResults } = JSON.parse(readFileSync(report, "utf8")) as Report;
+  return testResults.flatMap(({ name, status, assertionResults }) => {
+    const failed = assertionResults.filter((test) => test.status === "failed").map(({ fullName }) => fullName);
+    return failed.length > 0 ? failed : status === "failed" ? [name] : [];
+  });
+}

@@ -1,0 +1,68 @@
+/** One at a time of all processes of this user that change the same file. */
+import { createHash } from "node:crypto";
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import { join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+
+export interface FileLockOptions {
+  /** Where locks are; the same for all who share them. It is made where it is missing. */
+  readonly folder: string;
+  /** How long to wait for the others. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+const lookMs = 20;
+const busy = 5;
+
+/**
+ * Runs the work while no other process runs its own for the same file. The lock is one of the system on a file of its own: it is free
+ * as soon as the process that has it ends, however that may be. Throws what the work throws; a `FileLockError` where it did not begin.
+ */
+export async function withFileLock<T>(
+  file: string,
+  work: () => T | Promise<T>,
+  { folder, timeoutMs = 30_000, signal }: FileLockOptions,
+): Promise<T> {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw new FileLockError(`the folder ${JSON.stringify(folder)} cannot be made; check its permissions`, { cause });
+  }
+  const path = join(folder, `${createHash("sha256").update(file).digest("hex").slice(0, 32)}.lock`);
+  let held = tryLock(path);
+  for (let waitedMs = 0; held === undefined; waitedMs += lookMs) {
+    signal?.throwIfAborted();
+    if (waitedMs >= timeoutMs)
+      throw new FileLockError(`another process has been changing ${JSON.stringify(file)} for long; try again later`);
+    await new Promise((resolve) => setTimeout(resolve, lookMs));
+    held = tryLock(path);
+  }
+  try {
+    return await work();
+  } finally {
+    held.close();
+  }
+}
+
+export class FileLockError extends Error {}
+
+/** Undefined while another has it. */
+function tryLock(path: string): DatabaseSync | undefined {
+  // Loaded when it is needed: most commands change nothing.
+  const { DatabaseSync: Database } = process.getBuiltinModule("node:sqlite");
+  // For its owner alone.
+  closeSync(openSync(path, "a", 0o600));
+  const database = new Database(path, { timeout: 0 });
+  try {
+    database.exec("BEGIN EXCLUSIVE");
+    return database;
+  } catch (cause) {
+    database.close();
+    const code = Number((cause as { readonly errcode?: unknown }).errcode) & 0xff;
+    if (code === busy) return undefined;
+    throw new FileLockError(`the lock ${JSON.stringify(path)} cannot be used; remove it, and it is made anew`, {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,86 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { removeLeftovers } from "./leftovers.ts";
+import { writeFileAtomically } from "./write-file-atomically.ts";
+
+let folder: string;
+let file: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "pressmark-write-"));
+  file = join(folder, "file");
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const modeOf = (path: string) => statSync(path).mode & 0o777;
+
+describe("a file that is written", () => {
+  it("is for its owner alone, or as the one that it replaces, and leaves nothing beside it", () => {
+    writeFileAtomically(file, "one");
+    expect([readFileSync(file, "utf8"), modeOf(file)]).toEqual(["one", 0o600]);
+    chmodSync(file, 0o664);
+    writeFileAtomically(file, "two", { keepsMode: true });
+    expect([readFileSync(file, "utf8"), modeOf(file)]).toEqual(["two", 0o664]);
+    writeFileAtomically(file, Buffer.from("three"));
+    expect([readFileSync(file, "utf8"), modeOf(file)]).toEqual(["three", 0o600]);
+    expect(readdirSync(folder)).toEqual(["file"]);
+  });
+
+  it("is not written over another where it is to be new", () => {
+    writeFileAtomically(file, "one", { isNew: true });
+    expect(() => writeFileAtomically(file, "two", { isNew: true })).toThrow(
+      expect.objectContaining({ code: "EEXIST" }),
+    );
+    expect(readFileSync(file, "utf8")).toBe("one");
+    expect(readdirSync(folder)).toEqual(["file"]);
+  });
+
+  it("leaves nothing where it cannot be written", () => {
+    expect(() => writeFileAtomically(folder, "one")).toThrow();
+    expect(readdirSync(join(folder, "..")).filter((name) => name.includes(`.${folder.split("/").at(-1)!}`))).toEqual(
+      [],
+    );
+  });
+
+  it("is whole whenever its writer is killed, and what is left beside it is removed later", async () => {
+    const [module, size] = [join(import.meta.dirname, "write-file-atomically.ts"), 200_000];
+    const script = join(folder, "write.mjs");
+    writeFileSync(
+      script,
+      `import { writeFileAtomically } from ${JSON.stringify(pathToFileURL(module).href)};
+       process.send("ready");
+       for (let round = 0; ; round++) writeFileAtomically(process.argv[2], String(round % 10).repeat(${size}));`,
+    );
+    writeFileAtomically(file, "0".repeat(size));
+    for (let kill = 0; kill < 10; kill++) {
+      const child = fork(script, [file], { execArgv: [], stdio: "ignore" });
+      await once(child, "message");
+      // Until it has written something, and a little more or less each time.
+      const before = statSync(file).ino;
+      while (statSync(file).ino === before) await new Promise((resolve) => setImmediate(resolve));
+      for (let turn = 0; turn < kill * 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+      child.kill("SIGKILL");
+      await once(child, "exit");
+      const text = readFileSync(file, "utf8");
+      expect(text).toBe(text.charAt(0).repeat(size));
+    }
+    removeLeftovers(folder);
+    expect(readdirSync(folder)).toEqual(["file", "write.mjs"]);
+  });
+});
+
+it("nothing else writes a person's files", () => {
+  const root = join(import.meta.dirname, "..");
+  const ofTests = /(?:\.test|(?:^|[/\\])test-[^/\\]*)\.tsx?$|^testing/;
+  const found = readdirSync(root, { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.tsx?$/.test(name) && !ofTests.test(name))
+    .filter((name) =>
+      /\b(?:(?:rename|writeFile|copyFile|appendFile)(?:Sync)?|linkSync)\(/.test(readFileSync(join(root, name), "utf8")),
+    );
+  expect(found).toEqual([join("lib", "write-file-atomically.ts")]);
+});
