@@ -1,7 +1,7 @@
 /** What may be of use: found by search, named by the task, pinned by the caller. Nothing is read here. */
 import { ResourceError } from "../errors.ts";
 import { createLeadsOn } from "../lib/leads-on.ts";
-import { createTurns } from "../lib/turns.ts";
+import { createTimeSlices } from "../lib/time-slices.ts";
 import { type Call, directoryType, type Hit, type Resource, type Resources } from "../resources.ts";
 import type { Task } from "./read-task.ts";
 import { inTurn } from "./in-turn.ts";
@@ -107,7 +107,7 @@ async function lookThroughNames(
   const wanted = [...terms.values()].filter(({ weight }) => weight >= 0.5).map(({ surface }) => surface.toLowerCase());
   const scored: { readonly resource: Resource; readonly score: number }[] = [];
   const leadsOn = createLeadsOn(maxPages);
-  const turn = createTurns();
+  const turn = createTimeSlices();
   let cursor: string | undefined;
   let seen = 0;
   do {

@@ -2,7 +2,7 @@
 import { ResourceError } from "../errors.ts";
 import { type Asked, type Layer, type Operation, wrapSource } from "../layer.ts";
 import { findSecrets } from "../lib/secrets.ts";
-import { createTurns } from "../lib/turns.ts";
+import { createTimeSlices } from "../lib/time-slices.ts";
 import type { Call, Page } from "../resources.ts";
 import { maskText } from "./mask-text.ts";
 import type { ActionAnswer, Address, Entry, ListAsk, Part, Source, SourceHit, SourceSkill } from "../source.ts";
@@ -237,7 +237,7 @@ async function maskPart(part: Part): Promise<Part> {
 
 /** One after the other, and others in between. */
 async function maskEach<T>(all: readonly T[], masked: (one: T) => Promise<T>): Promise<T[]> {
-  const turn = createTurns();
+  const turn = createTimeSlices();
   const done: T[] = [];
   for (const one of all) {
     done.push(await masked(one));

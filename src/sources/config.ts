@@ -2,7 +2,7 @@
 import { notFound, quote, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { createGlob, GlobError } from "../lib/glob.ts";
-import { createTurns } from "../lib/turns.ts";
+import { createTimeSlices } from "../lib/time-slices.ts";
 import { directoryType, type Page } from "../resources.ts";
 import { defineSource, pathOf, segmentsOf } from "../source.ts";
 import type { Address, Entry, ListAsk, Part, Source, SourceProblem, Tools } from "../source.ts";
@@ -158,7 +158,7 @@ export function openConfig(
     const file = kind === "file" ? named.find((each) => each.path === path.slice("file/".length)) : undefined;
     if (file) {
       const values: Fact[] = [];
-      const turn = createTurns();
+      const turn = createTimeSlices();
       for (const { path: keys, value, line } of await files.read(file)) {
         values.push(facts.of(spellName(keys), value, { file: file.path, line }));
         await turn();

@@ -383,7 +383,7 @@ export function sourceContract(name: string, setup: SourceSetup): void {
     if (can("watch"))
       describe("watch", () => {
         let writes = 0;
-        const change = async (): Promise<ToldChange[]> => {
+        const makeChange = async (): Promise<ToldChange[]> => {
           if (setup.change) return setup.change();
           if (!write) throw new Error("a source that watches is changed through `write` or `change`");
           writes += 1;
@@ -398,7 +398,7 @@ export function sourceContract(name: string, setup: SourceSetup): void {
         /** Each of the watches tells of a change that is made now. */
         async function expectTold(...watches: readonly Heard[]): Promise<void> {
           for (const each of watches) each.mark();
-          const told = await change();
+          const told = await makeChange();
           await Promise.all(watches.flatMap((each) => told.map(({ kind, path }) => each.until(kind, path))));
         }
 

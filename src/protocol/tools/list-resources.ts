@@ -1,7 +1,7 @@
 /** The tool `list_resources`: what there is, a directory at a time, or all that a pattern matches. */
 import { invalid } from "../../errors.ts";
 import { createGlob, type Glob, GlobError } from "../../lib/glob.ts";
-import { createTurns } from "../../lib/turns.ts";
+import { createTimeSlices } from "../../lib/time-slices.ts";
 import {
   type Call,
   directoryType,
@@ -160,7 +160,7 @@ async function take({ page, fits, isPast }: Walk, from: string | undefined, limi
   let looked = 0;
   let size = limit;
   const began = performance.now();
-  const turn = createTurns();
+  const turn = createTimeSlices();
   // Only comparing takes long: what is given as it comes is few.
   while (looked < maxLooked && (items.length === looked || performance.now() - began < maxLookedMs)) {
     const {

@@ -1,6 +1,6 @@
 /** Which file or variable decides each value, and which others it overrides. */
 import { ResourceError } from "../../errors.ts";
-import { createTurns } from "../../lib/turns.ts";
+import { createTimeSlices } from "../../lib/time-slices.ts";
 import type { Fact, Facts } from "./facts.ts";
 import type { Files } from "./files.ts";
 import { spellName } from "./leaf.ts";
@@ -38,7 +38,7 @@ export function createEffective({ files, facts, precedence, variables }: Effecti
   return async function effective(environment: readonly EnvironmentValue[]): Promise<Effective> {
     const byName = new Map<string, Fact[]>();
     const broken: { file: string; says: string }[] = [];
-    const turn = createTurns();
+    const turn = createTimeSlices();
     const add = (name: string, fact: Fact): void => {
       const known = byName.get(name);
       if (known) known.push(fact);
