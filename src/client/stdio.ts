@@ -12,6 +12,8 @@ export interface Program {
   readonly env?: Readonly<Record<string, string>>;
   /** Where its log goes; nowhere unless said. */
   readonly stderr?: "inherit" | "ignore";
+  /** Called each time before it is started; what it throws keeps it from being started. */
+  readonly beforeStart?: () => void;
 }
 
 /** The program is started again when it has ended and something is asked, or watched. */
@@ -23,12 +25,22 @@ export function programWay(program: Program): Way {
   return { open: () => openProgram(program) };
 }
 
-function openProgram({ command, args = [], cwd, env, stderr = "ignore" }: Program): StdioClientTransport {
-  return new StdioClientTransport({
+function openProgram({ command, args = [], cwd, env, stderr = "ignore", beforeStart }: Program): StdioClientTransport {
+  const transport = new StdioClientTransport({
     command,
     args: [...args],
     stderr,
     ...(cwd !== undefined && { cwd }),
     ...(env && { env: { ...env } }),
   });
+  if (beforeStart) {
+    // To find out the era, the client starts it at once and lets it go, and only then starts this transport.
+    beforeStart();
+    const start = transport.start.bind(transport);
+    transport.start = async () => {
+      beforeStart();
+      await start();
+    };
+  }
+  return transport;
 }

@@ -306,12 +306,19 @@ function isOwn(path: string, { link, ignored }: Surroundings): boolean {
   return !led.endsWith(".db") && !ignored.includes(led.split("/")[0]!);
 }
 
+/** Whether two texts of JSON would be the same, but for the order of keys. */
+function isSame(left: unknown, right: unknown): boolean {
+  return isDeepStrictEqual(
+    ...([left, right].map((each) => JSON.parse(JSON.stringify(each) ?? "null")) as [unknown, unknown]),
+  );
+}
+
 /** Whether a mount may act because a person said so: as it is now, it is what they were shown. */
 export function isAsGranted(name: string, granted: State | undefined, now: State): boolean {
   const before = granted?.config.mounts[name];
   const options = now.config.mounts[name];
   if (!granted || !before || !options || isHarmless(before, granted.around)) return false;
-  if (!isDeepStrictEqual(before, options)) return false;
+  if (!isSame(before, options)) return false;
   if (options["redact"] === undefined && granted.config.redact !== now.config.redact) return false;
   return isSameAround(JSON.stringify(options), granted.around, now.around);
 }
@@ -341,10 +348,7 @@ function isSameAround(text: string, before: Surroundings, now: Surroundings): bo
 /** The same for a section of settings, with what decides how far it reaches. */
 export function isSectionAsGranted(name: "server" | "search", granted: State | undefined, now: State): boolean {
   const [before, options] = [granted?.config[name], now.config[name]];
-  if (!granted || !before || !options || !isDeepStrictEqual(before, options)) return false;
+  if (!granted || !before || !options || !isSame(before, options)) return false;
   const tells = ["host", "allowedHosts", "allowedOrigins", "embeddings"].some((setting) => setting in options);
-  return (
-    !tells ||
-    (isDeepStrictEqual(granted.config.mounts, now.config.mounts) && granted.config.redact === now.config.redact)
-  );
+  return !tells || (isSame(granted.config.mounts, now.config.mounts) && granted.config.redact === now.config.redact);
 }

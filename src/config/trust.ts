@@ -131,11 +131,9 @@ export function whyOutdated(
     return grant.isEarlier
       ? "what an earlier version was allowed no longer counts: a grant now covers a whole mount or section as it is"
       : undefined;
-  const changed = [
-    ...changedFacts(granted.written, written),
-    ...changedFacts(written, granted.written),
-    ...changedFacts(granted.found, found),
-  ];
+  const rewritten = [...changedFacts(granted.written, written), ...changedFacts(written, granted.written)];
+  // What is written in another way mostly leads elsewhere, too.
+  const changed = rewritten.length > 0 ? rewritten : changedFacts(granted.found, found);
   const names = changed.map((name) => (name.startsWith(askedFor) ? askedFor : visibleText(name)));
   return `${part} changed since it was trusted: ${[...new Set(names)].join(", ")}`;
 }

