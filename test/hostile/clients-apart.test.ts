@@ -65,7 +65,7 @@ async function flood(target: Program, count: number, connections: number): Promi
 describe("10,100 initialize requests, which once ended another client's subscribed session,", () => {
   it.each([1, 64, 10_100])(
     "end no session of others, over %s connections",
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async (connections) => {
       await using program = await startProgram();
       const uri = program.base + open.name;
@@ -104,7 +104,7 @@ async function expectListens(program: Program, lines: Line[], count: number): Pr
 }
 
 describe("listens of 10,000 resources, which once made another client's listen busy,", () => {
-  it("leave it its own", { timeout: 60_000 }, async () => {
+  it("leave it its own", { timeout: 180_000 }, async () => {
     await using program = await startProgram();
     const lines: Line[] = [];
     let refused = "";
@@ -125,7 +125,7 @@ describe("listens of 10,000 resources, which once made another client's listen b
     for (const line of lines) line.hangUp();
   });
 
-  it("give back what they held when they end", { timeout: 60_000 }, async () => {
+  it("give back what they held when they end", { timeout: 180_000 }, async () => {
     await using program = await startProgram();
     for (let at = 0; at < 13; at++) {
       const line = await dial(program, rawListen(many(program, String(at))));
@@ -137,7 +137,7 @@ describe("listens of 10,000 resources, which once made another client's listen b
 });
 
 describe("sessions that keep much for readers who are away", () => {
-  it("do not make another session forget its own", { timeout: 60_000 }, async () => {
+  it("do not make another session forget its own", { timeout: 180_000 }, async () => {
     await using program = await startProgram();
     await writeFile(join(program.folder, "large.txt"), "x".repeat(900_000));
     await writeFile(join(program.folder, "medium.txt"), "y".repeat(600_000));
@@ -182,7 +182,7 @@ describe("slow questions of one client", () => {
     "pressmark.yaml": "mounts:\n  slow:\n    source: ./slow.mjs\n    limits: { timeoutMs: 3000 }\n",
   };
 
-  it("leave room for another's, although they fill the queue of a mount", { timeout: 60_000 }, async () => {
+  it("leave room for another's, although they fill the queue of a mount", { timeout: 180_000 }, async () => {
     await using program = await startProgram({ files });
     // Each of these streams may have 64 questions under way: more than the mount takes, in all.
     const lines = await Promise.all(

@@ -1,0 +1,124 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { createFairQueue } from "./fair-queue.ts";
+
+const { signal } = new AbortController();
+
+/** What clients do, one after the other: ask for work, see the oldest or the newest of what runs done, or leave the queue. */
+const steps = fc.array(
+  fc.oneof(
+    { weight: 4, arbitrary: fc.record({ client: fc.nat(4), kind: fc.constant("ask" as const) }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ client: fc.nat(4), kind: fc.constantFrom("done" as const, "leave" as const) }),
+    },
+  ),
+  { maxLength: 120, size: "max" },
+);
+
+it("sends no client away while another has more in the queue, and keeps each client's order", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      steps,
+      fc.integer({ min: 1, max: 8 }),
+      fc.integer({ min: 0, max: 12 }),
+      async (all, maxAtOnce, maxWaiting) => {
+        const clients = Array.from({ length: 5 }, () => ({
+          waiting: [] as number[],
+          running: 0,
+          begun: [] as number[],
+        }));
+        const running: { readonly client: number; readonly end: () => void }[] = [];
+        const leaving = new Map<number, AbortController>();
+        const queue = createFairQueue({
+          maxAtOnce,
+          maxWaiting,
+          busy: () => new Error("busy"),
+          cancelled: () => new Error("left"),
+        });
+        const refused: number[] = [];
+        let count = 0;
+
+        function ask(client: number): void {
+          const own = clients[client]!;
+          const id = (count += 1);
+          const leave = new AbortController();
+          leaving.set(id, leave);
+          own.waiting.push(id);
+          queue
+            .run(own, leave, () => {
+              own.waiting.splice(own.waiting.indexOf(id), 1);
+              own.begun.push(id);
+              own.running += 1;
+              return new Promise<void>((resolve) => running.push({ client, end: resolve }));
+            })
+            .catch((error: Error) => {
+              own.waiting.splice(own.waiting.indexOf(id), 1);
+              if (error.message === "busy") refused.push(client);
+            });
+        }
+
+        for (const { client: asked, kind } of all) {
+          if (kind === "ask") ask(asked);
+          else if (kind === "leave") leaving.get(clients[asked]!.waiting[0] ?? -1)?.abort();
+          else {
+            const [first] = running.splice(0, 1);
+            if (first) clients[first.client]!.running -= 1;
+            first?.end();
+          }
+          await Promise.resolve();
+          await new Promise(setImmediate);
+          // Only whoever has most in the queue is told to come back.
+          for (const client of refused.splice(0))
+            expect(clients[client]!.waiting.length + 1).toBeGreaterThanOrEqual(
+              Math.max(...clients.map(({ waiting }) => waiting.length)),
+            );
+          expect(running.length).toBeLessThanOrEqual(maxAtOnce);
+          for (const { running: own, begun } of clients) {
+            expect(own).toBeLessThanOrEqual(Math.ceil(maxAtOnce * 0.75));
+            expect(begun).toEqual([...begun].sort((a, b) => a - b));
+          }
+          // Nothing waits that could run.
+          if (running.length < maxAtOnce)
+            for (const { waiting, running: own } of clients)
+              if (own < Math.ceil(maxAtOnce * 0.75)) expect(waiting).toEqual([]);
+        }
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+it("begins at once, and without a look at the signal, where there is room", () => {
+  const queue = createFairQueue({
+    maxAtOnce: 1,
+    maxWaiting: 0,
+    busy: () => new Error("busy"),
+    cancelled: () => new Error("left"),
+  });
+  let begun = false;
+  const call = {
+    get signal(): AbortSignal {
+      throw new Error("looked at");
+    },
+  };
+  void queue.run({}, call, async () => void (begun = true));
+  expect(begun).toBe(true);
+});
+
+it("forgets work that never ends when room is needed, and not before", async () => {
+  let time = 0;
+  const queue = createFairQueue({
+    maxAtOnce: 1,
+    maxWaiting: 1,
+    abandonedMs: 1000,
+    now: () => time,
+    busy: () => new Error("busy"),
+    cancelled: () => new Error("left"),
+  });
+  void queue.run({}, { signal }, () => new Promise(() => {}));
+  const next = queue.run({}, { signal }, async () => "next");
+  time = 1000;
+  const last = queue.run({}, { signal }, async () => "last");
+  expect(await Promise.all([next, last])).toEqual(["next", "last"]);
+});
