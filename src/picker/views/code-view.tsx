@@ -1,12 +1,10 @@
 /** Code with numbered lines, in colours as far as there is time for them. */
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { linesOf, type Run, runsOf } from "./highlight.ts";
+import { colourBlock, linesOf, type Run } from "./highlight.ts";
 import { useSight } from "./use-sight.ts";
 import type { ViewProps } from "./view.ts";
 
 const linesAtOnce = 250;
-/** A line that is longer was written by no person, and is not worth the time. */
-const maxLine = 1000;
 
 export default function CodeView({ text, type }: ViewProps) {
   const coloured = useColours(text, type);
@@ -61,38 +59,37 @@ interface Colours {
   /** The text that these are the beginning of. */
   readonly of: string;
   readonly runs: readonly Run[];
-  /** Whether there will be no more of them. */
-  readonly isAll: boolean;
+  /** Before the last block, which may go on where more of the text comes. */
+  readonly settled: readonly Run[];
 }
 
-const none: Colours = { of: "", runs: [], isAll: false };
-const firstLength = 2 * 1024;
+const none: Colours = { of: "", runs: [], settled: [] };
 const maxLength = 512 * 1024;
-/** Some texts take a grammar a time that grows much faster than they do: what took longer is not tried with twice as much. */
-const patienceMs = 60;
 
-/**
- * The colours of as much of the text as can be had in little time: of the beginning first, then of twice as much and so on,
- * each when the page has nothing else to do.
- */
+/** The colours of the text from its beginning, block by block, each when the page has nothing else to do. */
 function useColours(text: string, type: string): readonly Run[] {
   const [found, setFound] = useState(none);
   useEffect(() => {
     const known = text.startsWith(found.of) ? found : none;
-    if (known.isAll) return undefined;
+    let runs = known.of === text ? known.runs : known.settled;
+    let to = lengthOf(runs);
+    let shown = to;
     let waiting = 0;
-    const colour = (length: number): void => {
-      const part = text.slice(0, endOfLine(text, length));
-      // A grammar is made ready once, which is no fault of the text.
-      if (hasLongLine(part) || !runsOf("", type)) return;
-      const startMs = performance.now();
-      const runs = runsOf(part, type);
-      if (!runs) return;
-      const isAll = length >= maxLength || performance.now() - startMs > patienceMs;
-      setFound({ of: text, runs, isAll });
-      if (!isAll && part.length < text.length) waiting = whenIdle(() => colour(length * 2));
+    const colour = (): void => {
+      const block = colourBlock(text, to, type);
+      if (!block) return;
+      const settled = runs;
+      runs = [...runs, ...block.runs];
+      to = block.to;
+      const isOver = to >= Math.min(text.length, maxLength);
+      // To draw again takes time in proportion to all of it.
+      if (isOver || to >= 2 * shown) {
+        shown = to;
+        setFound({ of: text, runs, settled });
+      }
+      if (!isOver) waiting = whenIdle(colour);
     };
-    waiting = whenIdle(() => colour(Math.max(firstLength, lengthOf(known.runs))));
+    if (to < Math.min(text.length, maxLength)) waiting = whenIdle(colour);
     return () => cancelIdle(waiting);
   }, [text, type]);
   // Until the new text is coloured, the old colours stand where it goes on as it was.
@@ -101,20 +98,6 @@ function useColours(text: string, type: string): readonly Run[] {
 
 function lengthOf(runs: readonly Run[]): number {
   return runs.reduce((sum, { text }) => sum + text.length, 0);
-}
-
-function endOfLine(text: string, from: number): number {
-  const end = text.indexOf("\n", from);
-  return end < 0 ? text.length : end + 1;
-}
-
-function hasLongLine(text: string): boolean {
-  for (let from = 0; from < text.length;) {
-    const to = endOfLine(text, from);
-    if (to - from > maxLine) return true;
-    from = to;
-  }
-  return false;
 }
 
 // Safari has no such thing as idle time.

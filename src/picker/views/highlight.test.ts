@@ -1,6 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { grammars, languageOf } from "./grammars.ts";
-import { linesOf, runsOf } from "./highlight.ts";
+import { colourBlock, linesOf, type Run } from "./highlight.ts";
+
+/** All blocks of a text. */
+function runsOf(text: string, type: string): readonly Run[] | undefined {
+  const runs: Run[] = [];
+  let from = 0;
+  do {
+    const block = colourBlock(text, from, type);
+    if (!block) return undefined;
+    runs.push(...block.runs);
+    from = block.to;
+  } while (from < text.length);
+  return runs;
+}
 
 const told = (text: string, type: string) =>
   runsOf(text, type)
@@ -40,6 +53,24 @@ describe("code", () => {
           text.match(/[^\n]*\n|[^\n]+$/g) ?? [],
         );
       }
+  });
+
+  it("of many blocks is coloured as one, where they can be told apart, and within a long comment", () => {
+    const line = 'const name = "value"; // remark\n';
+    const comment = `/*\n${"quoted \" and 'again\n".repeat(1500)}*/\n`;
+    for (const text of [line.repeat(2000), comment + line, line.repeat(400) + comment + line.repeat(400)]) {
+      const comments = told(text, "ts")?.filter((run) => run.startsWith("comment:")) ?? [];
+      const strings = told(text, "ts")?.filter((run) => run.startsWith("string:")) ?? [];
+      expect([...new Set(strings)]).toEqual(['string:"value"']);
+      expect(comments.join("").match(/remark/g)).toHaveLength(strings.length);
+    }
+  });
+
+  it("that takes long is coloured as far as there is time, and the rest is there all the same", () => {
+    for (const line of ["a_".repeat(10_000), "a_".repeat(499), "\n".repeat(5000)]) {
+      const text = `const a = 1;\n${`${line}\n`.repeat(20)}const b = 2;\n`;
+      expect(runsOf(text, "ts")?.map((run) => run.text).join("")).toBe(text);
+    }
   });
 
   it("is known by the names that MIME types and fences have for it", () => {

@@ -43,9 +43,18 @@ const kinds = {
 } as const;
 type RunKind = (typeof kinds)[keyof typeof kinds];
 
+/** There is no time for more. Thrown into the library, which then gives what it has. */
+class TimeUp extends Error {}
+
+/** When `Runs` takes no more, as `performance.now()` counts. */
+let deadlineMs = Infinity;
+
 /** Takes down what the library finds. A class, because the library makes it with `new`. */
 class Runs implements Emitter {
   readonly runs: Run[] = [];
+  length = 0;
+  /** Behind the last line that ended outside of everything: from there on, a grammar can begin anew. */
+  lastEnd = 0;
   private readonly scopes: (RunKind | undefined)[] = [];
 
   addText(text: string): void {
@@ -67,9 +76,15 @@ class Runs implements Emitter {
   }
   __addSublanguage(other: Emitter): void {
     if (!(other instanceof Runs)) return;
+    // Then the other may lack its end.
+    if (performance.now() > deadlineMs) throw new TimeUp();
     for (const { text, kind } of other.runs) this.say(text, kind ?? this.scopes.at(-1));
   }
   private say(text: string, kind: RunKind | undefined): void {
+    if (performance.now() > deadlineMs) throw new TimeUp();
+    const feed = this.scopes.length === 0 ? text.lastIndexOf("\n") : -1;
+    if (feed >= 0) this.lastEnd = this.length + feed + 1;
+    this.length += text.length;
     const last = this.runs.at(-1);
     if (last && last.kind === kind) this.runs[this.runs.length - 1] = run(last.text + text, kind);
     else if (text !== "") this.runs.push(run(text, kind));
@@ -84,15 +99,73 @@ const highlighter = core.newInstance();
 highlighter.configure({ __emitter: Runs });
 for (const [name, grammar] of Object.entries(grammars)) highlighter.registerLanguage(name, grammar);
 
-/** Undefined where nothing is known of the language. The runs together are the text. */
-export function runsOf(text: string, said: string): readonly Run[] | undefined {
+/** Some texts take a grammar a time that grows much faster than they do: so much is given to it at once, and so much time. */
+const blockLength = 4 * 1024;
+const blockMs = 100;
+/** Where everything stands within something, as in a long comment, twice as much is tried if it took no longer than this. */
+const patienceMs = 15;
+const maxBlock = 64 * 1024;
+/** A line that is longer was written by no person, and stays as it is. */
+const maxLine = 500;
+
+export interface Block {
+  /** Together they are the text from where it was begun. */
+  readonly runs: readonly Run[];
+  /** Where the next block begins. */
+  readonly to: number;
+}
+
+/** Colours the text from here on, as far as there is time for at once. Undefined where nothing is known of the language. */
+export function colourBlock(text: string, from: number, said: string): Block | undefined {
   const language = languageOf(said);
   if (language === undefined) return undefined;
+  for (let length = blockLength; ; length *= 2) {
+    const end = endOfLines(text, from, length);
+    if (end === from) break;
+    const startMs = performance.now();
+    const found = highlight(text.slice(from, end), language);
+    const isLast = end === text.length || length >= maxBlock || performance.now() - startMs > patienceMs;
+    const to = end < text.length && found.lastEnd > 0 ? found.lastEnd : isLast ? found.length : 0;
+    if (to > 0) return { runs: upTo(found.runs, to), to: from + to };
+    if (isLast) break;
+  }
+  const to = endOfLine(text, from);
+  return { runs: [{ text: text.slice(from, to) }], to };
+}
+
+function highlight(text: string, language: string): Runs {
+  deadlineMs = performance.now() + blockMs;
   const { _emitter: found } = highlighter.highlight(text, { language, ignoreIllegals: true });
-  if (!(found instanceof Runs)) return undefined;
-  const length = found.runs.reduce((sum, { text: piece }) => sum + piece.length, 0);
+  if (!(found instanceof Runs)) return new Runs();
   // What is coloured may never be other than what was read.
-  return length === text.length ? found.runs : undefined;
+  return text.startsWith(found.runs.map((each) => each.text).join("")) ? found : new Runs();
+}
+
+/** Where the lines end that are about so long together, before the first one that is not worth the time. */
+function endOfLines(text: string, from: number, length: number): number {
+  let end = from;
+  while (end < text.length && end - from < length) {
+    const next = endOfLine(text, end);
+    if (next - end > maxLine) break;
+    end = next;
+  }
+  return end;
+}
+
+function endOfLine(text: string, from: number): number {
+  const feed = text.indexOf("\n", from);
+  return feed < 0 ? text.length : feed + 1;
+}
+
+function upTo(runs: readonly Run[], length: number): readonly Run[] {
+  const kept: Run[] = [];
+  let left = length;
+  for (const { text, kind } of runs) {
+    if (left <= 0) break;
+    kept.push(run(text.slice(0, left), kind));
+    left -= text.length;
+  }
+  return kept;
 }
 
 /** The same in lines, each with its end. */
