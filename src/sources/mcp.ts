@@ -3,6 +3,7 @@ import { notFound, ResourceError } from "../errors.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import { isPackageMissing } from "../lib/needed-package.ts";
 import { mayHoldSecret } from "../lib/url-secret.ts";
+import { withoutPlaces } from "../lib/without-places.ts";
 import { directoryType } from "../resources.ts";
 import type { Call, Content, Hit, Page, Resource } from "../resources.ts";
 import { defineSource, pathOf, segmentsOf } from "../source.ts";
@@ -144,6 +145,15 @@ function createUpstream(options: McpOptions, tools: Tools): { get: Upstream; clo
   };
 }
 
+/** What the other server says of a failure may name places in its network, or where it sends us. */
+function discreet(cause: unknown): unknown {
+  if (!(cause instanceof ResourceError) || cause.kind === "not-found") return cause;
+  const message = withoutPlaces(cause.message);
+  if (message === cause.message) return cause;
+  const { kind, passing, details } = cause;
+  return new ResourceError(kind, message, { cause, passing, ...(details && { details }) });
+}
+
 function createGateway(
   upstream: { get: Upstream; close(): Promise<void> },
   { url, command, timeoutMs }: McpOptions,
@@ -175,7 +185,7 @@ function createGateway(
       if (isAway && !isDown)
         tools.log("warn", "the other server cannot be reached; it is tried again", { server, cause });
       if (isAway) isDown = true;
-      throw cause;
+      throw discreet(cause);
     }
   }
 

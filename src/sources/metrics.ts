@@ -233,7 +233,7 @@ export function createMetrics(options: MetricsOptions, tools: Tools, given?: Api
     const next = spellQuery({ ...(match !== undefined && { match }), after: metrics.at(-1)?.name ?? "" });
     const told = {
       total: all.length,
-      ...(!catalogue.isTold && { note: `${quote(api.host)} does not say what its metrics mean` }),
+      ...(!catalogue.isTold && { note: "the metrics server does not say what its metrics mean" }),
       metrics,
     };
     return {

@@ -365,6 +365,29 @@ describe("what may be asked", () => {
     expect(asked).toEqual(["/a"]);
   });
 
+  it("that is not public is told to the log, and not to whoever asks", async () => {
+    const logged: string[] = [];
+    const tools = { ...quiet, log: (...said: unknown[]) => void logged.push(JSON.stringify(said)) };
+    const source = createWeb({ ...initial, hosts: ["http://site.example"], allowAddresses: [] }, tools, async () => [
+      { address: "10.11.12.13", family: 4 },
+    ]);
+    const refused = source.read({ path: "site.example/a" }, call).catch((cause: unknown) => cause as Error);
+    expect(await refused).toMatchObject({
+      kind: "denied",
+      message: "the host of the page has an address that is not public",
+    });
+    expect(logged.join()).toContain("10.11.12.13");
+  });
+
+  it("behind a redirect is not told to whoever asks, and neither is its host", async () => {
+    for (const target of ["http://inner.example:8443/a", `http://127.0.0.1:${port + 1}/a`, "ftp://inner.example/a"]) {
+      pages.set("a", leadingTo(target));
+      const refused = await textOf("a", { hosts: [origin, `http://127.0.0.1:${port + 1}`] }).catch(String);
+      expect(refused).toMatch(/^ResourceError/);
+      expect(refused).not.toMatch(new RegExp(`inner|8443|${port + 1}`));
+    }
+  });
+
   it("is judged again at every step of a redirect", async () => {
     pages.set("end", "there");
     pages.set("good", leadingTo("/end"));

@@ -124,7 +124,7 @@ export function createWeb(options: WebOptions, tools: Tools, resolve: Resolve): 
   const listed = listPages(options);
   const hosts = createHosts([...options.hosts, ...listed.map(({ url }) => url.origin)]);
   const permit = createPermit(options.allowAddresses);
-  const visiting = { permit, resolve, timeoutMs: options.timeoutMs, userAgent };
+  const visiting = { permit, resolve, timeoutMs: options.timeoutMs, userAgent, log: tools.log };
   const rules = new Map<string, { readonly until: number; readonly robots: Promise<Robots> }>();
   const visitRobots = createVisit({
     ...visiting,
@@ -147,7 +147,7 @@ export function createWeb(options: WebOptions, tools: Tools, resolve: Resolve): 
     if (options.robots && !(await robotsOf(url))(`${url.pathname}${url.search}`))
       throw new ResourceError(
         "denied",
-        `robots.txt of ${quote(url.host)} asks programs not to read ${quote(url.pathname)}; if it is yours, set robots: false`,
+        "the robots.txt of the site asks programs not to read this page; if it is yours, set robots: false",
       );
     return true;
   }
@@ -165,9 +165,9 @@ export function createWeb(options: WebOptions, tools: Tools, resolve: Resolve): 
 
   /** A site without rules has none; one that cannot say its rules now is not read now. */
   async function readRobots(url: URL, signal: AbortSignal): Promise<Robots> {
-    const { status, bytes, url: found } = await visitRobots(url, () => ({}), signal);
+    const { status, bytes } = await visitRobots(url, () => ({}), signal);
     if (status >= 500 || status === 429)
-      throw new ResourceError("unavailable", `${quote(found.host)} cannot say its robots.txt (${status})`);
+      throw new ResourceError("unavailable", `the site cannot say its robots.txt (${status})`);
     return parseRobots(status === 200 ? bytes.toString("utf8") : "", "pressmark");
   }
 
@@ -406,15 +406,14 @@ function urlOf({ path, query }: Address, schemeOf: (host: string) => string): UR
   return url && url.username === "" && url.host === host && url.href.length <= maxUrlLength ? url : undefined;
 }
 
-function refuseFailure({ status, headers, url }: Visited, path: string): void {
+function refuseFailure({ status, headers }: Visited, path: string): void {
   if (status >= 200 && status < 300) return;
-  const host = quote(url.host);
   if (status === 404 || status === 410) throw notFound(path);
-  if (status === 401 || status === 403) throw new ResourceError("denied", `${host} refuses the page (${status})`);
+  if (status === 401 || status === 403) throw new ResourceError("denied", `the site refuses the page (${status})`);
   if (status === 429) {
     const seconds = Number(headers["retry-after"]);
     const details = Number.isFinite(seconds) ? { retryAfterMs: Math.min(Math.max(seconds, 0), 86_400) * 1000 } : {};
-    throw new ResourceError("busy", `${host} asks us to come back later`, { details });
+    throw new ResourceError("busy", "the site asks us to come back later", { details });
   }
-  throw new ResourceError("unavailable", `${host} answered ${status}`, { passing: status >= 500 });
+  throw new ResourceError("unavailable", `the site answered ${status}`, { passing: status >= 500 });
 }

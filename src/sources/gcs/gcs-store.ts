@@ -1,6 +1,6 @@
 /** Google Cloud Storage over its JSON interface. */
 import { createHash } from "node:crypto";
-import { quote, ResourceError } from "../../errors.ts";
+import { ResourceError } from "../../errors.ts";
 import { skipEmpty } from "../objects/list-page.ts";
 import type { ObjectHead, ObjectStore, ObjectWhere, StoredObject } from "../objects/object-store.ts";
 import { encodeStrictly, originOf, packingOf, refusalFor, send, take, takeSome } from "../objects/request.ts";
@@ -52,11 +52,11 @@ export function createGcsStore({ endpoint, project, identity, timeoutMs, now }: 
     if (range !== undefined) headers.set("Range", range);
     // Otherwise a packed object is unpacked before it is sent, and is of another size than it is said to be.
     headers.set("Accept-Encoding", "gzip");
-    const response = await send(new Request(url, { headers }), { host: origin.host, timeoutMs }, signal);
+    const response = await send(new Request(url, { headers }), { timeoutMs }, signal);
     if (response.ok) return response;
     await response.body?.cancel();
     // A name that cannot be is none that is there.
-    throw refusalFor(response.status === 400 ? 404 : response.status, origin.host);
+    throw refusalFor(response.status === 400 ? 404 : response.status);
   }
 
   async function json<T>(url: URL, signal: AbortSignal): Promise<T> {
@@ -66,7 +66,7 @@ export function createGcsStore({ endpoint, project, identity, timeoutMs, now }: 
       if (typeof value !== "object" || value === null || Array.isArray(value)) throw new TypeError("no object");
       return value as T;
     } catch (cause) {
-      throw new ResourceError("unavailable", `${quote(origin.host)} answered with what is no description`, { cause });
+      throw new ResourceError("unavailable", "the store answered with what is no description", { cause });
     }
   }
 
@@ -101,7 +101,7 @@ export function createGcsStore({ endpoint, project, identity, timeoutMs, now }: 
         token = page.nextPageToken;
         if (token === undefined) return names;
       }
-      throw new ResourceError("unavailable", `${quote(origin.host)} names buckets without end`, { passing: false });
+      throw new ResourceError("unavailable", "the store names buckets without end", { passing: false });
     },
 
     list: ({ bucket, prefix, folded, after, limit }, signal) =>

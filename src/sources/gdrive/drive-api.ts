@@ -1,5 +1,5 @@
 /** The part of Drive's interface that reading needs, in our words. */
-import { quote, ResourceError } from "../../errors.ts";
+import { ResourceError } from "../../errors.ts";
 import type { Tools } from "../../source.ts";
 import { originOf, send, take, takeSome } from "../objects/request.ts";
 import { patiently, type Patience, pause, until } from "./backoff.ts";
@@ -90,7 +90,6 @@ const longestLookMs = 10_000;
 export function createDriveApi(options: DriveApiOptions): DriveApi {
   const { identity, timeoutMs, tools, withPermissions } = options;
   const origin = originOf(options.rootUrl);
-  const { host } = origin;
   const fields = fileFields(withPermissions);
 
   function url(way: readonly string[], query: Readonly<Record<string, string | undefined>> = {}): URL {
@@ -115,10 +114,14 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
   async function once(where: URL, init: RequestInit, signal: AbortSignal): Promise<Response> {
     const headers = new Headers(init.headers);
     for (const [name, value] of (await proof(signal)) ?? []) headers.set(name, value);
-    const response = await send(new Request(where, { ...init, headers }), { host, timeoutMs }, signal);
+    const response = await send(
+      new Request(where, { ...init, headers }),
+      { backend: "Google Drive", timeoutMs },
+      signal,
+    );
     if (response.ok) return response;
     const text = (await takeSome(response, maxJsonBytes, signal).catch(() => undefined))?.toString("utf8") ?? "";
-    const refusal = refusalOf(response.status, parsed(text), host);
+    const refusal = refusalOf(response.status, parsed(text));
     const seconds = Number(response.headers.get("Retry-After") ?? 0);
     if (!refusal.passing || !(seconds > 0)) throw refusal;
     const details = { retryAfterMs: Math.min(seconds, 3600) * 1000 };
@@ -141,7 +144,7 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
 
   async function json(where: URL, signal: AbortSignal, init?: RequestInit): Promise<Readonly<Record<string, unknown>>> {
     const value = parsed((await take(await ask(where, signal, init), maxJsonBytes, signal)).toString("utf8"));
-    if (!isObject(value)) throw new ResourceError("unavailable", `${quote(host)} answered with what is no description`);
+    if (!isObject(value)) throw new ResourceError("unavailable", "Google Drive answered with what is no description");
     return value;
   }
 
@@ -175,13 +178,13 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
         token = textIn(page, "nextPageToken");
         if (token === undefined) return found;
       }
-      throw endless(host);
+      throw endless();
     },
 
     async startToken(log, signal) {
       const query = { supportsAllDrives: "true", driveId: log || undefined, fields: "startPageToken" };
       const token = textIn(await json(url(["changes", "startPageToken"], query), signal), "startPageToken");
-      if (token === undefined) throw new ResourceError("unavailable", `${quote(host)} gives no token for its changes`);
+      if (token === undefined) throw new ResourceError("unavailable", "Google Drive gives no token for its changes");
       return token;
     },
 
@@ -216,7 +219,7 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
       const page = await json(url(["changes"], query), signal);
       const next = textIn(page, "nextPageToken");
       const token = next ?? textIn(page, "newStartPageToken");
-      if (token === undefined) throw new ResourceError("unavailable", `${quote(host)} does not say how to go on`);
+      if (token === undefined) throw new ResourceError("unavailable", "Google Drive does not say how to go on");
       return {
         changes: listIn(page, "changes").flatMap((each) => toChange(each) ?? []),
         token,
@@ -228,7 +231,7 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
       const file = toDriveFile(
         await json(url(["files", id], { supportsAllDrives: "true", fields }), signal, opening(id, resourceKey)),
       );
-      if (!file) throw new ResourceError("unavailable", `${quote(host)} answered with what is no description`);
+      if (!file) throw new ResourceError("unavailable", "Google Drive answered with what is no description");
       return file;
     },
 
@@ -242,7 +245,7 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
         token = textIn(page, "nextPageToken");
         if (token === undefined) return found;
       }
-      throw endless(host);
+      throw endless();
     },
 
     async media({ id, resourceKey }, most, signal) {
@@ -275,7 +278,7 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
       const answer = isObject(said["response"]) ? said["response"] : {};
       const where = URL.parse(textIn(answer, "downloadUri") ?? "");
       if (!where || !isOfDrive(where, origin))
-        throw new ResourceError("unavailable", `${quote(host)} could not make the download ready`, { passing: false });
+        throw new ResourceError("unavailable", "Google Drive could not make the download ready", { passing: false });
       return takeSome(await ask(where, signal, opening(id, resourceKey)), most, signal);
     },
 
@@ -286,7 +289,7 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
       const init = { method: "POST", body, headers: { "Content-Type": "application/json" } };
       const said = await json(url(["changes", "watch"], query), signal, init);
       const resourceId = textIn(said, "resourceId");
-      if (resourceId === undefined) throw new ResourceError("unavailable", `${quote(host)} opened no channel`);
+      if (resourceId === undefined) throw new ResourceError("unavailable", "Google Drive opened no channel");
       const endsMs = Number(said["expiration"]);
       return { ...channel, resourceId, expiresMs: Number.isSafeInteger(endsMs) && endsMs > 0 ? endsMs : expiresMs };
     },
@@ -329,6 +332,6 @@ function parsed(text: string): unknown {
   }
 }
 
-function endless(host: string): ResourceError {
-  return new ResourceError("unavailable", `${quote(host)} gives pages without end`, { passing: false });
+function endless(): ResourceError {
+  return new ResourceError("unavailable", "Google Drive gives pages without end", { passing: false });
 }

@@ -97,7 +97,11 @@ async function openDoor({ host, port, url, tools }: PushOptions, token: string, 
   server.maxConnections = 64;
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause: NodeJS.ErrnoException) =>
-      reject(new ResourceError("unavailable", `nothing can listen on port ${port} (${cause.code})`, { cause })),
+      reject(
+        new ResourceError("unavailable", `nothing can listen for the calls of Google Drive here (${cause.code})`, {
+          cause,
+        }),
+      ),
     );
     server.listen(port, host, resolve);
   });

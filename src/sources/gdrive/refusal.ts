@@ -26,38 +26,41 @@ export function reasonsOf(body: unknown): readonly string[] {
 }
 
 /** Nothing that Drive says is repeated: it may hold names and addresses. */
-export function refusalOf(status: number, body: unknown, host: string): ResourceError {
+export function refusalOf(status: number, body: unknown): ResourceError {
   const reasons = reasonsOf(body);
-  const at = quote(host);
   const [reason = ""] = reasons;
   if (status === 401)
-    return new ResourceError("denied", `${at} does not accept the credentials; run: pressmark drive login`, {
+    return new ResourceError("denied", "Google Drive does not accept the credentials; run: pressmark drive login", {
       details: { reason: unproved },
     });
   if (status === 429 || (status === 403 && reasons.some((each) => limits.has(each))))
-    return new ResourceError("busy", `${at} wants to be asked less often (${quote(reason, 40)})`, { passing: true });
-  if (status === 403) return forbidden(reasons, at);
-  if (status === 404) return new ResourceError("not-found", `nothing is there at ${at}, or the account may not see it`);
+    return new ResourceError("busy", `Google Drive wants to be asked less often (${quote(reason, 40)})`, {
+      passing: true,
+    });
+  if (status === 403) return forbidden(reasons);
+  if (status === 404) return new ResourceError("not-found", "nothing is there, or the account may not see it");
   if (status === 416) return new ResourceError("invalid", "the range begins behind the end of the file");
   // A token that is no longer good, or a conversion that there is not.
   if (status === 400 || status === 410)
-    return new ResourceError("invalid", `${at} does not take the question (${status})`, { details: { reason } });
+    return new ResourceError("invalid", `Google Drive does not take the question (${status})`, { details: { reason } });
   const passing = status >= 500 || status === 408;
-  return new ResourceError("unavailable", `${at} answered ${status}`, { passing });
+  return new ResourceError("unavailable", `Google Drive answered ${status}`, { passing });
 }
 
-function forbidden(reasons: readonly string[], at: string): ResourceError {
+function forbidden(reasons: readonly string[]): ResourceError {
   if (reasons.includes("exportSizeLimitExceeded"))
     return new ResourceError("too-large", "the document is larger than Drive exports at once", {
       details: { reason: "exportSizeLimitExceeded" },
     });
   if (reasons.includes("dailyLimitExceeded") || reasons.includes("quotaExceeded"))
-    return new ResourceError("busy", `${at} answers no more today: a quota of the project is used up`);
+    return new ResourceError("busy", "Google Drive answers no more today: a quota of the project is used up");
   if (reasons.includes("accessNotConfigured") || reasons.includes("SERVICE_DISABLED"))
     return new ResourceError("denied", "the Drive API is not switched on in the project that the credentials are of");
   if (reasons.includes("insufficientPermissions") || reasons.includes("ACCESS_TOKEN_SCOPE_INSUFFICIENT"))
     return new ResourceError("denied", "the credentials are not for reading Drive; run: pressmark drive login");
-  return new ResourceError("denied", `${at} refuses: the account may not read this`, { details: { reason: notOurs } });
+  return new ResourceError("denied", "Google Drive refuses: the account may not read this", {
+    details: { reason: notOurs },
+  });
 }
 
 export function isTooLargeToExport(cause: unknown): boolean {

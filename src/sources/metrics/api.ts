@@ -1,5 +1,6 @@
 /** The HTTP API that Prometheus made a custom: asked in time, and every answer that is none said in words. */
 import { invalid, quote, ResourceError } from "../../errors.ts";
+import { withoutPlaces } from "../../lib/without-places.ts";
 import { takeUpTo } from "../../lib/take-up-to.ts";
 
 export interface ApiOptions {
@@ -24,8 +25,6 @@ export interface Answer {
 }
 
 export interface Api {
-  /** As it may stand in an error: never with a user or a password. */
-  readonly host: string;
   /** Throws "invalid" where the server does not understand the question, and "unsupported" where it does not have this one. */
   ask(endpoint: string, params: Params, signal: AbortSignal): Promise<Answer>;
   /** Whether the server has this question at all. */
@@ -45,8 +44,6 @@ export function createApi(options: ApiOptions): Api {
   const { timeoutMs, clean = (said) => said } = options;
   const base = baseOf(options.url);
   const headers = headersOf(options);
-  const { host } = base;
-  const at = quote(host);
 
   async function send(endpoint: string, params: Params, signal: AbortSignal): Promise<Response> {
     const form = new URLSearchParams();
@@ -73,7 +70,7 @@ export function createApi(options: ApiOptions): Api {
     if (signal.aborted) return new ResourceError("cancelled", "the question was withdrawn", { cause });
     const isTimeout = isLate || (cause instanceof Error && cause.name === "TimeoutError");
     const why = isTimeout ? `did not answer within ${timeoutMs} ms` : `cannot be reached (${codeOf(cause)})`;
-    return new ResourceError("unavailable", `${at} ${why}`, { cause });
+    return new ResourceError("unavailable", `the metrics server ${why}`, { cause });
   }
 
   async function textOf(response: Response, most: number, signal: AbortSignal): Promise<string | undefined> {
@@ -86,15 +83,18 @@ export function createApi(options: ApiOptions): Api {
 
   function refusal(endpoint: string, status: number, body: string): ResourceError {
     const said = errorIn(body);
-    const saying = said === undefined ? "" : `: ${toLine(clean(said.error))}`;
+    const saying = said === undefined ? "" : `: ${toLine(clean(withoutPlaces(said.error)))}`;
     if (isMissing(status, body, said)) {
       if (needed.has(endpoint))
         return new ResourceError(
           "unavailable",
-          `${at} does not speak the Prometheus API (${status}); check the path of the url`,
+          `the metrics server does not speak the Prometheus API (${status}); check the path of the url`,
           { passing: false },
         );
-      return new ResourceError("unsupported", `${at} does not tell its ${endpoint}: it has no /api/v1/${endpoint}`);
+      return new ResourceError(
+        "unsupported",
+        `the metrics server does not tell its ${endpoint}: it has no /api/v1/${endpoint}`,
+      );
     }
     switch (status) {
       case 400:
@@ -102,33 +102,37 @@ export function createApi(options: ApiOptions): Api {
         if (/too many samples|too many points|maximum resolution|limit/i.test(said?.error ?? ""))
           return new ResourceError(
             "too-large",
-            `this is too much for ${at}${saying}; ask for a shorter range, or for fewer series`,
+            `this is too much for the metrics server${saying}; ask for a shorter range, or for fewer series`,
           );
-        return invalid(`${at} does not understand the question${saying}`);
+        return invalid(`the metrics server does not understand the question${saying}`);
       case 401:
       case 403:
         return new ResourceError(
           "denied",
-          `${at} does not accept the credentials (${status}); check token, or username and password`,
+          `the metrics server does not accept the credentials (${status}); check token, or username and password`,
         );
       case 429:
-        return new ResourceError("busy", `${at} asks us to come back later`, { passing: true });
+        return new ResourceError("busy", `the metrics server asks us to come back later`, { passing: true });
     }
     if (status >= 300 && status < 400)
-      return new ResourceError("unavailable", `${at} leads elsewhere (${status}); write where to into the url`, {
-        passing: false,
-      });
-    return new ResourceError("unavailable", `${at} answered ${status}${saying}`, { passing: status >= 500 });
+      return new ResourceError(
+        "unavailable",
+        `the metrics server leads elsewhere (${status}); write where to into the url`,
+        {
+          passing: false,
+        },
+      );
+    return new ResourceError("unavailable", `the metrics server answered ${status}${saying}`, {
+      passing: status >= 500,
+    });
   }
 
   const notesIn = (said: unknown) =>
     textsIn(said)
       .slice(0, maxNotes)
-      .map((each) => toLine(clean(each)));
+      .map((each) => toLine(clean(withoutPlaces(each))));
 
   return {
-    host,
-
     async ask(endpoint, params, signal) {
       const response = await send(endpoint, params, signal);
       if (!response.ok) {
@@ -139,13 +143,13 @@ export function createApi(options: ApiOptions): Api {
       if (body === undefined)
         throw new ResourceError(
           "too-large",
-          `${at} gave more than ${maxBytes} bytes; ask for a shorter range, or for fewer series`,
+          `the metrics server gave more than ${maxBytes} bytes; ask for a shorter range, or for fewer series`,
         );
       const parsed = parse(body);
       if (parsed?.["status"] !== "success" || parsed["data"] === undefined)
         throw new ResourceError(
           "unavailable",
-          `${at} answered what is no answer of the Prometheus API; check the url`,
+          `the metrics server answered what is no answer of the Prometheus API; check the url`,
           {
             passing: false,
           },

@@ -58,7 +58,7 @@ export async function askMatrix(
 
   const expression = ask.expression(stepMs);
   const { data, warnings, infos } = await askRange(api, expression, ask.span, stepMs, budget, signal);
-  const found = seriesIn(data, api.host);
+  const found = seriesIn(data);
   refuseMany(found.length, ask, budget);
   const points = countPoints(found);
   // Series that came and went between the looks were not counted.
@@ -106,7 +106,7 @@ async function countSeries(api: Api, ask: Ask, budget: Budget, signal: AbortSign
   const counting = `count((\n${ask.expression(Math.max(stepMs, budget.intervalMs))}\n))`;
   try {
     const { data } = await askRange(api, counting, ask.span, stepMs, budget, signal);
-    const [counts] = seriesIn(data, api.host);
+    const [counts] = seriesIn(data);
     return (counts?.values ?? []).reduce((most, [, value]) => Math.max(most, Number(value) || 0), 0);
   } catch (cause) {
     // A number has no series to count; what else is wrong with the question is said of the question itself.
@@ -145,10 +145,10 @@ function refuseFine(series: number, ask: Ask, budget: Budget): void {
 }
 
 /** What no server would say is not passed on. */
-function seriesIn(data: unknown, host: string): Series[] {
+function seriesIn(data: unknown): Series[] {
   const result = isRecord(data) ? data["result"] : undefined;
   if (!Array.isArray(result) || (data as Record<string, unknown>)["resultType"] !== "matrix")
-    throw new ResourceError("unavailable", `${quote(host)} did not answer with series`, { passing: false });
+    throw new ResourceError("unavailable", "the metrics server did not answer with series", { passing: false });
   return result.flatMap((each: unknown): Series[] => {
     if (!isRecord(each)) return [];
     const values = Array.isArray(each["values"]) ? (each["values"] as readonly unknown[]) : [];

@@ -1,10 +1,10 @@
 /** One request to a store: answered in time, or refused in words. */
-import { invalid, quote, ResourceError } from "../../errors.ts";
+import { invalid, ResourceError } from "../../errors.ts";
 import { takeUpTo } from "../../lib/take-up-to.ts";
 
 export interface Requesting {
-  /** Where the store is, as it may stand in an error. */
-  readonly host: string;
+  /** What the backend is called in an error. Where it is, callers need not know. */
+  readonly backend?: string;
   readonly timeoutMs: number;
 }
 
@@ -17,14 +17,18 @@ export function originOf(endpoint: string): URL {
 }
 
 /** The answer, whatever its status. No redirect is followed: it could lead anywhere. Its body, too, must come in time. */
-export async function send(request: Request, { host, timeoutMs }: Requesting, signal: AbortSignal): Promise<Response> {
+export async function send(
+  request: Request,
+  { backend = "the store", timeoutMs }: Requesting,
+  signal: AbortSignal,
+): Promise<Response> {
   const late = AbortSignal.timeout(timeoutMs);
   try {
     return await fetch(request, { signal: AbortSignal.any([signal, late]), redirect: "manual" });
   } catch (cause) {
     if (signal.aborted) throw withdrawn(cause);
     const why = late.aborted ? `did not answer within ${timeoutMs} ms` : `cannot be reached (${codeOf(cause)})`;
-    throw new ResourceError("unavailable", `${quote(host)} ${why}`, { cause });
+    throw new ResourceError("unavailable", `${backend} ${why}`, { cause });
   }
 }
 
@@ -58,26 +62,26 @@ function withdrawn(cause: unknown): ResourceError {
 }
 
 /** What a status means where nothing more is known. */
-export function refusalFor(status: number, host: string, said = ""): ResourceError {
-  const at = quote(host);
+export function refusalFor(status: number, said = ""): ResourceError {
   switch (status) {
     case 401:
-      return new ResourceError("denied", `${at} does not accept the credentials; sign in again`);
+      return new ResourceError("denied", "the store does not accept the credentials; sign in again");
     case 403:
-      return new ResourceError("denied", `${at} refuses: the credentials may not read this`);
+      return new ResourceError("denied", "the store refuses: the credentials may not read this");
     case 404:
     case 405:
-      return new ResourceError("not-found", `no such object or bucket at ${at}`);
+      return new ResourceError("not-found", "no such object or bucket");
     case 412:
       return new ResourceError("unavailable", "the object became another while it was read; ask again");
     case 416:
       return new ResourceError("invalid", "the range begins behind the end of the object");
     case 429:
     case 503:
-      return new ResourceError("busy", `${at} is busy (${status})`, { passing: true });
+      return new ResourceError("busy", `the store is busy (${status})`, { passing: true });
   }
   const passing = status >= 500 || status === 408;
-  return new ResourceError("unavailable", `${at} answered ${status}${said === "" ? "" : ` (${said})`}`, { passing });
+  const detail = said === "" ? "" : ` (${said})`;
+  return new ResourceError("unavailable", `the store answered ${status}${detail}`, { passing });
 }
 
 /** Escapes all that ever needs one: signatures are made over exactly this spelling. */

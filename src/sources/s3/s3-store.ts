@@ -65,14 +65,14 @@ export function createS3Store({ region, endpoint, pathStyle, credentials, timeou
     const request = await sign(url, asked);
     // Unsigned, because whoever stands between may say it in other words. What is not packed is not to be packed on the way.
     request.headers.set("Accept-Encoding", "identity");
-    const response = await send(request, { host: origin.host, timeoutMs }, signal);
+    const response = await send(request, { timeoutMs }, signal);
     if (response.ok) return response;
     const xml = asked.method === "HEAD" ? "" : await textOf(response, signal);
     const said = saidIn(xml);
     // Someone may have signed in meanwhile. To a question for the head alone a store says no more than that it was bad.
     if (staleCodes.has(said.get("Code") ?? "") || (asked.method === "HEAD" && response.status === 400))
       credentials?.forget();
-    throw refusal(response, said, { region, host: origin.host });
+    throw refusal(response, said, region);
   }
 
   return {
@@ -312,11 +312,7 @@ function saidIn(xml: string): ReadonlyMap<string, string> {
   return said;
 }
 
-function refusal(
-  response: Response,
-  said: ReadonlyMap<string, string>,
-  { region, host }: { readonly region: string; readonly host: string },
-): ResourceError {
+function refusal(response: Response, said: ReadonlyMap<string, string>, region: string): ResourceError {
   const { status, headers } = response;
   const code = said.get("Code") ?? "";
   const where = headers.get("x-amz-bucket-region") ?? said.get("Region");
@@ -324,7 +320,7 @@ function refusal(
     return new ResourceError("denied", `the bucket is in another region; set region: ${quote(where, 40)}`);
   switch (code) {
     case "NoSuchBucket":
-      return new ResourceError("not-found", `there is no such bucket at ${quote(host)}; check buckets and region`);
+      return new ResourceError("not-found", "there is no such bucket; check buckets and region");
     case "ExpiredToken":
     case "TokenRefreshRequired":
       return new ResourceError("denied", "the credentials have expired; sign in again");
@@ -332,19 +328,16 @@ function refusal(
     case "SignatureDoesNotMatch":
     case "InvalidToken":
     case "AuthorizationHeaderMalformed":
-      return new ResourceError(
-        "denied",
-        `${quote(host)} does not accept the credentials; check key, secret and region`,
-      );
+      return new ResourceError("denied", "the store does not accept the credentials; check key, secret and region");
     case "RequestTimeTooSkewed":
       return new ResourceError("denied", "the clock of this machine is wrong, so the store refuses its signature");
     case "InvalidObjectState":
       return new ResourceError("denied", "the object lies in an archive; restore it there first");
     case "SlowDown":
-      return new ResourceError("busy", `${quote(host)} asks us to slow down`, { passing: true });
+      return new ResourceError("busy", "the store asks us to slow down", { passing: true });
   }
   // A version that is spelled wrongly is none that is there.
   if (code === "NoSuchVersion" || (status === 400 && /[?&]versionId=/.test(response.url)))
     return new ResourceError("not-found", "no such version");
-  return refusalFor(status, host, code.replaceAll(/\W/g, "").slice(0, 60));
+  return refusalFor(status, code.replaceAll(/\W/g, "").slice(0, 60));
 }

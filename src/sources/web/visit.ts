@@ -4,6 +4,7 @@ import type { IncomingMessage, RequestOptions } from "node:http";
 import { isIP } from "node:net";
 import type { Readable } from "node:stream";
 import { ResourceError, quote } from "../../errors.ts";
+import type { Tools } from "../../source.ts";
 import type { Permit } from "./addresses.ts";
 
 export interface Visited {
@@ -27,6 +28,7 @@ export interface VisitOptions {
   readonly isCut?: boolean;
   readonly timeoutMs: number;
   readonly userAgent: string;
+  readonly log: Tools["log"];
 }
 
 /** What is said to each page on the way: it may differ from step to step. */
@@ -38,21 +40,24 @@ const maxRedirects = 5;
 const redirects = new Set([301, 302, 303, 307, 308]);
 
 export function createVisit(visiting: VisitOptions): Visit {
-  const { mayVisit, permit, resolve, maxBytes, isCut = false, timeoutMs, userAgent } = visiting;
+  const { mayVisit, permit, resolve, maxBytes, isCut = false, timeoutMs, userAgent, log } = visiting;
 
   /** The addresses that are asked. Any that is closed closes the name: what it says next time may be that one. */
   async function addressesOf({ hostname }: URL): Promise<readonly [LookupAddress, ...LookupAddress[]]> {
     const literal = hostname.replace(/^\[|\]$/g, "");
     const family = isIP(literal);
-    const found = family > 0 ? [{ address: literal, family }] : await resolve(hostname).catch(noAddress(hostname));
+    const found = family > 0 ? [{ address: literal, family }] : await resolve(hostname).catch(noAddress);
     const [first, ...others] = found;
-    if (!first) throw noAddress(hostname)(undefined);
+    if (!first) return noAddress();
     const closed = found.find(({ address }) => !permit(address));
-    if (closed)
-      throw new ResourceError(
-        "denied",
-        `${quote(hostname)} leads to ${closed.address}, which is no public address; to allow it, name it in allowAddresses`,
-      );
+    if (closed) {
+      // Where a name leads inside a network is for the person who runs the server, not for whoever asks.
+      log("warn", "a page was not asked for: its host has an address that is not public; allowAddresses may allow it", {
+        host: hostname,
+        address: closed.address,
+      });
+      throw new ResourceError("denied", "the host of the page has an address that is not public");
+    }
     return [first, ...others];
   }
 
@@ -89,17 +94,17 @@ export function createVisit(visiting: VisitOptions): Visit {
     try {
       for (let step = 0; step <= maxRedirects; step += 1) {
         if (!(await unless(either, mayVisit(url))))
-          throw new ResourceError("denied", `${quote(url.host)} is not among the hosts that may be asked`);
+          throw new ResourceError("denied", `${nameOf(url, start)} is not among the hosts that may be asked`);
         const visited = await unless(either, ask(url, headers(url), either));
         const target = visited.headers["location"];
         if (!redirects.has(visited.status) || typeof target !== "string") return visited;
-        url = nextStep(target, url);
+        url = nextStep(target, url, start);
       }
     } catch (cause) {
       if (cause instanceof ResourceError) throw cause;
       if (signal.aborted) throw new ResourceError("cancelled", "the question was withdrawn", { cause });
       const why = late.aborted ? `did not answer within ${timeoutMs} ms` : `cannot be reached (${codeOf(cause)})`;
-      throw new ResourceError("unavailable", `${quote(url.host)} ${why}`, { cause });
+      throw new ResourceError("unavailable", `${nameOf(url, start)} ${why}`, { cause });
     }
     throw new ResourceError("unavailable", `${quote(start.host)} redirects again and again`, { passing: false });
   };
@@ -117,13 +122,13 @@ async function unless<T>(signal: AbortSignal, work: T | Promise<T>): Promise<T> 
   });
 }
 
-function nextStep(target: string, from: URL): URL {
+function nextStep(target: string, from: URL, start: URL): URL {
   const url = URL.parse(target, from.href);
   // A secret in a URL is for whoever made the link, not for us to hand on.
   if (!url || (url.protocol !== "https:" && url.protocol !== "http:") || url.username !== "" || url.password !== "")
-    throw new ResourceError("denied", `${quote(from.host)} redirects to what is no page`);
+    throw new ResourceError("denied", `${nameOf(from, start)} redirects to what is no page`);
   if (from.protocol === "https:" && url.protocol === "http:")
-    throw new ResourceError("denied", `${quote(from.host)} redirects to a page that is not encrypted`);
+    throw new ResourceError("denied", `${nameOf(from, start)} redirects to a page that is not encrypted`);
   url.hash = "";
   return url;
 }
@@ -166,10 +171,13 @@ async function unpack(response: IncomingMessage): Promise<Readable> {
   return pipeline(response, make(), () => undefined);
 }
 
-function noAddress(name: string): (cause: unknown) => never {
-  return (cause) => {
-    throw new ResourceError("unavailable", `the name ${quote(name)} has no address`, { cause });
-  };
+function noAddress(cause?: unknown): never {
+  throw new ResourceError("unavailable", "the host of the page has no address", { cause });
+}
+
+/** The host that was asked for. Where it redirects to, no one who asks need know. */
+function nameOf({ host }: URL, { host: asked }: URL): string {
+  return host === asked ? quote(asked) : `a page that ${quote(asked)} redirects to`;
 }
 
 function codeOf(cause: unknown): string {

@@ -1,0 +1,30 @@
+/** Text of a backend without the places that it names: addresses, hosts with their ports, URLs and absolute paths. */
+import { isIP } from "node:net";
+
+const hidden = "…";
+/** What stands between blanks, quotation marks, brackets and signs; without what ends a sentence. */
+const word = /[^\s"'`<>(),;]{2,}/g;
+/** Names of networks that are not the world's. */
+const ownNetwork = /\.(?:internal|local|lan|home|corp|intranet|private|localdomain|invalid|svc)$/i;
+
+export function withoutPlaces(text: string): string {
+  return text.replaceAll(word, (found) => {
+    let end = found.length;
+    while (end > 0 && ".:!?".includes(found.charAt(end - 1))) end -= 1;
+    // As in "host=db:5432".
+    const start = found.includes("://") ? 0 : found.lastIndexOf("=", end) + 1;
+    return isPlace(found.slice(start, end)) ? found.slice(0, start) + hidden + found.slice(end) : found;
+  });
+}
+
+function isPlace(text: string): boolean {
+  if (text.includes("://") || isIP(text) !== 0) return true;
+  // A path has a second separator; one alone may be a sign.
+  if (/^(?:[/\\]|[a-z]:[/\\])[^/\\]+[/\\]/i.test(text)) return true;
+  if (/^[a-z]:[/\\]./i.test(text)) return true;
+  const [, host = "", port] = /^(\[[^\]]*\]|[^:[\]]*)(?::(\d{2,5}))?$/.exec(text) ?? [];
+  const name = host.replace(/^\[|\]$/g, "");
+  if (isIP(name) !== 0 || (host.startsWith("[") && isIP(name.replace(/%.*$/, "")) !== 0)) return true;
+  if (!/^[a-z0-9][\w.-]*$/i.test(name) || /^[\d.]+$/.test(name)) return false;
+  return (port !== undefined && /^[a-z]/i.test(name)) || ownNetwork.test(name) || name.split(".").length > 2;
+}
