@@ -1,0 +1,146 @@
+/** Every way to ask a server about the files and the history of a folder, and what it answers. */
+import { toResourceError } from "../../errors.ts";
+import { rootOf } from "../../protocol/tools/mounts.ts";
+import { type Call, directoryType, type Page, type Resource, type Resources } from "../../resources.ts";
+import { unquoteName } from "../../sources/git/unquote-name.ts";
+import { type TestHistory, words } from "./test-history.ts";
+
+/** The answer as text, or the error. */
+export async function said(asked: Promise<unknown>): Promise<string> {
+  try {
+    return JSON.stringify(await asked);
+  } catch (cause) {
+    const { kind, details } = toResourceError(cause);
+    return JSON.stringify({ kind, details });
+  }
+}
+
+async function pages<T>(ask: (cursor: { cursor?: string }) => Promise<Page<T>>): Promise<T[]> {
+  const items: T[] = [];
+  for (let cursor: { cursor?: string } | undefined = {}; cursor;) {
+    const { next, items: some }: Page<T> = await ask(cursor);
+    items.push(...some);
+    cursor = next === undefined ? undefined : { cursor: next };
+  }
+  return items;
+}
+
+/** Everything that is found by going from folder to folder. */
+async function browse(house: Resources, uri: string, call: Call): Promise<Resource[]> {
+  const found: Resource[] = [];
+  const ahead = [uri];
+  for (let at = ahead.pop(); at !== undefined; at = ahead.pop()) {
+    const folder = at;
+    const children = await pages((cursor) => house.children(folder, cursor, call));
+    found.push(...children);
+    for (const { uri: below, mimeType } of children) if (mimeType === directoryType) ahead.push(below);
+  }
+  return found;
+}
+
+export async function textAt(house: Resources, uri: string, call: Call): Promise<string> {
+  const [content] = (await house.read(uri, call)).contents;
+  return content && "text" in content.body ? content.body.text : "";
+}
+
+export const encode = (path: string) => path.split("/").map(encodeURIComponent).join("/");
+
+/** As it was meant: without the escapes of URIs and of git. */
+export function plain(text: string): string {
+  return text
+    .replaceAll(/(?:%[0-9a-f]{2})+/gi, (escaped) => {
+      try {
+        return decodeURIComponent(escaped);
+      } catch {
+        return escaped;
+      }
+    })
+    .replaceAll(/(?:\\{1,2}[0-7]{3})+/g, (escaped) => unquoteName(`"${escaped.replaceAll("\\\\", "\\")}"`));
+}
+
+/** What a read gives, without the address that was asked for. */
+async function readAt(house: Resources, uri: string, call: Call): Promise<string> {
+  const reading = house.read(uri, call);
+  return said(reading.then(({ contents }) => contents.map(({ uri: _uri, ...content }) => content)));
+}
+
+/** Asks a repository everything that its files and commits can be asked for. */
+async function askHistory(
+  house: Resources,
+  base: string,
+  { commits, branches }: TestHistory,
+  call: Call,
+): Promise<string[]> {
+  const answers: string[] = [];
+  const read = async (uri: string) => answers.push(await readAt(house, `${base}${uri}`, call));
+  for (const at of ["status", "branches", "tags", "log"]) await read(at);
+  for (const ref of ["HEAD~1", ...branches.map(encodeURIComponent)]) {
+    await read(`commit/${ref}`);
+    for (let query: string | undefined = `ref=${ref}&max=2`; query !== undefined;) {
+      const page = await readAt(house, `${base}log?${query}`, call);
+      answers.push(page);
+      query = /"next\\":\\"([^\\]+)/.exec(page)?.[1];
+    }
+    for (const path of ["zqsrc", "zqprivate", ".github"]) await read(`log?ref=${ref}&path=${path}`);
+    await read(`diff/HEAD/${ref}?path=zqsrc`);
+  }
+  for (const { hash, parents } of commits) {
+    await read(`commit/${hash}`);
+    for (const parent of parents) await read(`diff/${commits[parent]!.hash}/${hash}`);
+  }
+  return answers;
+}
+
+/** Everything that is typed into templates, and what it may become. */
+async function askTemplates(house: Resources, { branches }: TestHistory, call: Call): Promise<string[]> {
+  const templates = await pages((cursor) => house.templates(cursor, call));
+  const answers = [JSON.stringify(templates)];
+  for (const { uriTemplate: template } of templates)
+    for (const variable of ["path", "ref", "sha", "base", "head", "skill", "lang", "heading", "name"])
+      for (const value of ["", "z", "zqsrc/", "zqprivate/", ".zqdot/", "skills/zqskill/", "."])
+        for (const ref of variable === "path" ? ["HEAD", ...branches] : ["HEAD"]) {
+          if (!new RegExp(`[{/?,+*]${variable}[},*]`).test(template)) continue;
+          const given: Record<string, string> = template.includes("{ref}") && variable === "path" ? { ref } : {};
+          answers.push(await said(house.complete({ template, variable, value, given }, call)));
+        }
+  return answers;
+}
+
+export interface Answers {
+  readonly answers: readonly string[];
+  /** What is found by going from folder to folder, in all mounts. */
+  readonly browsed: readonly Resource[];
+}
+
+export async function askEverything(
+  house: Resources,
+  bases: readonly string[],
+  history: TestHistory,
+  call: Call,
+): Promise<Answers> {
+  const answers: string[] = [];
+  const listed = await pages((cursor) => house.list(cursor, call));
+  answers.push(JSON.stringify(listed));
+  const browsed = (await Promise.all(bases.map((base) => browse(house, rootOf(base), call)))).flat();
+  answers.push(JSON.stringify(browsed));
+  for (const { uri, mimeType } of [...listed, ...browsed]) {
+    answers.push(await said(house.stat(uri, call)));
+    if (mimeType === directoryType) continue;
+    for (const query of ["", "?lines=1-1", "?bytes=0-3"]) answers.push(await readAt(house, uri + query, call));
+  }
+  for (const { uri } of browsed)
+    if (/^git:\/\/[^/]+\/tree\/main\/.*\./.test(uri))
+      answers.push(await readAt(house, uri.replace("/tree/", "/blame/"), call));
+  for (const base of bases)
+    if (base.startsWith("git:")) answers.push(...(await askHistory(house, base, history, call)));
+  answers.push(...(await askTemplates(house, history, call)));
+  if (house.skills) answers.push(await said(pages((cursor) => house.skills!(cursor, call))));
+  for (const text of ["zqprivate", "zqf", "zqg", "zqhidden", "mk2", "mk4", "mk5", "mk101", "mk103", "line change"])
+    answers.push(await said(house.search({ text, limit: 1000 }, call)));
+  return { answers, browsed };
+}
+
+/** The words of names, texts and subjects that answers hold, each once. */
+export function wordsIn(answers: readonly string[]): string[] {
+  return [...new Set(answers.flatMap((answer) => plain(answer).match(words) ?? []))];
+}
