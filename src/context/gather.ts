@@ -151,7 +151,13 @@ function createDesk(bench: AsyncWorkbench, resources: Resources, call: Call): De
       const path = readable(uri.replace(/^[a-z][a-z0-9+.-]*:\/*/i, ""));
       const { name, title = "", description = "", mimeType } = resource;
       const titles = `${name} ${title} ${description}`;
-      const text: RawText = { key: resource.uri, raw, path, title: titles, ...(mimeType !== undefined && { mimeType }) };
+      const text: RawText = {
+        key: resource.uri,
+        raw,
+        path,
+        title: titles,
+        ...(mimeType !== undefined && { mimeType }),
+      };
       if (!(await bench.add(text))) return "is no text";
       return { candidate, uri, beginning: raw.slice(0, maxImportsText), inherited: 0 };
     } catch (cause) {

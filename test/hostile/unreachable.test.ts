@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { monotonicMs } from "../../src/lib/monotonic-ms.ts";
 import { openPolicy } from "../../src/access/policy.ts";
 import { toResourceError } from "../../src/errors.ts";
 import { stack } from "../../src/layer.ts";
@@ -128,6 +129,7 @@ async function everything({ source, options, mount, paths }: Backend): Promise<r
   const definition = (await sources[source]()).default as SourceDefinition<never>;
   const tools: Tools = {
     now: Date.now,
+    monotonicMs,
     wait: async (_ms, signal) => signal.throwIfAborted(),
     log: () => undefined,
   };
