@@ -3,7 +3,8 @@ import { relative } from "node:path";
 import { type Asking, partOf } from "./asking.ts";
 import { bindMount, type MountBinding } from "./bind-mount.ts";
 import type { MountConfig } from "./config.ts";
-import { isConfined, mountReasons, programReason } from "./permissions.ts";
+import { createIsIgnored } from "./ignored.ts";
+import { isConfined, mountReasons, type OwnFolder, programReason, schemeReasons } from "./permissions.ts";
 import type { KeyPath } from "./problem.ts";
 import { programFiles, ProgramTooLarge } from "./program-files.ts";
 import { type Resolved, valueAt } from "./references.ts";
@@ -30,22 +31,25 @@ export async function askForMounts(
   { asking, places, raw, resolved, folder, isNamed, isAsking }: MountsAsking,
 ): Promise<ReadonlyMap<string, MountBinding>> {
   const bindings = new Map<string, MountBinding>();
+  const path = realPath(folder);
+  const own: OwnFolder = { path, isIgnored: createIsIgnored(path) };
   for (const mount of mounts) {
-    const path = ["mounts", mount.name];
-    const part = partOf(path);
-    const reasons = await mountReasons(mount, realPath(folder), valueAt(raw, path)["command"]);
+    const key = ["mounts", mount.name];
+    const part = partOf(key);
+    const reasons = await mountReasons(mount, own, valueAt(raw, key)["command"]);
     // What a source is, the mount says; what a folder keeps to itself, the disk.
-    if (isConfined(mount.definition.name)) asking.because(path, ...reasons);
-    else asking.becauseWritten(path, ...reasons);
+    if (isConfined(mount.definition.name)) asking.because(key, ...reasons);
+    else asking.becauseWritten(key, ...reasons);
+    asking.becauseWritten(key, ...schemeReasons(mount));
     if (isNamed) continue;
     const binding = bindMount(mount, {
       places: places.get(part) ?? [],
-      options: valueAt(resolved.value, path),
+      options: valueAt(resolved.value, key),
       folder,
       cwd: process.cwd(),
       isBinding: isAsking || asking.isGrantedAsWritten(part),
     });
-    asking.because(path, ...binding.notes);
+    asking.because(key, ...binding.notes);
     asking.bind(part, binding.bound);
     if (binding.refused !== undefined) asking.refuse(part, binding.refused);
     bindings.set(mount.name, binding);

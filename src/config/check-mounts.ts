@@ -83,7 +83,7 @@ export function take<T>(
   refuse: (...problems: readonly Problem[]) => void,
 ): { readonly value: T } | undefined {
   if ("value" in answer) return answer;
-  refuse(...answer.problems);
+  for (const problem of answer.problems) refuse(problem);
   return undefined;
 }
 

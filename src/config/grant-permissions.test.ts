@@ -258,13 +258,14 @@ server: { token: "\${env:SECRET}", port: 1234, allowedHosts: ["\${file:own.txt}"
   it("is told what is wrong with it beside its references", async () => {
     config(`
 mounts:
-  a: { source: memory, resource: { x: "\${env:SECRET}" } }
+  a: { source: memory, resource: { x: "\${env:SECRET}" }, other: "\${env:SECRET}" }
   b: { source: file, root: "\${env:WHERE}", maxBytes: lots }
 server: { token: "\${env:SECRET}", prot: 1 }
 `);
     await expect(load()).rejects.toMatchObject({
       lines: [
         expect.stringContaining("mounts.a.resource: unknown option"),
+        expect.stringContaining("mounts.a.other: unknown option"),
         expect.stringContaining("mounts.b.maxBytes: must be a number"),
         expect.stringContaining("server.prot: unknown option"),
       ],
@@ -366,6 +367,25 @@ it("a link to a trusted config, from another folder, is another config", async (
   expect(names(await load(join(other, "pressmark.config.yaml")))).toEqual(["docs"]);
   symlinkSync(folder, join(root, "alias"));
   expect(names(await load(join(root, "alias/pressmark.config.yaml")))).toEqual(["docs", "m"]);
+});
+
+it("settings that are references count once they are trusted", async () => {
+  env["LIMIT"] = "77";
+  env["MASK"] = "false";
+  config(withDocs("", 'limits: { timeoutMs: "${env:LIMIT}" }\nredact: "${env:MASK}"\n'));
+  expect((await load()).mounts[0]).toMatchObject({ limits: {}, redact: true });
+  await trust();
+  const [docs] = (await load()).mounts;
+  expect([docs!.limits, docs!.redact]).toEqual([{ timeoutMs: 77 }, undefined]);
+});
+
+it("no mount answers in the place of the picker, the status or the web unasked", async () => {
+  for (const scheme of ["ui", "pressmark", "set", "zed", "https"]) {
+    config(withDocs(`pressmark: { source: memory, resources: { picker: x }, scheme: ${scheme} }`));
+    expect(names(await load())).toEqual(["docs"]);
+  }
+  await trust();
+  expect(names(await load())).toEqual(["docs", "pressmark"]);
 });
 
 it("save_set, which lets callers write, is not there unasked", async () => {

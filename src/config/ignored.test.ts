@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { isIgnored } from "./ignored.ts";
+import { createIsIgnored } from "./ignored.ts";
 
 let folder: string;
 
@@ -48,5 +48,5 @@ it.each([
   ["project", "project/private", true, true],
   ["project", "project/app.db", false, true],
 ])("in %j, %j (a folder: %s) is ignored: %s", async (from, path, isFolder, expected) => {
-  expect(await isIgnored(join(folder, from), join(folder, path), isFolder)).toBe(expected);
+  expect(await createIsIgnored(join(folder, from))(join(folder, path), isFolder)).toBe(expected);
 });

@@ -15,7 +15,7 @@ import { configSchema, type SearchSettings, type ServerSettings } from "./schema
 import { checkSets } from "./sets.ts";
 import { shownConfig } from "./shown.ts";
 import { createTrustStore, type Grant, holds, noGrant, type Permission } from "./trust.ts";
-import { isConsequence, withoutUnresolved } from "./unresolved.ts";
+import { createIsConsequence, withoutUnresolved } from "./unresolved.ts";
 import { wholePermission } from "./whole-permission.ts";
 
 export interface ConfigOrigin {
@@ -75,8 +75,10 @@ export async function loadWith(
     asking.becauseWritten(reference.path, referenceReason(reference, folder, isAsking));
   const redact = redactor(resolved.secrets);
   const problems: Problem[] = [...resolved.problems];
-  const refuse = (...found: readonly Problem[]) =>
-    void problems.push(...found.filter((problem) => !isConsequence(problem, resolved)));
+  const isConsequence = createIsConsequence(resolved);
+  function refuse(...found: readonly Problem[]): void {
+    for (const problem of found) if (!isConsequence(problem)) problems.push(problem);
+  }
 
   const { z: zod } = await import("zod");
   const places: Places = new Map();
@@ -86,8 +88,10 @@ export async function loadWith(
     isReferred: (path) => resolved.secretPaths.has(spellPath(path)),
     sawPath(path, key) {
       if (!holds(folder, path)) asking.because(key, pathReason(path, key));
-      const part = partOf(key);
-      places.set(part, [...(places.get(part) ?? []), [`where ${spellPath(key.slice(2))} leads`, path]]);
+      const place = [`where ${spellPath(key.slice(2))} leads`, path] as const;
+      const known = places.get(partOf(key));
+      if (known) known.push(place);
+      else places.set(partOf(key), [place]);
     },
   };
   const schema = configSchema(zod);
@@ -125,17 +129,16 @@ export async function loadWith(
     reasons: each.reasons.map(redact),
   }));
   const withheld = permissions.filter((each) => !each.isGranted);
-  const isLeftOut = (part: string, setting?: string) =>
-    withheld.some((each) => each.part === part && (setting === undefined || each.settings.includes(setting)));
+  const leftOut = new Map(withheld.map(({ part, settings }) => [part, settings]));
   const allowed = (section: string, settings: object) =>
-    Object.fromEntries(Object.entries(settings).filter(([setting]) => !isLeftOut(section, setting)));
+    Object.fromEntries(Object.entries(settings).filter(([setting]) => !leftOut.get(section)?.includes(setting)));
   return {
     config: {
       file: resolve(file),
       folder,
       mounts: mounts.flatMap((mount) => {
         const { bound, checkTrust } = bindings.get(mount.name) ?? {};
-        return isLeftOut(`mounts.${mount.name}`)
+        return leftOut.has(`mounts.${mount.name}`)
           ? []
           : [{ ...mount, ...(bound && { bound }), ...(checkTrust && { checkTrust }) }];
       }),
@@ -153,8 +156,8 @@ export async function loadWith(
 
 /** The mounts of which no more is known than how they are written. */
 function mountsBeside(mounts: readonly MountConfig[], raw: unknown): Readonly<Record<string, unknown>> {
-  const all = Object.entries(valueAt(raw, ["mounts"]));
-  return Object.fromEntries(all.filter(([name]) => !mounts.some((mount) => mount.name === name)));
+  const known = new Set(mounts.map(({ name }) => name));
+  return Object.fromEntries(Object.entries(valueAt(raw, ["mounts"])).filter(([name]) => !known.has(name)));
 }
 
 /** A file as the person would name it from where they stand. */

@@ -4,13 +4,15 @@ import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import git from "../sources/git.ts";
 import { clear, scratchFolder, testRepository } from "../sources/git/test-repository.ts";
+import { createIsIgnored } from "./ignored.ts";
 import { mountReasons } from "./permissions.ts";
 
 afterEach(clear);
 
 function asked(folder: string, root = folder, more: Readonly<Record<string, unknown>> = {}): Promise<string[]> {
   const mount = { name: "m", definition: git, options: git.options(z).parse({ root, ...more }), limits: {} };
-  return mountReasons(mount, realpathSync(folder));
+  const path = realpathSync(folder);
+  return mountReasons(mount, { path, isIgnored: createIsIgnored(path) });
 }
 
 describe("a repository", () => {

@@ -6,6 +6,7 @@ import { z } from "zod";
 import config from "../sources/config.ts";
 import docs from "../sources/docs.ts";
 import type { SourceDefinition } from "../source.ts";
+import { createIsIgnored } from "./ignored.ts";
 import { mountReasons } from "./permissions.ts";
 
 let folder: string;
@@ -23,7 +24,8 @@ function asked(options: Readonly<Record<string, unknown>>, definition = docs as 
     options: definition.options(z).parse({ root: folder, ...options }),
     limits: {},
   };
-  return mountReasons(mount, realpathSync(folder));
+  const path = realpathSync(folder);
+  return mountReasons(mount, { path, isIgnored: createIsIgnored(path) });
 }
 
 describe("documentation", () => {

@@ -4,15 +4,21 @@ import { quote } from "../errors.ts";
 import { placesBeyond } from "../sources/git/reach.ts";
 import { findRepository } from "../sources/git/repository.ts";
 import type { MountConfig } from "./config.ts";
-import { isIgnored } from "./ignored.ts";
+import type { IsIgnored } from "./ignored.ts";
 import { type KeyPath, spellPath } from "./problem.ts";
 import type { FoundReference } from "./references.ts";
 import type { SearchSettings, ServerSettings } from "./schema.ts";
 import { skillFolders } from "./skill-folders.ts";
 import { isBelow, realPath } from "./trust.ts";
 
-/** Why options need trust, each as it completes "this config …". The folder is the config's, without links. */
-type Judge = (options: Readonly<Record<string, unknown>>, folder: string) => Promise<string[]> | string[];
+/** The config's folder, without links, and what its rules leave out. */
+export interface OwnFolder {
+  readonly path: string;
+  readonly isIgnored: IsIgnored;
+}
+
+/** Why options need trust, each as it completes "this config …". */
+type Judge = (options: Readonly<Record<string, unknown>>, folder: OwnFolder) => Promise<string[]> | string[];
 
 /**
  * These touch nothing but the files that their paths name; what they would serve beyond what a folder serves by itself needs trust.
@@ -43,7 +49,7 @@ export function isAnchored(source: string): boolean {
 /** Hidden folders that are made to be read by a model. */
 const openFolders = [...skillFolders, ".github"];
 
-async function judgeFiles(options: Readonly<Record<string, unknown>>, folder: string): Promise<string[]> {
+async function judgeFiles(options: Readonly<Record<string, unknown>>, folder: OwnFolder): Promise<string[]> {
   const { root } = options as { readonly root: string };
   return [...(await keptBack(root, folder, true)), ...ruleReasons(options)];
 }
@@ -64,17 +70,17 @@ function ruleReasons(options: Readonly<Record<string, unknown>>): string[] {
   ];
 }
 
-async function judgeDocs(options: Readonly<Record<string, unknown>>, folder: string): Promise<string[]> {
+async function judgeDocs(options: Readonly<Record<string, unknown>>, folder: OwnFolder): Promise<string[]> {
   const { ref } = options as { readonly ref?: string };
   const ofHistory = ref === undefined ? [] : [`serves ${JSON.stringify(ref)} of a git repository`];
   return [...(await judgeFiles(options, folder)), ...ofHistory];
 }
 
 /** Reading a repository runs nothing of it, but it may lead to another one. */
-async function judgeGit(options: Readonly<Record<string, unknown>>, folder: string): Promise<string[]> {
+async function judgeGit(options: Readonly<Record<string, unknown>>, folder: OwnFolder): Promise<string[]> {
   const { root } = options as { readonly root: string };
   const repository = findRepository(root);
-  const beyond = repository ? placesBeyond(repository, folder) : [];
+  const beyond = repository ? placesBeyond(repository, folder.path) : [];
   return [
     ...(await keptBack(root, folder, true)),
     ...ruleReasons(options),
@@ -90,7 +96,7 @@ interface ConfigOptions {
 }
 
 /** Names are masked facts at most; what is shown, or comes from the environment, is not the folder's own to tell. */
-async function judgeConfig(options: Readonly<Record<string, unknown>>, folder: string): Promise<string[]> {
+async function judgeConfig(options: Readonly<Record<string, unknown>>, folder: OwnFolder): Promise<string[]> {
   const { root, env, show } = options as unknown as ConfigOptions;
   const reasons = await keptBack(root, folder, true);
   for (const [path, file] of filesOf(options))
@@ -110,14 +116,14 @@ function filesOf(options: Readonly<Record<string, unknown>>): (readonly [path: s
   });
 }
 
-async function judgeSkills(options: Readonly<Record<string, unknown>>, folder: string): Promise<string[]> {
+async function judgeSkills(options: Readonly<Record<string, unknown>>, folder: OwnFolder): Promise<string[]> {
   const { root, roots = [] } = options as { readonly root?: string; readonly roots?: readonly string[] };
   const all = [...(root === undefined ? [] : [root]), ...roots];
   return (await Promise.all(all.map((each) => keptBack(each, folder, true)))).flat();
 }
 
 /** What tables look like tells little, rows may tell all. */
-async function judgeSqlite(options: Readonly<Record<string, unknown>>, folder: string): Promise<string[]> {
+async function judgeSqlite(options: Readonly<Record<string, unknown>>, folder: OwnFolder): Promise<string[]> {
   const { path, rows } = options as { readonly path: string; readonly rows: boolean | readonly string[] };
   const hasRows = rows === true || (Array.isArray(rows) && rows.length > 0);
   return [
@@ -127,14 +133,14 @@ async function judgeSqlite(options: Readonly<Record<string, unknown>>, folder: s
 }
 
 /** Why a path within the folder is not the folder's own to serve. What leads out of it is said elsewhere. */
-async function keptBack(path: string, folder: string, isFolder: boolean): Promise<string[]> {
+async function keptBack(path: string, folder: OwnFolder, isFolder: boolean): Promise<string[]> {
   const real = realPath(path);
-  const way = relative(folder, real).split(sep).join("/");
+  const way = relative(folder.path, real).split(sep).join("/");
   const isHidden = way.split("/").some((name) => name.startsWith(".") && name !== "..");
   const isOpen = openFolders.some((name) => way === name || way.startsWith(`${name}/`));
   if (isHidden && !isOpen) return [`serves the hidden ${isFolder ? "folder" : "file"} ${JSON.stringify(way)}`];
-  if (way === "" || !isBelow(folder, real)) return [];
-  return (await isIgnored(folder, real, isFolder))
+  if (way === "" || !isBelow(folder.path, real)) return [];
+  return (await folder.isIgnored(real, isFolder))
     ? [`serves ${JSON.stringify(way)}, which is ignored or a secret by its name`]
     : [];
 }
@@ -162,10 +168,10 @@ export function programReason(files: readonly string[], key: KeyPath): string {
   return `runs ${files.join(", ")} as a program, as it is now, for ${spellPath(key)}`;
 }
 
-/** What a mount does beyond what any folder may. The folder is without links; `command` is as it is written. */
+/** What a mount does beyond what any folder may. `command` is as it is written. */
 export async function mountReasons(
   { name, definition, options }: Pick<MountConfig, "name" | "definition" | "options">,
-  folder: string,
+  folder: OwnFolder,
   command?: unknown,
 ): Promise<string[]> {
   const which = spellPath(["mounts", name]);
@@ -175,6 +181,15 @@ export async function mountReasons(
   }
   const what = typeof command === "string" ? `, which starts ${quote(command)},` : "";
   return [`uses the source ${quote(definition.name)}${what} for ${which}`];
+}
+
+/** What Pressmark, a host or a browser takes for something else than files of a folder. */
+const takenSchemes: ReadonlySet<unknown> = new Set(["pressmark", "set", "ui", "zed", "http", "https"]);
+
+/** For a mount that would answer in the place of another: of the picker, of the status, of a page of the web. */
+export function schemeReasons({ name, scheme }: Pick<MountConfig, "name" | "scheme">): string[] {
+  if (!takenSchemes.has(scheme)) return [];
+  return [`answers for URIs that begin with ${JSON.stringify(`${scheme}:`)}, for ${spellPath(["mounts", name])}`];
 }
 
 /** Files that a mount names other than by options which are paths. */
