@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isSameSecret } from "../lib/same-secret.ts";
+import { unkept } from "../transport/answer.ts";
 import { isFollowedLink } from "../transport/guard.ts";
 import type { Gate } from "../transport/http.ts";
 
@@ -67,6 +68,7 @@ export function createTokenGate({ token, pid, monotonicMs }: TokenGateOptions): 
       "Content-Length": Buffer.byteLength(page),
       "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
       "Referrer-Policy": "no-referrer",
+      ...unkept,
       "WWW-Authenticate": challenge,
     });
     response.end(page);
@@ -103,7 +105,7 @@ export function createTokenGate({ token, pid, monotonicMs }: TokenGateOptions): 
 
 /** Without the code, so that it stays in no history and is handed on to nobody. */
 function toPage(response: ServerResponse): void {
-  response.writeHead(303, { Location: "/", "Referrer-Policy": "no-referrer" }).end();
+  response.writeHead(303, { Location: "/", "Referrer-Policy": "no-referrer", ...unkept }).end();
 }
 
 /** Cookies are sent along whoever asks, from any port of this machine: they count only for pages of our own. */

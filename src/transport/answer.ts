@@ -7,16 +7,25 @@ import { byteLength, joined } from "./wire-bytes.ts";
 const largeBytes = 64 * 1024;
 export const stallMs = 60_000;
 
+/** On everything that is sent: kept nowhere, and taken for nothing but what it says it is. */
+export const unkept = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" } as const;
+
 /** Does nothing if the other side is gone, or has been answered already. */
 export function answer(response: ServerResponse, status: number, wire?: Wire, headers?: OutgoingHttpHeaders): void {
   if (response.headersSent || response.destroyed) return;
   if (wire === undefined) {
-    response.writeHead(status, status === 204 ? headers : { ...headers, "Content-Length": 0 });
+    response.writeHead(status, { ...headers, ...unkept, ...(status !== 204 && { "Content-Length": 0 }) });
     response.end();
     return;
   }
   const length = byteLength(wire);
-  const own = { "Content-Type": "application/json", "Content-Length": length };
+  // Spelled out: a spread costs more than both headers.
+  const own = {
+    "Content-Type": "application/json",
+    "Content-Length": length,
+    "Cache-Control": unkept["Cache-Control"],
+    "X-Content-Type-Options": unkept["X-Content-Type-Options"],
+  };
   response.writeHead(status, headers ? { ...headers, ...own } : own);
   const text = joined(wire);
   if (text !== undefined) {

@@ -1,7 +1,7 @@
 /** A response that stays open and carries events, and the one timer that keeps all of them alive. */
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Wire } from "../protocol/edge.ts";
-import { stallMs as defaultStallMs } from "./answer.ts";
+import { stallMs as defaultStallMs, unkept } from "./answer.ts";
 import { writeWire } from "./wire-bytes.ts";
 
 export interface EventStream {
@@ -166,6 +166,7 @@ export function createEventStreams({
         ...ask.headers,
         "Content-Type": "text/event-stream",
         "Cache-Control": "no-store, no-transform",
+        "X-Content-Type-Options": unkept["X-Content-Type-Options"],
         "X-Accel-Buffering": "no",
       });
       if (ask.greeting) response.write(ask.greeting);

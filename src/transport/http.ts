@@ -8,7 +8,7 @@ import type { Tools } from "../source.ts";
 import { isJson, parseAccept } from "./accepts.ts";
 import type { Accepts } from "./accepts.ts";
 import type { PostDoor } from "./action-door.ts";
-import { answer } from "./answer.ts";
+import { answer, unkept } from "./answer.ts";
 import { createBodyReader, discard } from "./body.ts";
 import { clientOf } from "./clients.ts";
 import type { EventStreamOptions } from "./event-stream.ts";
@@ -164,9 +164,6 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
       const { headers, method, url = "/" } = request;
       const { origin } = headers;
       const path = url === endpoint ? url : pathOf(url);
-      // Set before anything can be answered, so that no route and no error forgets them.
-      response.setHeader("Cache-Control", "no-store");
-      response.setHeader("X-Content-Type-Options", "nosniff");
       if (namesTwoHosts(request.rawHeaders)) return refuse(response, 400, "send one Host header", thenClose);
       const refusal = guard.refusal(headers, path === page && method === "GET");
       if (refusal !== undefined) return refuse(response, 403, refusal);
@@ -187,7 +184,11 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
       if (path === ssePaths.stream) return admit(request, response, atStream);
       if (path === ssePaths.post) return admit(request, response, atPost);
     }
-    if (elsewhere?.(request, response, path)) return;
+    if (elsewhere) {
+      // They may say otherwise, and cannot forget it.
+      for (const [name, value] of Object.entries(unkept)) response.setHeader(name, value);
+      if (elsewhere(request, response, path)) return;
+    }
     if (request.method === "POST" && posts?.claims(path)) return admit(request, response, throughPosts(posts, path));
     refuseNothing(response, path);
   }
@@ -311,7 +312,7 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
 
   function refuseBody(request: IncomingMessage, response: ServerResponse): void {
     const wire = edge.error(null, invalidRequest, `a body may have ${maxBodyBytes} bytes at most`);
-    response.writeHead(413, { "Content-Type": "application/json", ...thenClose });
+    response.writeHead(413, { "Content-Type": "application/json", ...unkept, ...thenClose });
     for (const piece of wire) response.write(piece);
     discard(request, maxBodyBytes, () => response.end());
   }
