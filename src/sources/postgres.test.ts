@@ -826,27 +826,22 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
     });
 
     describe("a secret", () => {
-      it("is in nothing that came out: no list, no content, no error, no log", async () => {
+      it.each([
+        ["a server that answers", () => server.url("shop")],
+        ["a wrong password", () => server.url("shop", "postgres", `${server.password}-wrong`)],
+        ["no such database", () => server.url("no-such-database")],
+        ["no such user", () => server.url("shop", "no-such-user")],
+        ["no server", () => server.url("shop").replace(String(server.port), "1")],
+        ["no TLS", () => `${server.url("shop")}?sslmode=require`],
+      ])("is in nothing that came out: no list, no content, no error, no log (%s)", async (_, urlOf) => {
+        const url = urlOf();
         const logged: unknown[] = [];
-        const logging: Tools = { ...tools, log: (...said) => void logged.push(said) };
-        const urls = [
-          server.url("shop"),
-          server.url("shop", "postgres", `${server.password}-wrong`),
-          server.url("no-such-database"),
-          server.url("shop", "no-such-user"),
-          server.url("shop").replace(String(server.port), "1"),
-          `${server.url("shop")}?sslmode=require`,
-        ];
-        for (const url of urls) {
-          const source = openPostgres(watchful(url), logging);
-          opened.push(source);
-          expect(await everything(source, ["public/users/schema", "no/such/schema"])).not.toContain(server.password);
-          const watched = await source.watch?.(call()).catch((cause: unknown) => cause);
-          expect(JSON.stringify([watched, String(watched), definition.base?.(watchful(url))])).not.toContain(
-            server.password,
-          );
-        }
-        expect(JSON.stringify(logged)).not.toContain(server.password);
+        const source = openPostgres(watchful(url), { ...tools, log: (...said) => void logged.push(said) });
+        opened.push(source);
+        expect(await everything(source, ["public/users/schema", "no/such/schema"])).not.toContain(server.password);
+        const watched = await source.watch?.(call()).catch((cause: unknown) => cause);
+        const said = [watched, String(watched), definition.base?.(watchful(url)), logged];
+        expect(JSON.stringify(said)).not.toContain(server.password);
         expect(definition.base?.(watchful(server.url("shop")))).toBe(`postgres://127.0.0.1:${server.port}/shop/`);
       });
 
