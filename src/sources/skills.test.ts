@@ -322,6 +322,21 @@ describe("a skill that is being written", () => {
     expect(await problemsOf(source)).toEqual([]);
   });
 
+  it("does not stay as it was with a file that is hidden by now", async () => {
+    writeSkill("pdf");
+    write("pdf/plan.md", "a plan");
+    write("pdf/shown.md", "shown");
+    const source = await open();
+    expect(await namesOf(source)).toHaveLength(1);
+    write("pdf/SKILL.md", "---\nname: pdf\ndescr");
+    fs.rmSync(at("pdf/shown.md"));
+    expect(await textAt(source, "pdf/plan.md")).toBe("a plan");
+    expect(await textAt(source, "pdf/shown.md")).toBe("shown");
+    write("pdf/.pressmarkignore", "plan.md\n");
+    await expect.poll(() => namesOf(source)).toEqual([]);
+    await refusal(source.read({ path: "pdf/plan.md" }, call()), ["not-found"], "plan.md");
+  });
+
   it("is gone when its SKILL.md or its folder is", async () => {
     writeSkill("pdf");
     writeSkill("ink");

@@ -11,7 +11,7 @@ import { createIgnoreFiles } from "./ignore-files.ts";
 import type { IgnoreFile } from "./ignore-files.ts";
 import { foldersAbove, globalExcludes, repositoryAt } from "./git-excludes.ts";
 import type { Person } from "./git-excludes.ts";
-import { settled } from "../disk/steps.ts";
+import { createPause, settled } from "../disk/steps.ts";
 import type { Steps } from "../disk/steps.ts";
 
 export interface FolderRules {
@@ -30,6 +30,8 @@ export interface FolderRules {
   isRule(name: string): boolean;
   /** The rules from outside the folder: the same object while they are the same. */
   outer(): Steps<NameRules>;
+  /** Looks again at the folders that were asked about last. The number is another if other rules count in one of them than before. */
+  generation(): Steps<number>;
   /** Lets go of all that is kept. */
   clear(): void;
 }
@@ -118,6 +120,8 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
   const folders = new Map<string, Known>();
   /** What was checked earlier is not taken for granted. */
   let trustedFromMs = 0;
+  /** How often other rules than before were found to count in a folder. */
+  let changes = 0;
   let personal: RankedRules | undefined;
   let outside: { readonly rules: NameRules; readonly checkedMs: number } | undefined;
 
@@ -263,7 +267,10 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
   function keep(path: string, known: Known): Known {
     const before = folders.get(path);
     // What one door has noticed counts for all of them.
-    if (before && before.rules !== known.rules) trustedFromMs = known.checkedMs;
+    if (before && before.rules !== known.rules) {
+      trustedFromMs = known.checkedMs;
+      changes += 1;
+    }
     folders.delete(path);
     folders.set(path, known);
     if (folders.size > maxKnown)
@@ -308,6 +315,17 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
     verdict: book.verdict,
     isRule: (name) => ignore && ruleNames.includes(name),
     outer,
+
+    *generation() {
+      const pause = createPause();
+      const paths = [...folders.keys()];
+      for (const path of paths) {
+        yield* find(path);
+        const waiting = pause();
+        if (waiting) yield waiting;
+      }
+      return changes;
+    },
 
     clear() {
       folders.clear();

@@ -29,8 +29,8 @@ export interface Blobs {
   clear(): void;
 }
 
-/** What never changes may be kept for so long. */
-export const pinnedFreshness = { ttlMs: 86_400_000 };
+/** What never changes may be kept for so long, and no longer, because the rules of the folder may hide it. */
+export const pinnedFreshness = { ttlMs: 60_000 };
 
 /** A range is taken out of files up to this size; git gives a file only as a whole. */
 const maxRangedBytes = 64 * 1024 * 1024;

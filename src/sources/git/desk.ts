@@ -7,6 +7,7 @@ import { createLocalDisk, createRemoteDisk, diskKind } from "../../backends/disk
 import { chooseRules, createFolderRules } from "../../backends/folder-rules/folder-rules.ts";
 import { personOf } from "../../backends/folder-rules/git-excludes.ts";
 import type { RuleChoice } from "../../backends/folder-rules/name-rules.ts";
+import { run } from "../../backends/disk/steps.ts";
 import { createBlobs } from "./blobs.ts";
 import { type Completing, createCompleting } from "./complete.ts";
 import { createFilesBelow, type FileBelow } from "./files-below.ts";
@@ -20,7 +21,7 @@ import { createReading, type Reading } from "./reading.ts";
 import { createRefs } from "./refs.ts";
 import { findRepository, type Repository } from "./repository.ts";
 import { createServedTrees } from "./served-trees.ts";
-import { allCommits, createShownCommits } from "./shown-commits.ts";
+import { allCommits, createShownCommits, judgeRecent } from "./shown-commits.ts";
 import { createTrees } from "./trees.ts";
 import { createWatching, type Watching } from "./watch.ts";
 
@@ -87,7 +88,10 @@ export function openDesk(repository: Repository, options: DeskOptions): Desk {
   const filesBelow = createFilesBelow(trees, headers);
   const blobs = createBlobs(contents, headers, maxBytes);
   const isAnnounced = isLocal && watch === "auto";
-  const watching = createWatching({ repository, program, mirror, refs, rules, isAnnounced, pollMs, log });
+  const generation = async () => run(folderRules.generation());
+  const askRecent = (signal: AbortSignal) => judgeRecent(commits, { program, mirror, signal });
+  const noticing = { rules, generation, askRecent, isAnnounced, pollMs };
+  const watching = createWatching({ repository, program, mirror, refs, ...noticing, log });
   const world = { repository, program, mirror, refs, rules, commits, trees };
   return {
     reading: createReading({ ...world, blobs, watching, maxBytes, redact }),

@@ -11,6 +11,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { stack } from "../../layer.ts";
+import { standardLayers } from "../../layers/standard.ts";
+import { createTools } from "../../server/tools.ts";
 import { pathOf, type Source } from "../../source.ts";
 import { asking, collect } from "../../testing/pages.ts";
 import { listen } from "../../testing/listen.ts";
@@ -457,7 +460,44 @@ describe("a path that is hidden", () => {
   });
 });
 
+describe("what was read before it was hidden", () => {
+  it("is not given again from what is kept", async () => {
+    const repository = testRepository();
+    repository.commit("first", { "a.txt": "a\n", "plan.md": "MARKER\n" });
+    repository.commit("MARKER second", { "plan.md": "MARKER again\n" });
+    const hash = repository.commit("third", { "a.txt": "b\n", "plan.md": "MARKER\n" });
+    const source = stack(await repository.open(), { name: "git" }, standardLayers(createTools({ write: () => true })));
+    const paths = [
+      `commit/${hash}`,
+      `diff/main~1/${hash}`,
+      "log",
+      "blame/main/plan.md",
+      `blob/${hash}/plan.md`,
+      "branches",
+    ];
+    for (let turn = 0; turn < 4; turn += 1) for (const path of paths) await readText(source, path);
+    repository.write(".pressmarkignore", "plan.md\n");
+    await expect.poll(() => childrenOf(source, "tree/main")).toEqual(["a.txt"]);
+    for (const path of paths) {
+      const said = await readText(source, path).catch(() => "");
+      expect(said, path).not.toMatch(/MARKER|plan\.md/);
+    }
+  });
+});
+
 describe("a watch", () => {
+  it("has everyone look again when the rules hide something else", async () => {
+    const repository = testRepository();
+    repository.commit("first", { "a.txt": "a", "deep/er/plan.md": "x" });
+    repository.commit("second", { "deep/er/plan.md": "y" });
+    const source = await repository.open({ pollMs: 20 });
+    const { heard, until } = listen(await source.watch!(call));
+    repository.write("deep/er/.pressmarkignore", "plan.md\n");
+    await until(({ kind }) => kind === "lost", "that something is hidden");
+    rmSync(join(repository.folder, "deep/er/.pressmarkignore"));
+    await expect.poll(() => heard.filter(({ kind }) => kind === "lost").length).toBe(2);
+  });
+
   it("tells of no file that is hidden", async () => {
     const repository = testRepository();
     repository.commit("first", { "a.txt": "a", ".pressmarkignore": "private\n" });

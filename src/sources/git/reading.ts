@@ -202,21 +202,21 @@ export function createReading(options: ReadingOptions): Reading {
         case "refs":
           return refsFolder;
         case "commit":
-          return { ...asked, mimeType: json, version: (await shownCommit(ask.ref)).hash };
-        case "diff": {
-          const [base, head] = await sides(at, ask);
-          return { ...asked, mimeType: "text/x-diff", version: `${base.hash}-${head.hash}` };
-        }
+          await shownCommit(ask.ref);
+          // Without a version: what is told of a commit also depends on the rules of the folder.
+          return { ...asked, mimeType: json };
+        case "diff":
+          await sides(at, ask);
+          return { ...asked, mimeType: "text/x-diff" };
         case "tree":
         case "blob":
         case "blame": {
-          const { commit, entry } = await find(ask);
+          const { entry } = await find(ask);
           const isFolderAsked = ask.kind === "tree" && !ask.range;
           if (entry.kind === "folder" ? !isFolderAsked : entry.kind !== "file" && (ask.range || ask.kind === "blame"))
             throw notFound(path);
           const reveals = ask.kind === "blob" ? undefined : { path: blobPath(ask) };
-          if (ask.kind === "blame")
-            return { ...asked, mimeType: json, version: commit.hash, ...(reveals && { reveals }) };
+          if (ask.kind === "blame") return { ...asked, mimeType: json, ...(reveals && { reveals }) };
           return blobs.describe(asked, entry, reveals);
         }
         default:

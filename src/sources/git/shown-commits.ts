@@ -2,9 +2,10 @@
 import { isUtf8 } from "node:buffer";
 import { createTimeSlices } from "../../lib/time-slices.ts";
 import { ResourceError } from "../../errors.ts";
-import { shallowEnds } from "./commits.ts";
+import { type CommitWorld, shallowEnds } from "./commits.ts";
 import type { HistoryRules } from "./history-rules.ts";
 import type { Objects } from "./objects.ts";
+import { GitFailure } from "./program.ts";
 import type { Repository } from "./repository.ts";
 import { differences, type RawEntry } from "./tree-differences.ts";
 import { isPossible, kindOf, lacking, maxTreeBytes, type TreeEntry, type Trees } from "./trees.ts";
@@ -59,6 +60,7 @@ interface Finding {
   readonly hidden: readonly Place[] | undefined;
 }
 
+const recent = 50;
 const maxKept = 20_000;
 const maxHiddenKept = 16;
 const maxCommitBytes = 16 * 1024 * 1024;
@@ -235,6 +237,22 @@ export function createShownCommits({
       return [...new Set(found.filter((commit) => commit !== undefined))];
     },
   };
+}
+
+/** Judges as many commits of HEAD as the first page of a log has. */
+export async function judgeRecent({ isShown }: ShownCommits, { program, mirror, signal }: CommitWorld): Promise<void> {
+  const gitDir = await mirror.ready();
+  const args = ["rev-list", `--max-count=${recent}`, "--ignore-missing", "HEAD", "--"];
+  const { bytes } = await program.run(args, { gitDir, signal }).catch((cause: unknown) => {
+    // A repository without a commit.
+    if (cause instanceof GitFailure) return { bytes: Buffer.alloc(0) };
+    throw cause;
+  });
+  const hashes = bytes
+    .toString("latin1")
+    .split("\n")
+    .filter((line) => line !== "");
+  await Promise.all(hashes.map(isShown));
 }
 
 function toEntry(entry: RawEntry | undefined): TreeEntry | undefined {

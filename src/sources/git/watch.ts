@@ -26,6 +26,10 @@ export interface WatchingOptions {
   readonly mirror: Mirror;
   readonly refs: Refs;
   readonly rules: HistoryRules;
+  /** Another number when other rules count in the folder than before, as far as it was asked about. */
+  generation(): Promise<number>;
+  /** Asks about all that the last commits have changed, so that other rules for it are noticed. */
+  askRecent(signal: AbortSignal): Promise<void>;
   /** Whether the system says what changes in a folder; if not, it is looked at again and again. */
   readonly isAnnounced: boolean;
   readonly pollMs: number;
@@ -34,6 +38,7 @@ export interface WatchingOptions {
 
 /** What was seen the last time. */
 interface Seen {
+  readonly generation: number;
   readonly refs: ReadonlyMap<string, string>;
   readonly listed: ReadonlySet<string>;
   readonly head: string;
@@ -114,6 +119,16 @@ export function createWatching(options: WatchingOptions): Watching {
     const { gitDir, commonDir } = repository;
     const isMoved = [gitDir, commonDir].some((folder) => folders.get(folder)?.identity !== identityOf(folder));
     if (isPolled || isBlind || isMoved) schedule();
+    else looking = looking.then(lookAtRules);
+  }
+
+  /** What the rules hide is told in no other way: the files that hold them are not watched. */
+  async function lookAtRules(): Promise<void> {
+    const before = seen;
+    const generation = await options.generation().catch(() => before?.generation);
+    if (!before || before !== seen || generation === undefined || generation === before.generation) return;
+    seen = { ...before, generation };
+    tell({ kind: "lost" });
   }
 
   /** False where the system has no more watches. */
@@ -170,6 +185,7 @@ export function createWatching(options: WatchingOptions): Watching {
     const all = await refs.all(closing.signal);
     const head = mirror.head();
     return {
+      generation: await options.generation(),
       refs: new Map(all.map(({ name, hash }) => [name, hash])),
       listed: new Set(listedNames(all)),
       head: "ref" in head ? `${head.ref} ${hashOf(all, head.ref)}` : head.hash,
@@ -179,6 +195,7 @@ export function createWatching(options: WatchingOptions): Watching {
   }
 
   async function compare(before: Seen, now: Seen): Promise<void> {
+    if (before.generation !== now.generation) tell({ kind: "lost" });
     const moved = differing(before.refs, now.refs);
     const isHeadMoved = before.head !== now.head;
     if (isHeadMoved || before.index !== now.index || before.settings !== now.settings || moved.length > 0)
@@ -203,6 +220,7 @@ export function createWatching(options: WatchingOptions): Watching {
     if (touched.size > maxCompared) return tell({ kind: "lost" });
     for (const [spelled, [old, hash]] of touched) await tellMoved(spelled, old, hash);
     for (const [path, names] of diffs) if (names.some((name) => touched.has(name))) tell({ kind: "changed", path });
+    await options.askRecent(closing.signal);
   }
 
   async function tellMoved(spelled: string, old: string, hash: string): Promise<void> {
@@ -237,6 +255,7 @@ export function createWatching(options: WatchingOptions): Watching {
     await mirror.ready();
     // Before anything is looked at, so that nothing falls between.
     coverFolders();
+    await options.askRecent(closing.signal);
     seen = await see();
     await Promise.all([...notes.keys()].map(async (spelled) => notes.set(spelled, await meaning(spelled))));
   }

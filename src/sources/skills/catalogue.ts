@@ -1,4 +1,6 @@
 /** The snapshot of now: looked after at every question and every change, and swapped as a whole. */
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
 import { toResourceError } from "../../errors.ts";
 import type { Call } from "../../resources.ts";
 import type { Source, SourceChange, SourceProblem, Tools } from "../../source.ts";
@@ -120,7 +122,7 @@ export function createCatalogue(roots: readonly Root[], { log, wait }: Pick<Tool
       for (const [path, seen] of look.units) {
         const known = shelves[index]?.get(path);
         const unit = units[index]?.get(path);
-        if (unit && isSameUnit(unit.seen, seen)) shelf.set(path, toKnown(unit, known));
+        if (unit && isSameUnit(unit.seen, seen)) shelf.set(path, toKnown(unit, known, (roots[index] as Root).path));
       }
       return shelf;
     });
@@ -272,11 +274,22 @@ interface Pump {
   stop(): void;
 }
 
-/** A skill that is no longer right stays as it was, and so do those it shares files with. */
-function toKnown(latest: Unit, before: Known | undefined): Known {
+/** A skill that is no longer right stays as it was, and so do those it shares files with; unless some of it is hidden by now. */
+function toKnown(latest: Unit, before: Known | undefined, root: string): Known {
   const broken = new Set(latest.problems.map(({ path }) => path));
   const isHalfWritten = before?.served.skills.some(({ path }) => broken.has(path)) ?? false;
-  return { latest, served: before && isHalfWritten ? before.served : latest };
+  return {
+    latest,
+    served: before && isHalfWritten && !hasHidden(before.served, latest, root) ? before.served : latest,
+  };
+}
+
+/** Whether a file that was served is still on the disk, and served no more. */
+function hasHidden({ files }: Unit, { seen }: Unit, root: string): boolean {
+  const served = new Set(seen.files.map(({ path }) => path));
+  return [...files.keys()].some(
+    (path) => !served.has(path) && lstatSync(join(root, path), { throwIfNoEntry: false }) !== undefined,
+  );
 }
 
 function problemsOf(looks: readonly Look[]): SourceProblem[] {
