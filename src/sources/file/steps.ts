@@ -1,5 +1,5 @@
 /** Work that is written once and runs either straight through or, where the disk is slow, step by step. */
-import { monotonicMs } from "../../lib/monotonic-ms.ts";
+export { createPause } from "../../lib/create-pause.ts";
 
 /** Yields what must be waited for. On a disk that answers at once it never does. */
 export type Steps<T> = Generator<Promise<unknown>, T, unknown>;
@@ -38,18 +38,4 @@ export function runNow<T>(steps: Steps<T>): T {
   const step = steps.next();
   if (step.done) return step.value;
   throw new Error("this work had to wait, and was not meant to");
-}
-
-/** Lets the event loop turn when work has gone on for a while. */
-export function createPause(sliceMs = 5): () => Promise<void> | undefined {
-  let begun = monotonicMs();
-  return () => {
-    if (monotonicMs() - begun < sliceMs) return undefined;
-    return new Promise<void>((resolve) => {
-      setImmediate(() => {
-        begun = monotonicMs();
-        resolve();
-      });
-    });
-  };
 }
