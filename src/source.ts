@@ -142,6 +142,11 @@ export type SourceChange =
   /** Changes may have been missed: anything may be another, gone or new. */
   | { readonly kind: "lost" };
 
+export interface SourceWatch extends AsyncIterable<SourceChange> {
+  /** How many announcements of the backend are known and not looked at yet, where that can be told: changes may follow. */
+  readonly pending?: number;
+}
+
 /** What a source can be asked to do. Offered as a tool, and over HTTP at `POST /actions/<mount>/<name>`. */
 export interface SourceAction<Input = unknown> {
   readonly title?: string;
@@ -194,7 +199,7 @@ export interface Source {
   /** What is left out, or not as it should be, and why: for the person who runs the house, never for a caller. */
   problems?(call: Call): Promise<readonly SourceProblem[]>;
   /** Resolves once armed: a change made after that is never missed. Ends when the call's signal does; throws if it cannot go on. */
-  watch?(call: Call): Promise<AsyncIterable<SourceChange>>;
+  watch?(call: Call): Promise<SourceWatch>;
   /**
    * Someone listens to this address until the call's signal ends: with it, `watch` tells of changes there once this has resolved.
    * Absent where `watch` tells of everything. Never throws.

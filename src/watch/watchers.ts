@@ -1,5 +1,5 @@
 /** One watch per mount, shared by all who asked: the first to join starts it; it stops when no one has come back for a while. */
-import type { Source, SourceChange, Tools } from "../source.ts";
+import type { Source, SourceChange, SourceWatch, Tools } from "../source.ts";
 import { createCoalescer } from "./coalesce.ts";
 import type { Coalescer, CoalesceOptions } from "./coalesce.ts";
 
@@ -12,6 +12,8 @@ export interface Watchers {
   join(hear: (change: SourceChange) => void, signal: AbortSignal): Promise<void>;
   /** One more listens through someone who has joined. Resolves as `join` does, and costs nothing while they listen. */
   arrive(): Promise<void>;
+  /** How many changes are known and not announced yet. Not 0 while the watch is down: then there may be some. */
+  readonly pending: number;
   /** No one hears anything afterwards, and nothing runs. */
   close(): void;
 }
@@ -22,6 +24,8 @@ interface Run {
   readonly coalescer: Coalescer;
   /** Resolves when the first try has armed, or failed. */
   readonly tried: Promise<void>;
+  /** What the source tells its changes by, while it does. */
+  watch?: SourceWatch;
 }
 
 const firstDelayMs = 250;
@@ -70,6 +74,7 @@ export function createWatchers(
         const changes = await source.watch?.({ caller: house, signal });
         if (changes === undefined) return tried();
         armedMs = tools.now();
+        if (run?.ending.signal === signal) run.watch = changes;
         if (missed) {
           tools.log("info", "the watch is back", { mount: mount.name });
           coalescer.hear({ kind: "lost" });
@@ -83,6 +88,7 @@ export function createWatchers(
         cause = thrown;
       }
       if (signal.aborted) return tried();
+      delete run?.watch;
       missed = true;
       // A watch that dies as soon as it is armed must not come back at full speed each time.
       if (armedMs !== undefined && tools.now() - armedMs >= longestDelayMs) failures = 0;
@@ -135,6 +141,10 @@ export function createWatchers(
     async arrive() {
       run?.coalescer.newcomer();
       await run?.tried;
+    },
+
+    get pending() {
+      return run ? run.coalescer.pending + (run.watch ? (run.watch.pending ?? 0) : 1) : 0;
     },
 
     close() {
