@@ -2,7 +2,15 @@
 import { invalid, toResourceError } from "../errors.ts";
 import { digestOf } from "../lib/digest.ts";
 import { type Call, directoryType, type Resource, type Resources } from "../resources.ts";
-import { type Candidate, type Candidates, findCandidates, findPinned, meet, readable } from "./candidates.ts";
+import {
+  type Candidate,
+  type Candidates,
+  findCandidates,
+  findPinned,
+  meet,
+  readable,
+  type Searched,
+} from "./candidates.ts";
 import { clean, countIn, type Clean } from "./clean.ts";
 import { estimate, type CountTokens } from "./count-tokens.ts";
 import { fit, type Choice } from "./fit.ts";
@@ -62,10 +70,10 @@ export async function gather(resources: Resources, ask: GatherAsk, call: Call): 
   // Who names a set means all that is in it.
   const { all, missing } = await findPinned(resources, [...include, ...task.names.uris.filter(isSet)], call);
   for (const uri of missing) desk.leaveOut(uri, "is not here");
-  let ready: number | undefined;
+  let searched: Searched | undefined;
   if (text === undefined) await desk.read([...all.values()].slice(0, maxIncluded));
   else {
-    ready = await findCandidates(resources, task, within, all, call);
+    searched = await findCandidates(resources, task, within, all, call);
     const met = Array.from(all.values(), ({ resource }) => resource);
     for (const { resource, why } of await findNamed(resources, task, met, within, call)) {
       const candidate = meet(all, resource);
@@ -99,7 +107,8 @@ export async function gather(resources: Resources, ask: GatherAsk, call: Call): 
       budget,
       tokens: fitted.tokens,
       counter: counter.name,
-      ...(ready !== undefined && { ready }),
+      ...(searched && { ready: searched.ready }),
+      ...(searched && searched.failures.length > 0 && { failures: searched.failures }),
       included,
       leftOut: desk.leftOut.slice(0, maxLeftOut),
       moreLeftOut: Math.max(0, desk.leftOut.length - maxLeftOut) + unread,
