@@ -145,8 +145,10 @@ export interface Hit {
 
 export interface SearchAnswer {
   readonly hits: readonly Hit[];
-  /** How much of what could be searched was, from 0 to 1. */
+  /** How much of what could be searched was, from 0 to 1; 1 only when nothing is known to be missing or stale. */
   readonly ready: number;
+  /** Mounts of which not all was searched because something went wrong, and what. */
+  readonly failures?: readonly Failure[];
 }
 
 /** The front matter of a SKILL.md, as its author wrote it. */

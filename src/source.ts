@@ -142,6 +142,11 @@ export type SourceChange =
   /** Changes may have been missed: anything may be another, gone or new. */
   | { readonly kind: "lost" };
 
+export interface SourceWatch extends AsyncIterable<SourceChange> {
+  /** How many announcements of the backend are known and not looked at yet, where that can be told: changes may follow. */
+  readonly pending?: number;
+}
+
 /** What a source can be asked to do. Offered as a tool, and over HTTP at `POST /actions/<mount>/<name>`. */
 export interface SourceAction<Input = unknown> {
   readonly title?: string;
@@ -198,7 +203,7 @@ export interface Source {
    * `lists` says otherwise. Ends when the call's signal does; throws if it cannot go on.
    * Any number of watches run at once. Each reports every change after it was armed, whatever becomes of the others.
    */
-  watch?(call: Call): Promise<AsyncIterable<SourceChange>>;
+  watch?(call: Call): Promise<SourceWatch>;
   /**
    * Whether lists hold this address. Where `watch` also tells of what is not listed, the index takes up what this says is.
    * Absent where all that `stat` finds, but for directories, is listed.

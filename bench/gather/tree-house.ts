@@ -66,7 +66,7 @@ export function openTreeHouse(repository: string): TreeHouse {
     policy: openPolicy,
     tools: createTools(process.stderr),
     cursorKey: new Uint8Array(32),
-    index: { ready: () => 1, search: async (ask) => store.search(ask) },
+    index: { ready: () => 1, problem: () => undefined, search: async (ask) => store.search(ask) },
   });
 
   return {

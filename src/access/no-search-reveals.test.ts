@@ -100,6 +100,7 @@ function open({ files, directories, gone, ready, policy }: Furniture) {
   };
   const index: SearchIndex = {
     ready: () => ready,
+    problem: () => undefined,
     search: async (ask) => store.search({ ...ask, mounts: [own] }).map((hit) => ({ ...hit, mount: "m" })),
   };
   const house = createResources({

@@ -3,7 +3,7 @@ import type { Client, RequestOptions } from "@modelcontextprotocol/client";
 import { invalid, notFound, ResourceError } from "../errors.ts";
 import type { Call, Hit, Page, PageAsk, Resource, SearchAnswer, SearchAsk } from "../resources.ts";
 import { isRecord } from "./failure.ts";
-import { toResources } from "./from-wire.ts";
+import { isFailure, toResources } from "./from-wire.ts";
 
 type Loose = Readonly<Record<string, unknown>>;
 
@@ -47,7 +47,13 @@ export async function searchByTool(
     .map((each, index) => toHit(each, 1 / (index + 1)))
     .filter((hit) => hit !== undefined)
     .map((hit) => ({ ...hit, resource: { ...described.get(hit.resource.uri), ...hit.resource } }));
-  return { hits, ready: typeof structured?.["ready"] === "number" ? structured["ready"] : 1 };
+  const told = structured?.["failures"];
+  const failures = Array.isArray(told) ? told.filter(isFailure) : [];
+  return {
+    hits,
+    ready: typeof structured?.["ready"] === "number" ? structured["ready"] : 1,
+    ...(failures.length > 0 && { failures }),
+  };
 }
 
 /** Undefined where the tool gives text for models alone. */

@@ -76,7 +76,7 @@ export function restOfPage(result: {
   };
 }
 
-function isFailure(value: unknown): value is Failure {
+export function isFailure(value: unknown): value is Failure {
   return isRecord(value) && typeof value["mount"] === "string" && typeof value["message"] === "string";
 }
 

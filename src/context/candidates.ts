@@ -2,7 +2,7 @@
 import { ResourceError } from "../errors.ts";
 import { createLeadsOn } from "../lib/leads-on.ts";
 import { createTimeSlices } from "../lib/time-slices.ts";
-import { type Call, directoryType, type Hit, type Resource, type Resources } from "../resources.ts";
+import { type Call, directoryType, type Failure, type Hit, type Resource, type Resources } from "../resources.ts";
 import type { Task } from "./read-task.ts";
 import { inTurn } from "./in-turn.ts";
 import { findPins } from "./pins.ts";
@@ -42,17 +42,23 @@ export async function findPinned(
   return { all, missing };
 }
 
-/** Adds what searches find. Gives how much of what could be searched was; undefined where nothing can be. */
+/** How much of what could be searched was, and where something went wrong. */
+export interface Searched {
+  readonly ready: number;
+  readonly failures: readonly Failure[];
+}
+
+/** Adds what searches find. Undefined where nothing can be searched. */
 export async function findCandidates(
   resources: Resources,
   task: Task,
   within: string | undefined,
   all: Candidates,
   call: Call,
-): Promise<number | undefined> {
-  const ready = await search(resources, task, within, all, call);
-  if (ready === undefined) await lookThroughNames(resources, task, within, all, call);
-  return ready;
+): Promise<Searched | undefined> {
+  const searched = await search(resources, task, within, all, call);
+  if (searched === undefined) await lookThroughNames(resources, task, within, all, call);
+  return searched;
 }
 
 /** The candidate of a resource, made if it is new. */
@@ -71,13 +77,15 @@ async function search(
   within: string | undefined,
   all: Candidates,
   call: Call,
-): Promise<number | undefined> {
+): Promise<Searched | undefined> {
   let ready: number | undefined;
+  const failures = new Map<string, Failure>();
   const answers = await inTurn(queries, atOnce, async (text, at): Promise<readonly Hit[]> => {
     try {
       const limit = at === 0 ? wholeHits : wordHits;
       const answer = await resources.search({ text, limit, ...(within !== undefined && { within }) }, call);
       ready = Math.min(ready ?? 1, answer.ready);
+      for (const failure of answer.failures ?? []) failures.set(failure.mount, failure);
       return answer.hits;
     } catch (cause) {
       if (call.signal.aborted) throw cause;
@@ -92,7 +100,7 @@ async function search(
       candidate.found = Math.min(1, candidate.found + (at === 0 ? 0.7 : 0.15) * (10 / (10 + rank)));
     }
   });
-  return ready;
+  return ready === undefined ? undefined : { ready, failures: [...failures.values()] };
 }
 
 /** The names that say most of the task, where there is nothing to search in. */

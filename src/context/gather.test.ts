@@ -239,6 +239,18 @@ describe("gathering", () => {
     expect(found.receipt).not.toHaveProperty("ready");
   });
 
+  it("says on the receipt where not all was searched", async () => {
+    const house = houseOf({ "docs/kettle.md": "# Kettle\n\nIt boils.\n" });
+    const failures = [{ mount: "notes", message: "the folder of this mount is not there just now" }];
+    const search: Resources["search"] = async (ask, asked) => ({
+      ...(await house.search(ask, asked)),
+      ready: 0.5,
+      failures,
+    });
+    const found = await gather({ ...house, search }, { task: "the kettle boils", budget: 1000 }, call);
+    expect(found.receipt).toMatchObject({ ready: 0.5, failures });
+  });
+
   it("refuses what is no task and no budget, and ends when it is withdrawn", async () => {
     await expect(pack({}, { task: "  " })).rejects.toThrow("there is no task");
     await expect(pack({}, { task: "x".repeat(20_001) })).rejects.toThrow("at most 20000 characters");

@@ -2,7 +2,15 @@
 import { invalid, toResourceError } from "../errors.ts";
 import { ThreadOverrun } from "../lib/threads.ts";
 import { type Call, directoryType, type Resource, type Resources } from "../resources.ts";
-import { type Candidate, type Candidates, findCandidates, findPinned, meet, readable } from "./candidates.ts";
+import {
+  type Candidate,
+  type Candidates,
+  findCandidates,
+  findPinned,
+  meet,
+  readable,
+  type Searched,
+} from "./candidates.ts";
 import type { CountTokens } from "./count-tokens.ts";
 import { maxImportsText } from "./imports.ts";
 import { inTurn } from "./in-turn.ts";
@@ -70,10 +78,10 @@ async function gatherAt(
   // Who names a set means all that is in it.
   const { all, missing } = await findPinned(resources, [...include, ...task.names.uris.filter(isSet)], call);
   for (const uri of missing) desk.leaveOut(uri, "is not here");
-  let ready: number | undefined;
+  let searched: Searched | undefined;
   if (text === undefined) await desk.read([...all.values()].slice(0, maxIncluded));
   else {
-    ready = await findCandidates(resources, task, within, all, call);
+    searched = await findCandidates(resources, task, within, all, call);
     const met = Array.from(all.values(), ({ resource }) => resource);
     for (const { resource, why } of await findNamed(resources, task, met, within, call)) {
       const candidate = meet(all, resource);
@@ -98,7 +106,8 @@ async function gatherAt(
       budget,
       tokens: packed.tokens,
       counter: packed.counter,
-      ...(ready !== undefined && { ready }),
+      ...(searched && { ready: searched.ready }),
+      ...(searched && searched.failures.length > 0 && { failures: searched.failures }),
       included: packed.items.map((one) => toIncluded(one, desk.paper(one.key))),
       leftOut: desk.leftOut.slice(0, maxLeftOut),
       moreLeftOut: Math.max(0, desk.leftOut.length - maxLeftOut) + unread,

@@ -1,4 +1,5 @@
 /** What gathering gives: a pack for a model, and the receipt that says what is in it and why. */
+import type { Failure } from "../resources.ts";
 
 export type PackFormat = "markdown" | "xml" | "json";
 
@@ -49,6 +50,8 @@ export interface Receipt {
   readonly counter: string;
   /** How much of what could be searched was, from 0 to 1; absent where nothing can be searched. */
   readonly ready?: number;
+  /** Mounts of which not all was searched because something went wrong, and what. */
+  readonly failures?: readonly Failure[];
   /** In the order of the pack. */
   readonly included: readonly Included[];
   /** What would have come next first; not all of it. */

@@ -2,6 +2,7 @@
 import { type Desk, messageOf } from "./create-picker.ts";
 import { agrees, type Filters, noFilters, questionOf } from "./filter-search.ts";
 import { noSearch } from "./state.ts";
+import { sayFailures } from "../lib/say-failures.ts";
 
 export interface Searching {
   search(text: string): void;
@@ -35,10 +36,13 @@ export function createSearching(desk: Desk): Searching {
       waitMs = nextMs;
       try {
         const call = desk.call(signal);
-        const { hits, ready } = await desk.house().search({ ...question, limit: mostHits, typing: true }, call);
+        const answer = await desk.house().search({ ...question, limit: mostHits, typing: true }, call);
+        const { hits, ready } = answer;
+        const failures = sayFailures(answer.failures ?? []);
         if (signal.aborted) return;
         const kept = hits.filter((hit) => agrees(hit, filters, Date.now()));
-        desk.change({ search: { ...asked, status: "ready", hits: kept, hasMore: hits.length >= mostHits, ready } });
+        const hasMore = hits.length >= mostHits;
+        desk.change({ search: { ...asked, status: "ready", hits: kept, hasMore, ready, failures } });
         isAll = ready >= 1;
       } catch (cause) {
         if (signal.aborted) return;

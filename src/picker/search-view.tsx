@@ -83,7 +83,7 @@ export function SearchBox({ picker, language: { texts }, box, activeHit, setActi
 
 export function SearchResults({ picker, language, activeHit, setActiveHit, leave, now }: ResultsProps) {
   const { texts, code } = language;
-  const { text, filters, status, hits, hasMore, ready, problem } = picker.state.search;
+  const { text, filters, status, hits, hasMore, ready, failures, problem } = picker.state.search;
   const list = useRef<HTMLUListElement>(null);
   const share = new Intl.NumberFormat(code, { style: "percent" }).format(ready);
   useEffect(() => list.current?.children[activeHit]?.scrollIntoView({ block: "nearest" }), [activeHit]);
@@ -114,7 +114,8 @@ export function SearchResults({ picker, language, activeHit, setActiveHit, leave
           (hits.length > 0 ? texts.hits(hits.length) : text === "" ? texts.empty : texts.noHits(text))}
         {status === "ready" && hasMore && ` · ${texts.moreHits}`}
         {status === "ready" && hits.length === 0 && isFiltered(filters) && ` · ${texts.filteredOut}`}
-        {status === "ready" && ready < 1 && ` · ${texts.indexing(share)}`}
+        {status === "ready" && ready < 1 && failures.length === 0 && ` · ${texts.indexing(share)}`}
+        {status === "ready" && failures.length > 0 && ` · ${texts.notSearched(failures.join("; "))}`}
         {status === "failed" && `${texts.failed}: ${problem}`}
       </p>
       {hits.length > 0 && (

@@ -14,7 +14,8 @@ export interface MountState {
 export interface Status {
   readonly version?: string;
   readonly mounts: readonly MountState[];
-  readonly index?: "starting" | "indexing" | "complete";
+  readonly index?: "starting" | "indexing" | "complete" | "unavailable";
+  readonly indexProblem?: string;
   readonly clients: readonly {
     readonly name: string;
     readonly version: string;
@@ -43,10 +44,12 @@ export function readStatus(contents: readonly Content[]): Status {
   const [content] = contents;
   const said = fieldsOf(JSON.parse(content && "text" in content.body ? content.body.text : ""));
   if (!said) throw new TypeError("no status");
-  const index = wordOf(fieldsOf(said["index"])?.["state"], ["starting", "indexing", "complete"]);
+  const { state: indexState, problem: indexProblem } = fieldsOf(said["index"]) ?? {};
+  const index = wordOf(indexState, ["starting", "indexing", "complete", "unavailable"]);
   return {
     ...(typeof said["version"] === "string" && { version: said["version"] }),
     ...(index && { index }),
+    ...(typeof indexProblem === "string" && { indexProblem }),
     mounts: each(said["mounts"], (fields) => {
       const { name, uri, state, problem, indexed } = fields;
       const { ready, documents } = fieldsOf(indexed) ?? {};

@@ -128,7 +128,7 @@ function Section({ title, children }: { readonly title: string; readonly childre
   );
 }
 
-function Mounts({ status: { mounts, index }, said }: Part) {
+function Mounts({ status: { mounts, index, indexProblem }, said }: Part) {
   return (
     <Section title={said.mounts}>
       <table>
@@ -163,7 +163,12 @@ function Mounts({ status: { mounts, index }, said }: Part) {
           ))}
         </tbody>
       </table>
-      {index && <p class="quiet">{said.index[index]}</p>}
+      {index && (
+        <p class="quiet">
+          {said.index[index]}
+          {indexProblem !== undefined && `: ${indexProblem}`}
+        </p>
+      )}
     </Section>
   );
 }

@@ -37,6 +37,8 @@ export interface Search {
   /** Whether there may be more than these. */
   readonly hasMore: boolean;
   readonly ready: number;
+  /** Where not all was searched because something went wrong, a sentence each. */
+  readonly failures: readonly string[];
   readonly problem?: string;
 }
 
@@ -115,6 +117,7 @@ export const noSearch: Search = {
   hits: [],
   hasMore: false,
   ready: 1,
+  failures: [],
 };
 
 export const firstState: State = {

@@ -7,6 +7,7 @@ function heldIndex() {
   const begun: string[] = [];
   const answers = new Map<string, () => void>();
   const index = createFairIndex({
+    problem: () => undefined,
     ready: () => 1,
     search: ({ text }) =>
       new Promise<readonly StoreHit[]>((resolve) => {

@@ -5,7 +5,7 @@ import type { Call } from "../resources.ts";
 import type { SearchIndex } from "../search/search-index.ts";
 import { withdrawn } from "./doors.ts";
 
-export interface FairIndex extends Pick<SearchIndex, "ready"> {
+export interface FairIndex extends Pick<SearchIndex, "problem" | "ready"> {
   /** Throws "busy" with when to come back where too many searches wait. */
   search(ask: Parameters<SearchIndex["search"]>[0], call: Call): ReturnType<SearchIndex["search"]>;
 }
@@ -17,6 +17,7 @@ const maxWaiting = 1024;
 export function createFairIndex(index: SearchIndex): FairIndex {
   const queue = createFairQueue({ maxAtOnce, maxWaiting, busy, cancelled: ({ reason }) => withdrawn(reason) });
   return {
+    problem: (mount) => index.problem(mount),
     ready: (mount) => index.ready(mount),
     search: (ask, call) => queue.run(call.client ?? call.caller, call, async () => index.search(ask, call.signal)),
   };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openPolicy } from "../access/policy.ts";
 import type { Policy } from "../access/policy.ts";
-import { notFound } from "../errors.ts";
+import { notFound, ResourceError } from "../errors.ts";
 import type { Call } from "../resources.ts";
 import type { SearchIndex } from "../search/search-index.ts";
 import { openStore } from "../search/sqlite-store.ts";
@@ -84,9 +84,12 @@ describe("a search", () => {
 
   it("does without a mount that fails, and says how much was searched", async () => {
     const broken: Source = { ...mute, search: () => Promise.reject(new Error("down")) };
-    const { search, clock } = open({ ...sources, x: broken });
+    const { house, search, clock } = open({ ...sources, x: broken });
     expect((await search("coffee")).ready).toBe(2 / 3);
-    expect(clock.logged).toMatchObject([{ message: "a mount could not be searched", facts: { mount: "x" } }]);
+    expect((await house.search({ text: "coffee", limit: 1 }, call)).failures).toEqual([
+      { mount: "x", message: "something went wrong here; the log has the details" },
+    ]);
+    expect(clock.logged[0]).toMatchObject({ message: "a mount could not be searched", facts: { mount: "x" } });
   });
 
   it("is unsupported where nothing that may be seen can be searched", async () => {
@@ -135,6 +138,7 @@ describe("a search through an index", () => {
     }
     const index: SearchIndex = {
       ready: (mount) => (mount in mounts ? (ready[mount] ?? 1) : undefined),
+      problem: () => undefined,
       async search(ask) {
         asked.push(ask);
         return store.search(ask);
@@ -191,10 +195,95 @@ describe("a search through an index", () => {
     expect((await open({ m, n }, openPolicy, await indexOf({ m, n }, { n: 0.5 })).search("tea")).ready).toBe(0.75);
     // Who searches by itself has searched all of it.
     expect((await open({ m, own }, openPolicy, await indexOf({ m, own }, { own: 0.1 })).search("tea")).ready).toBe(1);
-    const broken: SearchIndex = { ready: () => 1, search: () => Promise.reject(new Error("gone")) };
+    const broken: SearchIndex = {
+      ready: () => 1,
+      problem: () => undefined,
+      search: () => Promise.reject(new Error("gone")),
+    };
     const { search, clock } = open({ m, own }, openPolicy, broken);
     expect(await search("tea")).toEqual({ uris: ["own://c"], ready: 0.5 });
     expect(clock.logged).toMatchObject([{ message: "the index could not be searched" }]);
+  });
+
+  it("shows nothing of a mount that cannot be read, and says so, however ready it was", async () => {
+    const [m, n] = [silent({ a: "tea", b: "tea" }).source, silent({ c: "tea" }).source];
+    let isDown = false;
+    const failing: Source = {
+      ...m,
+      stat: (at, given) =>
+        isDown ? Promise.reject(new ResourceError("unavailable", '"a" is not there')) : m.stat!(at, given),
+    };
+    const { house } = open({ m: failing, n }, openPolicy, await indexOf({ m, n }));
+    const search = async () => {
+      const { hits, ready, failures } = await house.search({ text: "tea", limit: 5 }, call);
+      return { uris: hits.map(({ resource }) => resource.uri).toSorted(), ready, failures };
+    };
+    expect(await search()).toEqual({ uris: ["m://a", "m://b", "n://c"], ready: 1, failures: undefined });
+    isDown = true;
+    // Without the name of an entry: the same is said to others.
+    const failures = [{ mount: "m", message: "it cannot be read just now, so nothing of it is shown" }];
+    await expect.poll(search).toEqual({ uris: ["n://c"], ready: 0.5, failures });
+    isDown = false;
+    await expect.poll(search).toEqual({ uris: ["m://a", "m://b", "n://c"], ready: 1, failures: undefined });
+  });
+
+  it("does not wait for a mount that takes long to answer, and says that its hits may be out of date", async () => {
+    const { source } = silent({ a: "tea" });
+    const slow: Source = {
+      ...source,
+      stat: () => new Promise(() => {}),
+    };
+    const { house, clock } = open({ m: slow }, openPolicy, await indexOf({ m: source }));
+    const searched = house.search({ text: "tea", limit: 5 }, call);
+    await expect.poll(() => clock.waiting).toBe(1);
+    await clock.advance(1000);
+    const answer = await searched;
+    expect(answer).toMatchObject({
+      hits: [{ resource: { uri: "m://a" } }],
+      ready: 0.99,
+      failures: [{ mount: "m", message: expect.stringContaining("may be out of date") as string }],
+    });
+    expect(answer.hits[0]).not.toHaveProperty("snippet");
+  });
+
+  it("names the mounts that the index has a problem with, also those that are not in it", async () => {
+    const [m, large] = [silent({ a: "tea" }).source, silent({ b: "tea" }).source];
+    const own = createMemory({ c: "tea" }).source;
+    const index: SearchIndex = {
+      ...(await indexOf({ m, own }, { m: 0.5, own: 0.5 })),
+      problem: (mount) => `${mount} has a problem`,
+    };
+    const { hits, failures } = await open({ m, large, own }, openPolicy, index).house.search(
+      { text: "tea", limit: 5 },
+      call,
+    );
+    expect(hits).toHaveLength(2);
+    // What searches by itself has searched all of it.
+    expect(failures).toEqual([
+      { mount: "m", message: "m has a problem" },
+      { mount: "large", message: "large has a problem" },
+    ]);
+    const policy: Policy = { maySee: (_, mount) => mount === "own" };
+    const { house } = open({ m, large, own }, policy, index);
+    expect(await house.search({ text: "tea", limit: 5 }, call)).not.toHaveProperty("failures");
+  });
+
+  it("is as ready as it was before the search, or after it, whichever is less", async () => {
+    const { source } = silent({ a: "tea" });
+    const inner = await indexOf({ m: source });
+    let ready = 0.5;
+    const index: SearchIndex = {
+      ...inner,
+      ready: () => ready,
+      async search(ask, signal) {
+        const hits = await inner.search(ask, signal);
+        ready = 1;
+        return hits;
+      },
+    };
+    const { search } = open({ m: source }, openPolicy, index);
+    expect((await search("tea")).ready).toBe(0.5);
+    expect((await search("tea")).ready).toBe(1);
   });
 
   it("looks at what it knows only from before: what is gone is not shown, nor old words of what has changed", async () => {

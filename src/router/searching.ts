@@ -1,6 +1,7 @@
 /** One search through the index and every mount that can be searched itself. */
 import { invalid, notFound, ResourceError, toResourceError } from "../errors.ts";
-import type { Call, Hit, Resources, SearchAsk } from "../resources.ts";
+import { monotonicMs } from "../lib/monotonic-ms.ts";
+import type { Call, Failure, Hit, Resources, SearchAsk } from "../resources.ts";
 import type { SourceHit } from "../source.ts";
 import { describe, withdrawn } from "./doors.ts";
 import type { Doors } from "./doors.ts";
@@ -15,6 +16,11 @@ const deepestLook = 65_536;
 const fusion = 60;
 /** So many hits are looked up at a time. */
 const lookups = 8;
+/** A mount that took long to be reached is not asked again for so many times as long, and for this time at most. */
+const reachedTimes = 20;
+const longestReachedMs = 2000;
+/** A mount that takes longer to answer is not waited for: its hits are shown, and it is said that they may be out of date. */
+const patienceMs = 1000;
 
 /** What a search is for, once it is understood. */
 interface Asked extends Pick<SearchAsk, "text" | "typing"> {
@@ -26,11 +32,28 @@ interface Found extends SourceHit {
   readonly mount: Mounted;
 }
 
-/** What one of those asked has found, best first, and how much of each mount it looked through. */
+/** What is known of the mounts while the index is searched: how much of each is in, and what went wrong. */
+interface Known {
+  readonly ready: Map<Mounted, number>;
+  readonly failures: Map<Mounted, string>;
+}
+
+/** Whether a mount answers just now, and what is said of it where not. */
+interface Reach {
+  readonly state: "ok" | "slow" | "down";
+  readonly message?: string;
+}
+
+/** What one of those asked has found, best first, how much of each mount it looked through, and what went wrong. */
 interface Answer {
   readonly hits: readonly Hit[];
   readonly ready: ReadonlyMap<Mounted, number>;
+  readonly failures: ReadonlyMap<Mounted, string>;
 }
+
+// What the source says may name an entry that not everyone may know of.
+const slow: Reach = { state: "slow", message: "it takes long to answer; its results may be out of date" };
+const down: Reach = { state: "down", message: "it cannot be read just now, so nothing of it is shown" };
 
 export function createSearching(
   doors: Doors,
@@ -43,14 +66,62 @@ export function createSearching(
     return resource && { ...found, resource };
   }
 
+  const reached = new WeakMap<Mounted, { freshUntilMs: number; readonly reach: Promise<Reach> }>();
+
+  /** Looks at one hit, or asks for any entry, to know whether those of its mount can be read. */
+  function reachOf({ mount, entry }: Found): Promise<Reach> {
+    const begunMs = monotonicMs();
+    const known = reached.get(mount);
+    if (known && begunMs < known.freshUntilMs) return known.reach;
+    const reach = look(mount, entry);
+    const next = { freshUntilMs: Infinity, reach };
+    reached.set(mount, next);
+    void reach.then(() => {
+      const nowMs = monotonicMs();
+      next.freshUntilMs = nowMs + Math.min((nowMs - begunMs) * reachedTimes, longestReachedMs);
+    });
+    return reach;
+  }
+
+  async function look({ source }: Mounted, { path, query }: Found["entry"]): Promise<Reach> {
+    const over = new AbortController();
+    // Not for the caller: the answer counts for others, too.
+    const call: Call = { caller: { id: "pressmark" }, signal: over.signal };
+    const asked = source.stat ? source.stat({ path, ...(query && { query }) }, call) : source.list({ limit: 1 }, call);
+    const answered = asked.then(
+      (): Reach => ({ state: "ok" }),
+      (cause: unknown): Reach => {
+        const { kind } = toResourceError(cause);
+        if (kind === "busy") return slow;
+        return kind === "unavailable" || kind === "unexpected" ? down : { state: "ok" };
+      },
+    );
+    const late = doors.tools.wait(patienceMs, over.signal).then(
+      () => slow,
+      () => slow,
+    );
+    try {
+      return await Promise.race([answered, late]);
+    } finally {
+      over.abort();
+    }
+  }
+
   /**
    * What the index knows from before may be gone by now, or no longer be for anyone. While that is not sure, the source is asked, and a
-   * piece of the text is shown only where the text is still the same.
+   * piece of the text is shown only where the text is still the same. Nothing is shown of a mount that cannot be read.
    */
-  async function confirmed(found: Found, asked: Asked, call: Call): Promise<Hit | undefined> {
+  async function confirmed(found: Found, asked: Asked, known: Known, call: Call): Promise<Hit | undefined> {
     const hit = toHit(found, asked, call);
+    if (hit === undefined) return undefined;
     const { mount, entry: indexed } = found;
-    if (hit === undefined || index?.ready(mount.name) === 1 || !mount.source.stat) return hit;
+    const { state, message } = await reachOf(found);
+    if (message !== undefined) known.failures.set(mount, message);
+    if (state !== "ok") known.ready.set(mount, state === "down" ? 0 : Math.min(known.ready.get(mount) ?? 0, 0.99));
+    if (state === "down") return undefined;
+    if (known.ready.get(mount) === 1 || !mount.source.stat) return hit;
+    const unsure: Hit = { resource: hit.resource, score: hit.score };
+    if (state === "slow") return unsure;
     const { uri } = hit.resource;
     const { path, query, version } = indexed;
     try {
@@ -59,10 +130,16 @@ export function createSearching(
       if (entry.version === undefined || entry.version === version) return { ...hit, resource };
       return { resource, score: hit.score };
     } catch (cause) {
-      if (toResourceError(cause).kind === "not-found") return undefined;
       if (call.signal.aborted) throw withdrawn(cause);
-      return { resource: hit.resource, score: hit.score };
+      const failure = toResourceError(cause);
+      if (failure.kind === "not-found") return undefined;
+      known.failures.set(mount, failure.message);
+      return failure.kind === "busy" ? unsure : undefined;
     }
+  }
+
+  function readyOf({ name }: Mounted): number {
+    return index?.ready(name) ?? 0;
   }
 
   async function searchMount(mount: Mounted, asked: Asked, call: Call): Promise<Answer> {
@@ -78,11 +155,11 @@ export function createSearching(
         asked,
         call,
       );
-      return { hits, ready: new Map([[mount, 1]]) };
+      return { hits, ready: new Map([[mount, 1]]), failures: new Map() };
     } catch (cause) {
       if (call.signal.aborted) throw withdrawn(cause);
       doors.tools.log("warn", "a mount could not be searched", { mount: mount.name, cause });
-      return { hits: [], ready: new Map() };
+      return { hits: [], ready: new Map(), failures: new Map([[mount, toResourceError(cause).message]]) };
     }
   }
 
@@ -96,6 +173,8 @@ export function createSearching(
       ...(path && { within: path }),
       ...(typing !== undefined && { typing }),
     };
+    // Before it is searched: what becomes ready meanwhile may not have been.
+    const known: Known = { ready: new Map(mounts.map((mount) => [mount, readyOf(mount)])), failures: new Map() };
     try {
       const hits = await visible(
         async (limit) => {
@@ -105,16 +184,22 @@ export function createSearching(
             return mount ? [{ ...hit, mount }] : [];
           });
         },
-        (found) => confirmed(found, asked, call),
+        (found) => confirmed(found, asked, known, call),
         asked,
         call,
       );
-      return { hits, ready: new Map(mounts.map((mount) => [mount, index?.ready(mount.name) ?? 0])) };
+      for (const [mount, ready] of known.ready) {
+        known.ready.set(mount, Math.min(ready, readyOf(mount)));
+        const problem = index?.problem(mount.name);
+        if (problem !== undefined) known.failures.set(mount, problem);
+      }
+      return { hits, ...known };
     } catch (cause) {
       if (call.signal.aborted) throw withdrawn(cause);
       if (cause instanceof ResourceError && (cause.kind === "invalid" || cause.kind === "busy")) throw cause;
       doors.tools.log("warn", "the index could not be searched", { cause });
-      return { hits: [], ready: new Map() };
+      const { message } = toResourceError(cause);
+      return { hits: [], ready: new Map(), failures: new Map(mounts.map((mount) => [mount, message])) };
     }
   }
 
@@ -143,15 +228,24 @@ export function createSearching(
       const searched = entered.filter(({ source }) => source.search);
       const all = new Set([...indexed, ...searched]);
       if (all.size === 0) throw new ResourceError("unsupported", "nothing here can be searched");
+      const unindexed = entered.filter((mount) => !all.has(mount));
 
       const answers = await Promise.all([
         ...(indexed.length > 0 ? [searchIndex(indexed, asked, call)] : []),
         ...searched.map((mount) => searchMount(mount, asked, call)),
       ]);
-      const share = [...all].map((mount) => Math.max(0, ...answers.map(({ ready }) => ready.get(mount) ?? 0)));
+      const share = (mount: Mounted): number => Math.max(0, ...answers.map(({ ready }) => ready.get(mount) ?? 0));
+      const failures: Failure[] = [];
+      const fail = ({ name }: Mounted, message: string | undefined): void => {
+        if (message !== undefined) failures.push({ mount: name, message });
+      };
+      for (const mount of all)
+        if (share(mount) < 1) fail(mount, answers.map((answer) => answer.failures.get(mount)).find(Boolean));
+      for (const mount of unindexed) fail(mount, index?.problem(mount.name));
       return {
         hits: fuse(answers.map(({ hits }) => hits)).slice(0, asked.limit),
-        ready: share.reduce((sum, each) => sum + each, 0) / all.size,
+        ready: [...all].reduce((sum, mount) => sum + share(mount), 0) / all.size,
+        ...(failures.length > 0 && { failures }),
       };
     },
   };

@@ -156,7 +156,15 @@ describe("a crawl", () => {
     await until(isComplete);
     expect(found("tea")).toEqual(["a/one.md", "b.md"]);
     expect(stored()).toEqual(["a/one.md", "b.md", "c.bin"]);
-    expect(crawl.state).toEqual({ phase: "complete", looked: 3, total: 3, changes: 0, unread: 0, ready: 1 });
+    expect(crawl.state).toEqual({
+      phase: "complete",
+      looked: 3,
+      total: 3,
+      isPassed: true,
+      changes: 0,
+      unread: 0,
+      ready: 1,
+    });
   });
 
   it("reads again only what has another version", async () => {
@@ -341,15 +349,81 @@ describe("a crawl", () => {
           : memory.source.read(at, call),
     };
     const { crawl, until, clock } = begin(source);
-    await until(isComplete);
+    await until(({ state }) => state.phase === "partial");
     expect(found("tea")).toEqual(["d"]);
     expect(crawl.state).toMatchObject({ unread: 3, lastError: "the backend is down" });
+    expect(crawl.state.ready).toBeLessThan(1);
     expect(clock.logged).toHaveLength(1);
+    // It is still down after a second.
+    await clock.advance(1000);
+    await until(({ state }) => state.phase === "partial" && state.unread === 3);
     isDown = false;
-    await clock.advance(300_000);
-    await until(() => isComplete(crawl) && crawl.state.unread === 0);
+    await clock.advance(2000);
+    await until(isComplete);
     expect(found("tea")).toEqual(["a", "b", "c", "d"]);
+    expect(crawl.state).toMatchObject({ unread: 0, ready: 1 });
     expect(crawl.state.lastError).toBeUndefined();
+  });
+
+  it("looks again at a change that could not be looked at", async () => {
+    const memory = createMemory({ a: "tea" });
+    let isDown = false;
+    const source: Source = {
+      ...memory.source,
+      stat: (at, call) =>
+        isDown
+          ? Promise.reject(new ResourceError("unavailable", "too many files are open"))
+          : memory.source.stat!(at, call),
+    };
+    const { crawl, until, clock } = begin(source);
+    await until(isComplete);
+    isDown = true;
+    memory.set("b", "milk");
+    crawl.hear([{ kind: "appeared", path: "b" }]);
+    await until(({ state }) => state.phase === "partial");
+    expect(crawl.state).toMatchObject({ changes: 0, unread: 1, lastError: "too many files are open" });
+    isDown = false;
+    await clock.advance(1000);
+    await until(isComplete);
+    expect(found("milk")).toEqual(["b"]);
+  });
+
+  it("finds what is told apart by its query, and could not be read, in another pass", async () => {
+    const entries: Entry[] = ["1", "2"].map((row) => ({ path: "t", query: { row }, version: "1" }));
+    let isDown = true;
+    const source: Source = {
+      list: async () => ({ items: entries }),
+      async read({ query }) {
+        if (isDown && query?.["row"] === "2") throw new ResourceError("unavailable", "away");
+        return [{ body: { text: "tea" } }];
+      },
+      stat: async ({ path }) => Promise.reject(notFound(path)),
+    };
+    const { until, clock } = begin(source);
+    await until(({ state }) => state.phase === "partial");
+    isDown = false;
+    await clock.advance(1000);
+    await until(isComplete);
+    expect(store.stored("m", { limit: 9 })).toHaveLength(2);
+  });
+
+  it("is not complete while changes wait, and lets messages through while it looks at them", async () => {
+    const names = Array.from({ length: 600 }, (_, at) => `f${1000 + at}`);
+    const memory = createMemory({ a: "tea" });
+    const { crawl, until } = begin(memory.source);
+    await until(isComplete);
+    for (const name of names) memory.set(name, "milk");
+    crawl.hear(names.map((path) => ({ kind: "appeared", path })));
+    expect(crawl.state).toMatchObject({ phase: "indexing", changes: 600 });
+    const seen: number[] = [];
+    while (!isComplete(crawl)) {
+      seen.push(crawl.state.ready);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(Math.max(...seen)).toBeLessThan(1);
+    // One turn for each batch at least.
+    expect(seen.length).toBeGreaterThan(3);
+    expect(store.search({ text: "milk", limit: 1000 })).toHaveLength(600);
   });
 
   it("fails and tries again, later and later, where a mount cannot be listed", async () => {

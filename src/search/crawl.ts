@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { ResourceError, toResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
+import { createTimeSlices } from "../lib/time-slices.ts";
 import { type Call, directoryType } from "../resources.ts";
 import type { Entry, Source, SourceChange, Tools } from "../source.ts";
 import type { Document, Store, Stored } from "./store.ts";
@@ -32,15 +33,18 @@ export interface CrawlOptions extends TextLimits {
 }
 
 export interface CrawlState {
-  readonly phase: "waiting" | "counting" | "indexing" | "complete" | "failing" | "large";
+  /** "partial": all has been looked at, and some of it could not be read. "complete": nothing is known to be missing or stale. */
+  readonly phase: "waiting" | "counting" | "indexing" | "complete" | "partial" | "failing" | "large";
   /** How much of the mount has been looked at in this pass, and how much there is as far as it is known. */
   readonly looked: number;
   readonly total: number;
+  /** Whether a pass is complete and no other is wanted: what is missing is among `changes` and `unread`. */
+  readonly isPassed: boolean;
   /** How many changes are still to be looked at. */
   readonly changes: number;
-  /** How many could not be read in the last pass. They are tried again. */
+  /** How many could not be read. They are tried again, after a longer wait each time. */
   readonly unread: number;
-  /** How much of the mount is in, from 0 to 1; 1 only when a pass is complete and no other has begun. */
+  /** How much of the mount is in, from 0 to 1; 1 only when nothing is known to be missing or stale. */
   readonly ready: number;
   readonly lastError?: string;
 }
@@ -56,9 +60,13 @@ export interface Crawl {
 const batchDocuments = 256;
 const batchChars = 1024 * 1024;
 const readsAtOnce = 4;
+const statsAtOnce = 16;
 const pageSize = 1000;
 const maxChanges = 50_000;
 const firstRetryMs = 1000;
+const longestRetryMs = 30_000;
+/** After so long, messages and signals get their turn. */
+const sliceMs = 10;
 
 interface Work {
   readonly entry: Entry;
@@ -75,14 +83,17 @@ export function createCrawl(options: CrawlOptions): Crawl {
   let phase: CrawlState["phase"] = "waiting";
   let looked = 0;
   let total = 0;
-  let unread = 0;
+  /** Paths that could not be read. */
+  const unread = new Set<string>();
+  /** Whether one of them is told apart by its query alone: then only a pass finds it again. */
+  let isUnreadByQuery = false;
   let lastError: string | undefined;
   /** How many changes are being looked at. */
   let inHand = 0;
   let isPassWanted = true;
-  let hasCompleted = false;
   let isFollowed = false;
   let wake: (() => void) | undefined;
+  const pause = createTimeSlices(sliceMs);
 
   function move(next: CrawlState["phase"] = phase): void {
     phase = next;
@@ -91,6 +102,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
 
   function say(cause: unknown, path?: string): void {
     const { kind, message } = toResourceError(cause);
+    if (kind === "cancelled") return;
     lastError = message;
     // The same fault of many resources is one.
     if (saidErrors.has(kind)) return;
@@ -101,6 +113,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
   async function toDocument({ entry, stored }: Work, call: Call): Promise<Document | "gone" | "as before" | undefined> {
     try {
       const found = await textOf(source, entry, options, call);
+      unread.delete(entry.path);
       if (found === undefined) return "gone";
       const { text, reveals } = found;
       const version = entry.version ?? `text:${hashOf(entry, text)}`;
@@ -108,10 +121,15 @@ export function createCrawl(options: CrawlOptions): Crawl {
       return { mount, text, entry: { ...entry, version, ...(reveals && !entry.reveals && { reveals }) } };
     } catch (cause) {
       if (call.signal.aborted) throw cause;
-      unread += 1;
-      say(cause, entry.path);
+      leaveUnread(entry, cause);
       return undefined;
     }
+  }
+
+  function leaveUnread({ path, query }: Pick<Entry, "path" | "query">, cause: unknown): void {
+    unread.add(path);
+    if (query) isUnreadByQuery = true;
+    say(cause, path);
   }
 
   /** Reads and puts in, a batch at a time. */
@@ -130,6 +148,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
         while (next < work.length && next - start < batchDocuments && chars < batchChars) {
           call.signal.throwIfAborted();
           const item = work[next++] as Work;
+          await pause();
           const document = await toDocument(item, call);
           if (document === "gone") gone.push(item.entry);
           else if (typeof document === "object") {
@@ -142,6 +161,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
       if (gone.length > 0) store.remove(mount, gone);
       if (documents.length > 0 && mayGrow()) store.put(documents);
       await between?.(next - start);
+      await turn(call.signal);
     }
   }
 
@@ -180,7 +200,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
     isPassWanted = false;
     touched.clear();
     looked = 0;
-    unread = 0;
+    forgetUnread();
     await count(call);
     if (total > maxFiles) return giveUp();
     // Not before it is known that there will be a pass; and before the pass, so that nothing falls between.
@@ -254,8 +274,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
     total = seen;
     looked = seen;
     store.setNote(`total:${mount}`, String(seen));
-    hasCompleted = true;
-    if (unread === 0) lastError = undefined;
+    forgetErrors();
     move(isPassWanted ? "indexing" : "complete");
   }
 
@@ -263,18 +282,35 @@ export function createCrawl(options: CrawlOptions): Crawl {
   async function drain(call: Call): Promise<void> {
     while (changes.size > 0) {
       call.signal.throwIfAborted();
-      const taken = [...changes].slice(0, batchDocuments);
+      const taken: [path: string, kind: "gone" | "there" | "unlisted"][] = [];
+      for (const change of changes) {
+        if (taken.push(change) >= batchDocuments) break;
+      }
       for (const [path, kind] of taken) {
         changes.delete(path);
         if (kind !== "unlisted") touched.add(path);
       }
       inHand = taken.length;
       // First what is gone: what came back in its place is looked at behind it.
-      for (const [path, kind] of taken) if (kind === "gone") store.removeBelow(mount, path);
-      const looks = taken.map(([path, kind]) => (kind === "gone" ? [] : lookAt(path, kind === "there", call)));
-      const work = (await Promise.all(looks)).flat();
+      for (const [path, kind] of taken)
+        if (kind === "gone") {
+          store.removeBelow(mount, path);
+          unread.delete(path);
+          await turn(call.signal);
+        }
+      const work: Work[] = [];
+      const there = taken.filter(([, kind]) => kind !== "gone");
+      let next = 0;
+      const looker = async (): Promise<void> => {
+        for (let change = there[next++]; change; change = there[next++]) {
+          await pause();
+          work.push(...(await lookAt(change[0], change[1] === "there", call)));
+        }
+      };
+      await Promise.all(Array.from({ length: statsAtOnce }, looker));
       await settle(work, call);
       inHand = 0;
+      if (phase === "complete") forgetErrors();
       move();
     }
     if (touched.size > maxChanges) {
@@ -296,11 +332,32 @@ export function createCrawl(options: CrawlOptions): Crawl {
       } catch (cause) {
         if (call.signal.aborted) throw cause;
         const { kind } = toResourceError(cause);
-        if (kind === "not-found" || kind === "denied") store.remove(mount, [address]);
-        else say(cause, path);
+        if (kind === "not-found" || kind === "denied") {
+          store.remove(mount, [address]);
+          unread.delete(path);
+        } else leaveUnread(address, cause);
       }
     }
     return work;
+  }
+
+  /** What went wrong is of interest for as long as something is missing because of it. */
+  function forgetErrors(): void {
+    if (unread.size > 0) return;
+    lastError = undefined;
+    saidErrors.clear();
+  }
+
+  function forgetUnread(): void {
+    unread.clear();
+    isUnreadByQuery = false;
+  }
+
+  /** What could not be read is looked at again. */
+  function retryUnread(): void {
+    if (source.stat && !isUnreadByQuery) for (const path of unread) changes.set(path, changes.get(path) ?? "there");
+    else isPassWanted = true;
+    forgetUnread();
   }
 
   /** Until there is something to do. */
@@ -317,14 +374,18 @@ export function createCrawl(options: CrawlOptions): Crawl {
 
   return {
     get state() {
+      const waiting = changes.size + inHand;
+      const missing = waiting + unread.size;
       const share = total === 0 ? 0 : Math.min(looked / total, 0.99);
+      const isPassed = phase === "complete";
       return {
-        phase,
+        phase: !isPassed || missing === 0 ? phase : waiting > 0 ? "indexing" : "partial",
         looked,
         total,
-        changes: changes.size + inHand,
-        unread,
-        ready: phase === "complete" ? 1 : hasCompleted ? 0.99 : share,
+        isPassed,
+        changes: waiting,
+        unread: unread.size,
+        ready: !isPassed ? share : missing === 0 ? 1 : Math.min(total / (total + missing), 0.99),
         ...(lastError !== undefined && { lastError }),
       };
     },
@@ -337,30 +398,39 @@ export function createCrawl(options: CrawlOptions): Crawl {
         } else if (change.kind === "gone") changes.set(change.path, "gone");
         else changes.set(change.path, change.isListed === false ? "unlisted" : "there");
       }
-      if (isPassWanted && phase === "complete") move("indexing");
+      move(isPassWanted && phase === "complete" ? "indexing" : phase);
       wake?.();
     },
 
     async run(signal) {
       const call: Call = { caller: { id: "pressmark" }, signal };
       let retryMs = firstRetryMs;
+      let unreadMs = firstRetryMs;
       while (!signal.aborted) {
         try {
           if (isPassWanted) await pass(call);
           else await drain(call);
           retryMs = firstRetryMs;
           if (phase === "large") return;
-          if (once && !isPassWanted) return;
-          await sleep(isWatched && unread === 0 ? Infinity : everyMs, signal);
-          if (changes.size === 0 && !signal.aborted) isPassWanted = true;
+          if (isPassWanted || changes.size > 0) continue;
+          if (once) return;
+          if (unread.size === 0) unreadMs = firstRetryMs;
+          const isRetried = unread.size > 0 && unreadMs < everyMs;
+          await sleep(isRetried ? unreadMs : isWatched && unread.size === 0 ? Infinity : everyMs, signal);
+          if (changes.size > 0 || isPassWanted || signal.aborted) continue;
+          if (isRetried) {
+            unreadMs *= 2;
+            retryUnread();
+          } else isPassWanted = true;
         } catch (cause) {
           if (signal.aborted) return;
           say(cause);
+          inHand = 0;
           isPassWanted = true;
           move("failing");
           if (once) return;
           await tools.wait(retryMs, signal).catch(() => undefined);
-          retryMs = Math.min(retryMs * 2, everyMs);
+          retryMs = Math.min(retryMs * 2, everyMs, longestRetryMs);
         }
       }
     },
@@ -381,7 +451,7 @@ function hashOf({ title, description, mimeType, annotations }: Entry, text: stri
   return createHash("sha256").update(`${said}\0`).update(text).digest("base64url").slice(0, 22);
 }
 
-/** Others get their turn. */
+/** Messages, timers and other work get their turn. */
 async function turn(signal: AbortSignal): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
   signal.throwIfAborted();

@@ -16,6 +16,8 @@ import { createVocabulary, type Vocabulary } from "./vocabulary.ts";
 
 export interface Index {
   readonly database: DatabaseSync;
+  /** Called again and again during long work; throws when it is to end. */
+  goOn(): void;
   readonly segments: Segments;
   readonly texts: Texts;
   readonly vectors: Vectors;
@@ -125,6 +127,7 @@ export function openDocuments(index: Index): Documents {
       const mounts = new Map<string, number>();
       let next = counter.get()!["value"] as number;
       for (const document of documents) {
+        index.goOn();
         const { mount } = document;
         if (!mounts.has(mount)) mounts.set(mount, idOfMount(database, mount));
         next = putOne(document, mounts.get(mount)!, next);

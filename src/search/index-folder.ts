@@ -1,32 +1,59 @@
 /** What an index consists of on disk: the database, who may write it, and how far it has come. */
-import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import type { BigIntStats } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, truncateSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { writeFileAtomically } from "../lib/write-file-atomically.ts";
 import type { IndexStatus } from "./status.ts";
 
 export interface IndexFolder {
   readonly database: string;
   readonly lock: string;
+  /** Makes the folder, for its owner alone: an index holds the text of what was indexed. Gives the paths of what was in the way and was moved aside. */
+  prepare(): readonly string[];
+  /** What is in the way of the files of an index: folders and the like. */
+  obstacles(): readonly string[];
   /** On disk, all files together. */
   bytes(): number;
+  /** Changes whenever the database or its log is written, by whomever; undefined where there is no database. */
+  stamp(): string | undefined;
   /** As the one who writes the index said it last. */
   readStatus(): IndexStatus | undefined;
   writeStatus(status: IndexStatus | undefined): void;
   /** For whoever has the lease. */
   removeDatabase(): void;
+  /** Removes all files of an index, and the folder where nothing else is in it. For whoever has the lease. */
+  remove(): void;
+  /** To be called before the database is used. See `createSharedMemoryGuard`. */
+  guardSharedMemory(): void;
 }
 
-/** Made for its owner alone: an index holds the text of what was indexed. */
 export function indexFolder(folder: string): IndexFolder {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const database = join(folder, "index.db");
+  const lock = join(folder, "lock.db");
   const status = join(folder, "status.json");
-  const files = [database, `${database}-wal`, `${database}-shm`];
+  const draft = `${status}.draft`;
+  const log = `${database}-wal`;
+  const files = [database, log, `${database}-shm`, `${database}-journal`];
+  const all = [...files, status, draft, join(folder, "about.json"), lock, `${lock}-journal`];
   return {
     database,
-    lock: join(folder, "lock.db"),
+    lock,
 
-    bytes: () => files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0),
+    prepare() {
+      const moved = isOther(folder, "folder") ? moveAside(folder) : [];
+      makeFolder(folder);
+      return [...moved, ...all.filter((file) => isOther(file, "file")).flatMap(moveAside)];
+    },
+
+    obstacles: () => (isOther(folder, "folder") ? [folder] : all.filter((file) => isOther(file, "file"))),
+
+    bytes: () => files.reduce((sum, file) => sum + Number(statOf(file)?.size ?? 0), 0),
+
+    stamp() {
+      const identity = fileIdentity(database);
+      if (identity === undefined) return undefined;
+      return [identity, ...[database, log].map(writtenAt)].join(" ");
+    },
 
     readStatus() {
       try {
@@ -38,11 +65,98 @@ export function indexFolder(folder: string): IndexFolder {
 
     writeStatus(now) {
       if (now === undefined) return rmSync(status, { force: true });
-      writeFileAtomically(status, JSON.stringify(now), { isLasting: false });
+      try {
+        writeFileAtomically(status, JSON.stringify(now), { isLasting: false });
+      } catch (cause) {
+        // No status is better than one that is no longer true.
+        rmSync(status, { force: true });
+        throw cause;
+      }
     },
 
     removeDatabase() {
       for (const file of [...files, status]) rmSync(file, { force: true });
     },
+
+    remove() {
+      for (const file of all) rmSync(file, { force: true });
+      try {
+        rmdirSync(folder);
+      } catch (cause) {
+        if ((cause as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw cause;
+      }
+    },
+
+    guardSharedMemory: createSharedMemoryGuard(`${database}-shm`),
+  };
+}
+
+/** For its owner alone. Unlike `mkdirSync` with `recursive`, it fails with the reason: on a read-only disk that says ENOENT. */
+export function makeFolder(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  const above = dirname(path);
+  if (above !== path) makeFolder(above);
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (cause) {
+    // Another process may have made it meanwhile.
+    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw cause;
+  }
+}
+
+/** Which file stands at a path; undefined where none does. Numbers of deleted files are given out again, times of birth are not. */
+export function fileIdentity(path: string): string | undefined {
+  const stats = statOf(path);
+  return stats && `${stats.dev}-${stats.ino}-${stats.birthtimeNs}`;
+}
+
+/** Undefined where nothing is, or nothing that can be reached. */
+function statOf(path: string): BigIntStats | undefined {
+  try {
+    return statSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+function writtenAt(path: string): string {
+  const stats = statOf(path);
+  return stats ? `${stats.size}-${stats.mtimeNs}` : "none";
+}
+
+/** Whether there is something of another kind than what belongs there. */
+function isOther(path: string, kind: "file" | "folder"): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && !(kind === "file" ? stats.isFile() : stats.isDirectory());
+}
+
+/** Gives the new path. A folder that is empty is removed: nothing is lost with it. */
+function moveAside(path: string): readonly string[] {
+  try {
+    rmdirSync(path);
+    return [];
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code !== "ENOTEMPTY" && code !== "ENOTDIR") throw cause;
+  }
+  let aside = `${path}.aside`;
+  for (let count = 2; statSync(aside, { throwIfNoEntry: false }); count += 1) aside = `${path}.aside-${count}`;
+  renameSync(path, aside);
+  return [aside];
+}
+
+/**
+ * SQLite maps this file into memory. When another program cuts it short, the next access would end the whole process with SIGBUS. So
+ * it is made as long as it was: SQLite takes the zeros for a stale copy, and fills it again from the log.
+ */
+function createSharedMemoryGuard(file: string): () => void {
+  let identity: string | undefined;
+  let size = 0;
+  return () => {
+    const now = fileIdentity(file);
+    const nowSize = Number(statOf(file)?.size ?? 0);
+    if (now !== identity) [identity, size] = [now, 0];
+    if (nowSize < size) truncateSync(file, size);
+    else size = nowSize;
   };
 }

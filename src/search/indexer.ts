@@ -1,11 +1,15 @@
 /** Keeps one index true to all its mounts, for as long as no other process does. */
 import { ResourceError, toResourceError } from "../errors.ts";
+import { monotonicMs } from "../lib/monotonic-ms.ts";
 import type { Source, Tools } from "../source.ts";
 import { type Crawl, createCrawl, type HeardChange } from "./crawl.ts";
 import { createEmbedding } from "./embed-passages.ts";
 import type { Embeddings } from "./embeddings.ts";
-import { indexFolder } from "./index-folder.ts";
+import { type GuardedStore, guardStore } from "./guard-store.ts";
+import { fileIdentity, indexFolder } from "./index-folder.ts";
+import { IndexLostError, type IndexProblem, toIndexProblem } from "./index-problem.ts";
 import { type Lease, takeLease } from "./lease.ts";
+import { toMountStatus } from "./mount-status.ts";
 import type { IndexStatus, Role } from "./status.ts";
 import type { OpenStore, Store } from "./store.ts";
 
@@ -32,19 +36,24 @@ export interface IndexerOptions {
   /** Whether one pass is all that is wanted. */
   readonly once?: boolean;
   readonly embeddings?: { readonly model: string; readonly client: Embeddings } | undefined;
+  /** Asked during long work, while no message can be heard: whether everything is to end now. */
+  readonly isStopped?: () => boolean;
+  /** Called each time before the index is opened. Throws where its folder cannot be written. */
+  prepare?(): void;
   /** Called only in the process that keeps the index. */
   open(mount: string): Promise<Source>;
   /** Asks for a mount's changes. Resolves once they are sure to be told. */
   follow(mount: string, signal: AbortSignal): Promise<void>;
   tell(role: Role, status: IndexStatus | undefined): void;
-  /** The index cannot be opened. It may be tried again later, with another indexer. */
-  gaveUp(): void;
 }
 
 export interface Indexer {
   /** From here on these are the mounts of the index, and no others. */
   serve(mounts: readonly IndexedMount[]): void;
-  hear(mount: string, changes: readonly HeardChange[]): void;
+  /** `upTo` is the number of the last of these changes; the status names it once it is about them, too. */
+  hear(mount: string, changes: readonly HeardChange[], upTo?: number): void;
+  /** Someone could not search the index, or found it damaged: looks at once whether it is still there. */
+  check(found?: "damaged"): void;
   /** Afterwards nothing runs and nothing is held. */
   close(): Promise<void>;
 }
@@ -65,14 +74,31 @@ export const keyNote = (mount: string): string => `mount:${mount}`;
 export const modelNote = "embeddings";
 
 const tellMs = 250;
+/** So often it is looked whether the files are still those that were opened. */
+const checkMs = 1000;
+const firstRetryMs = 250;
+const longestRetryMs = 30_000;
+/** An index that was kept for so long is opened again without delay. */
+const steadyMs = 10_000;
 
 export function createIndexer(options: IndexerOptions): Indexer {
   const { tools, openStore, maxBytes, leaseMs = 2000, once = false, embeddings, tell } = options;
   const files = indexFolder(options.folder);
   const closing = new AbortController();
   const kept = new Map<string, Kept>();
+  /** The number of the last change that was heard of each mount. */
+  const heard = new Map<string, number>();
   let wanted: readonly IndexedMount[] = [];
+  let guard: GuardedStore | undefined;
   let store: Store | undefined;
+  /** Which database is open. */
+  let file: string | undefined;
+  /** Why none is. */
+  let problem: IndexProblem | undefined;
+  /** Whether the database on disk is not what was written. */
+  let isSpoiled = false;
+  /** Ends what waits for a time. */
+  let wake: (() => void) | undefined;
   let role: Role = "starting";
   let isFull = false;
   const embedding = embeddings && createEmbedding({ ...embeddings, tools, moved: publish });
@@ -80,44 +106,50 @@ export function createIndexer(options: IndexerOptions): Indexer {
   const served = Promise.withResolvers<void>();
   /** Changes of what is served are made one after the other. */
   let arranging: Promise<void> = Promise.resolve();
+  /** Ends the index that is open, with a cause. */
+  let fail: ((cause: unknown) => void) | undefined;
 
   function status(): IndexStatus {
+    const trouble = problem ?? guard?.problem;
     const counts = new Map((store?.counts() ?? []).map((each) => [each.mount, each]));
     return {
       mounts: wanted.map(({ name, key }) => {
         const { crawl, failure } = kept.get(name) ?? {};
-        const state = crawl?.state;
         const { documents = 0, passages = 0 } = counts.get(name) ?? {};
-        const lastError = isFull
-          ? "the index is as large as it may be; see search.maxBytes"
-          : (failure ?? state?.lastError);
-        return {
+        return toMountStatus({
           name,
           key,
-          state: isFull ? "full" : failure === undefined ? (state?.phase ?? "waiting") : "failing",
+          heard: heard.get(name) ?? 0,
           documents,
           passages,
-          looked: state?.looked ?? 0,
-          total: state?.total ?? 0,
-          pending: state ? Math.max(0, state.total - state.looked) + state.changes : 0,
-          unread: state?.unread ?? 0,
-          ready: isFull ? Math.min(state?.ready ?? 0, 0.99) : (state?.ready ?? 0),
-          ...(lastError !== undefined && { lastError }),
-        };
+          crawl: crawl?.state,
+          failure,
+          problem,
+          isFull,
+        });
       }),
       bytes: files.bytes(),
+      ...(trouble && { problem: trouble }),
+      ...(file !== undefined && { file }),
       ...(embedding && { embeddings: embedding.status }),
     };
   }
 
   function publish(): void {
     if (role !== "writer" || closing.signal.aborted) return;
-    const now = status();
+    let now: IndexStatus;
+    try {
+      now = status();
+    } catch (cause) {
+      // What it was lost to is told by whoever opens it again.
+      tools.log("info", "the search index cannot be counted", { cause });
+      return;
+    }
     tell(role, now);
     try {
       files.writeStatus(now);
     } catch (cause) {
-      tools.log("info", "how far the index has come cannot be written down for others", { cause });
+      tools.log("info", "the status of the search index cannot be written for other processes", { cause });
     }
   }
 
@@ -224,55 +256,138 @@ export function createIndexer(options: IndexerOptions): Indexer {
       const lease = takeLease(files.lock);
       if (lease) return lease;
       role = "reader";
+      problem = undefined;
+      // Whoever has the lease sees to it.
+      isSpoiled = false;
       tell(role, files.readStatus());
-      await tools.wait(leaseMs, signal).catch(() => undefined);
+      await rest(leaseMs, signal);
     }
     return undefined;
+  }
+
+  /** Resolves after this time, or earlier when something is to be looked at. */
+  async function rest(ms: number, signal: AbortSignal): Promise<void> {
+    const woken = new AbortController();
+    const end = (): void => woken.abort();
+    wake = end;
+    signal.addEventListener("abort", end);
+    if (signal.aborted) end();
+    await tools.wait(ms, woken.signal).catch(() => undefined);
+    signal.removeEventListener("abort", end);
+    wake = undefined;
+  }
+
+  /** Keeps the index until the signal ends. Throws when it cannot be opened, or is no longer what was opened. */
+  async function keepIndex(signal: AbortSignal): Promise<void> {
+    for (const path of files.prepare())
+      tools.log("warn", "something else was in the place of the search index, and was moved aside", { path });
+    options.prepare?.();
+    const lease = await untilLease(signal);
+    if (!lease) return;
+    const over = new AbortController();
+    const failure = Promise.withResolvers<never>();
+    failure.promise.catch(() => undefined);
+    fail = failure.reject;
+    let embedded: Promise<void> | undefined;
+    try {
+      // What another said before it died is no longer so.
+      files.writeStatus(undefined);
+      if (isSpoiled) files.removeDatabase();
+      isSpoiled = false;
+      const inner = openStore(files.database, options.isStopped && { isStopped: options.isStopped });
+      file = fileIdentity(files.database);
+      guard = guardStore(inner, {
+        files,
+        lease,
+        touched() {
+          tools.log("warn", "another program wrote to the search index; everything is looked at again");
+          for (const { crawl } of kept.values()) crawl?.hear([{ kind: "lost" }]);
+        },
+        lost(cause) {
+          // Without the lease it is another's, and may be good.
+          isSpoiled = lease.isHeld();
+          for (const { stop } of kept.values()) stop.abort();
+          failure.reject(cause);
+        },
+      });
+      ({ store } = guard);
+      if (embeddings) chooseModel(embeddings);
+      role = "writer";
+      problem = undefined;
+      rearrange();
+      await arranging;
+      embedded = embedding?.run(store, over.signal);
+      embedded?.catch(failure.reject);
+      void checkOn(guard, over.signal);
+      await Promise.race([ended(signal), failure.promise]);
+    } finally {
+      over.abort();
+      embedding?.wake();
+      await arranging;
+      for (const { stop } of kept.values()) stop.abort();
+      await Promise.all([...[...kept.values()].map(({ done }) => done), embedded?.catch(() => undefined)]);
+      kept.clear();
+      role = "starting";
+      store?.close();
+      store = guard = file = undefined;
+      lease.release();
+    }
+  }
+
+  async function checkOn({ check }: GuardedStore, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await rest(checkMs, signal);
+      if (!signal.aborted) check();
+    }
+  }
+
+  function rearrange(): void {
+    arranging = arranging.then(arrange).catch((cause: unknown) => fail?.(cause));
   }
 
   async function run(): Promise<void> {
     const { signal } = closing;
     await Promise.race([served.promise, ended(signal)]);
-    const lease = await untilLease(signal);
-    if (!lease) return;
-    try {
-      // What another said before it died is no longer so.
-      files.writeStatus(undefined);
-      store = openStore(files.database);
-      if (embeddings) chooseModel(embeddings);
-      role = "writer";
-      arranging = arranging.then(arrange);
-      await arranging;
-      const embedded = embedding?.run(store, signal);
-      await ended(signal);
-      await arranging.catch(() => undefined);
-      for (const { stop } of kept.values()) stop.abort();
-      await Promise.all([...[...kept.values()].map(({ done }) => done), embedded]);
-    } finally {
-      store?.close();
-      store = undefined;
-      lease.release();
+    let retryMs = firstRetryMs;
+    while (!signal.aborted) {
+      const begunMs = monotonicMs();
+      try {
+        await keepIndex(signal);
+      } catch (cause) {
+        if (signal.aborted) return;
+        const before = problem?.reason;
+        problem = toIndexProblem(cause);
+        if (problem.reason !== before)
+          tools.log(cause instanceof IndexLostError ? "warn" : "error", problem.message, {
+            folder: options.folder,
+            cause,
+          });
+        tell(role, status());
+        if (monotonicMs() - begunMs >= steadyMs) retryMs = firstRetryMs;
+        await rest(retryMs, signal);
+        retryMs = Math.min(retryMs * 2, longestRetryMs);
+      }
     }
   }
 
-  const running = run().catch((cause: unknown) => {
-    if (closing.signal.aborted) return;
-    const { message } = cause instanceof ResourceError ? cause : { message: "the index cannot be opened" };
-    tools.log("error", "the search index cannot be kept", { cause });
-    tell("writer", {
-      mounts: wanted.map(({ name, key }) => ({ ...nothing, name, key, state: "failing", lastError: message })),
-      bytes: 0,
-    });
-    options.gaveUp();
-  });
+  const running = run();
 
   return {
     serve(mounts) {
       wanted = mounts;
       served.resolve();
-      if (role === "writer") arranging = arranging.then(arrange);
+      if (role === "writer") rearrange();
     },
-    hear: (mount, changes) => kept.get(mount)?.crawl?.hear(changes),
+    hear(mount, changes, upTo) {
+      if (upTo !== undefined) heard.set(mount, upTo);
+      kept.get(mount)?.crawl?.hear(changes);
+    },
+    check(found) {
+      if (found === "damaged") guard?.condemn();
+      else guard?.check();
+      publish();
+      wake?.();
+    },
     async close() {
       closing.abort();
       embedding?.wake();
@@ -280,8 +395,6 @@ export function createIndexer(options: IndexerOptions): Indexer {
     },
   };
 }
-
-const nothing = { documents: 0, passages: 0, looked: 0, total: 0, pending: 0, unread: 0, ready: 0 };
 
 function ended(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -50,6 +50,27 @@ describe("a lease", () => {
     lease?.release();
   });
 
+  it("is had also where the file is garbled, and then by one at a time", () => {
+    writeFileSync(file, "garbled ".repeat(1000));
+    const first = takeLease(file);
+    expect(first?.isHeld()).toBe(true);
+    expect(takeLease(file)).toBeUndefined();
+    // Garbled under a lease: it is still a lease.
+    writeFileSync(file, "garbled ".repeat(1000), { flag: "r+" });
+    expect([first?.isHeld(), takeLease(file)]).toEqual([true, undefined]);
+    first?.release();
+    takeLease(file)?.release();
+  });
+
+  it("is no longer held once the file is removed or replaced", () => {
+    const lease = takeLease(file);
+    rmSync(file);
+    expect(lease?.isHeld()).toBe(false);
+    writeFileSync(file, "");
+    expect(lease?.isHeld()).toBe(false);
+    lease?.release();
+  });
+
   it("that cannot be asked for says so", () => {
     expect(() => takeLease(join(folder, "nowhere", "lock.db"))).toThrow();
   });

@@ -2,6 +2,7 @@
 import { rmSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { ResourceError } from "../errors.ts";
+import { isLoss } from "./index-problem.ts";
 import { segmentTables } from "./segments.ts";
 import { textTables } from "./texts.ts";
 import { tokenizerVersion } from "./tokens.ts";
@@ -27,8 +28,9 @@ const tables = `
   create table made_by (version text not null) strict;
 `;
 
-const busyMs = 10_000;
-const mapBytes = 256 * 1024 ** 2;
+const busyMs = 2000;
+/** Nothing is mapped into memory: a file that another program cuts short would end the whole process with SIGBUS. */
+const inMemory = "pragma mmap_size = 0; pragma cache_size = -16384";
 
 /** Never writes. Throws "unavailable" when there is no index that this program has made. */
 export function openToRead(file: string): DatabaseSync {
@@ -36,7 +38,7 @@ export function openToRead(file: string): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(file, { readOnly: true });
-    database.exec(`pragma busy_timeout = ${busyMs}; pragma mmap_size = ${mapBytes}`);
+    database.exec(`pragma busy_timeout = ${busyMs}; ${inMemory}`);
     if (readMaker(database) === madeBy) return database;
   } catch (cause) {
     database?.close();
@@ -44,6 +46,19 @@ export function openToRead(file: string): DatabaseSync {
   }
   database.close();
   throw new ResourceError("unavailable", "the search index was made by another version, and will be made anew");
+}
+
+/** Whether all of what is on disk can be read, by whomever it was written. */
+export function isWhole(file: string): boolean {
+  let database: DatabaseSync | undefined;
+  try {
+    database = openToRead(file);
+    return passesCheck(database);
+  } catch {
+    return false;
+  } finally {
+    database?.close();
+  }
 }
 
 /** What is damaged, or was made by another version, is thrown away: all of it can be read again where it came from. */
@@ -68,8 +83,7 @@ function openWhole(file: string): DatabaseSync | undefined {
   try {
     database = new DatabaseSync(file);
     prepare(database);
-    if (readMaker(database) === madeBy && database.prepare("pragma quick_check(1)").get()?.["quick_check"] === "ok")
-      return database;
+    if (readMaker(database) === madeBy && passesCheck(database)) return database;
   } catch (cause) {
     if (!isDamage(cause)) {
       database?.close();
@@ -85,8 +99,12 @@ function prepare(database: DatabaseSync): void {
   database.exec(`
     pragma busy_timeout = ${busyMs}; pragma page_size = 8192; pragma auto_vacuum = incremental;
     pragma journal_mode = wal; pragma synchronous = normal; pragma journal_size_limit = 67108864;
-    pragma mmap_size = ${mapBytes}; pragma cache_size = -16384;
+    ${inMemory};
   `);
+}
+
+function passesCheck(database: DatabaseSync): boolean {
+  return database.prepare("pragma quick_check(1)").get()?.["quick_check"] === "ok";
 }
 
 function readMaker(database: DatabaseSync): string | undefined {
@@ -94,8 +112,11 @@ function readMaker(database: DatabaseSync): string | undefined {
   return isThere && (database.prepare("select version from made_by").get()?.["version"] as string | undefined);
 }
 
-/** SQLITE_CORRUPT, SQLITE_NOTADB, or tables that are not as they should be. */
+/**
+ * A file that does not hold what it should, or tables that are not as they should be (SQLITE_ERROR). Also SQLITE_BUSY: for the one
+ * who may write, that is so only where a file was emptied under the eyes of others who read it.
+ */
 function isDamage(cause: unknown): boolean {
-  const code = (cause as { errcode?: number }).errcode;
-  return code !== undefined && [1, 11, 26].includes(code & 0xff);
+  const { errcode = 0 } = cause as { errcode?: number };
+  return isLoss(cause) || errcode === 1 || (errcode & 0xff) === 5;
 }

@@ -1,9 +1,10 @@
 /** Answers from an index that another thread or process keeps. */
-import { statSync } from "node:fs";
-import { toResourceError } from "../errors.ts";
+import { ResourceError, toResourceError } from "../errors.ts";
+import { monotonicMs } from "../lib/monotonic-ms.ts";
 import type { Tools } from "../source.ts";
 import type { Embeddings } from "./embeddings.ts";
-import { indexFolder } from "./index-folder.ts";
+import { fileIdentity, indexFolder } from "./index-folder.ts";
+import { type IndexProblem, isLoss, toIndexProblem } from "./index-problem.ts";
 import { type IndexedMount, keyNote, modelNote } from "./indexer.ts";
 import type { OpenStore, Store, StoreAsk, StoreHit } from "./store.ts";
 
@@ -19,9 +20,24 @@ export interface SearcherOptions {
   readonly embeddings?: { readonly model: string; readonly client: Embeddings } | undefined;
 }
 
+export interface SearchFindings {
+  readonly hits: readonly StoreHit[];
+  /** Which database was searched; absent where none could be opened. */
+  readonly file?: string;
+  /** Why none could be opened. */
+  readonly problem?: IndexProblem;
+}
+
 export interface Searcher {
-  search(question: SearchQuestion, signal: AbortSignal): Promise<readonly StoreHit[]>;
+  /** Throws `DamagedIndexError` where the database does not hold what was written. */
+  search(question: SearchQuestion, signal: AbortSignal): Promise<SearchFindings>;
   close(): void;
+}
+
+export class DamagedIndexError extends ResourceError {
+  constructor(cause: unknown) {
+    super("unavailable", toIndexProblem(cause).message, { cause });
+  }
 }
 
 /** An endpoint that has failed is left alone for so long. */
@@ -29,22 +45,26 @@ const downMs = 30_000;
 const keptVectors = 100;
 
 export function createSearcher({ folder, openStore, tools, embeddings }: SearcherOptions): Searcher {
-  const { database } = indexFolder(folder);
+  const { database, guardSharedMemory } = indexFolder(folder);
   const vectors = new Map<string, Float32Array>();
-  let open: { readonly store: Store; readonly file: string } | undefined;
-  let downUntilMs = 0;
+  let open: Opened | undefined;
+  let problem: IndexProblem | undefined;
+  let downUntilMs = -Infinity;
 
   /** The one of now: who keeps the index may make it anew. */
-  function current(): Store | undefined {
-    const stats = statSync(database, { bigint: true, throwIfNoEntry: false });
-    const file = stats && `${stats.dev}-${stats.ino}-${stats.birthtimeNs}`;
-    if (open && open.file === file) return open.store;
+  function current(): Opened | undefined {
+    guardSharedMemory();
+    const file = fileIdentity(database);
+    if (open && open.file === file) return open;
     close();
+    problem = undefined;
     if (file === undefined) return undefined;
     try {
       open = { store: openStore(database, { readOnly: true }), file };
-      return open.store;
+      return open;
     } catch (cause) {
+      if (cause instanceof ResourceError && isLoss(cause.cause)) throw cause.cause;
+      problem = toIndexProblem(cause);
       // It is just being made, or by another version: its keeper sees to it.
       tools.log("info", "the search index cannot be read yet", { cause });
       return undefined;
@@ -52,8 +72,25 @@ export function createSearcher({ folder, openStore, tools, embeddings }: Searche
   }
 
   function close(): void {
+    guardSharedMemory();
     open?.store.close();
     open = undefined;
+  }
+
+  async function searchNow({ mounts, ...ask }: SearchQuestion, signal: AbortSignal): Promise<SearchFindings> {
+    const isMeant = (store: Store) => mounts.filter(({ name, key }) => store.note(keyNote(name)) === key);
+    let opened = current();
+    if (!opened) return { hits: [], ...(problem && { problem }) };
+    const { store, file } = opened;
+    if (isMeant(store).length === 0) return { hits: [], file };
+    const isVectored = embeddings !== undefined && !ask.typing && store.note(modelNote) === embeddings.model;
+    const vector = isVectored ? await vectorOf(ask.text, signal) : undefined;
+    // It may have been made anew meanwhile.
+    if (vector) opened = current();
+    if (!opened) return { hits: [], ...(problem && { problem }) };
+    const meant = isMeant(opened.store).map(({ name }) => name);
+    const hits = meant.length === 0 ? [] : opened.store.search({ ...ask, mounts: meant, ...(vector && { vector }) });
+    return { hits, file: opened.file };
   }
 
   async function vectorOf(text: string, signal: AbortSignal): Promise<Float32Array | undefined> {
@@ -75,18 +112,20 @@ export function createSearcher({ folder, openStore, tools, embeddings }: Searche
   }
 
   return {
-    async search({ mounts, ...ask }, signal) {
-      const isMeant = (store: Store) => mounts.filter(({ name, key }) => store.note(keyNote(name)) === key);
-      let store = current();
-      if (!store || isMeant(store).length === 0) return [];
-      const isVectored = embeddings !== undefined && !ask.typing && store.note(modelNote) === embeddings.model;
-      const vector = isVectored ? await vectorOf(ask.text, signal) : undefined;
-      // It may have been made anew meanwhile.
-      store = vector ? current() : store;
-      const meant = store ? isMeant(store).map(({ name }) => name) : [];
-      if (!store || meant.length === 0) return [];
-      return store.search({ ...ask, mounts: meant, ...(vector && { vector }) });
+    async search(question, signal) {
+      try {
+        return await searchNow(question, signal);
+      } catch (cause) {
+        if (!isLoss(cause)) throw cause;
+        close();
+        throw new DamagedIndexError(cause);
+      }
     },
     close,
   };
+}
+
+interface Opened {
+  readonly store: Store;
+  readonly file: string;
 }

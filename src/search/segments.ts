@@ -63,7 +63,8 @@ const fanOut = 16;
 const maxMergedBytes = 64 * 1024 ** 2;
 const cacheBytes = 16 * 1024 ** 2;
 
-export function openSegments(database: DatabaseSync): Segments {
+/** `goOn` is called again and again during long work, and throws when it is to end. */
+export function openSegments(database: DatabaseSync, goOn: () => void = () => undefined): Segments {
   const { deflateRawSync, inflateRawSync } = process.getBuiltinModule("node:zlib");
   const list = database.prepare("select id, first, last, passages, dead, bytes from segments order by first");
   const one = database.prepare("select first, last, first_block, head, terms from segments where id = ?");
@@ -181,8 +182,12 @@ export function openSegments(database: DatabaseSync): Segments {
       });
       let next = 0;
       // Not through the cache: what is read once need not push out what is asked for again.
-      const nextBlock = (): Uint8Array | undefined =>
-        next < segment.terms.length ? (block.get(segment.firstBlock + next++)!["data"] as Uint8Array) : undefined;
+      const nextBlock = (): Uint8Array | undefined => {
+        goOn();
+        return next < segment.terms.length
+          ? (block.get(segment.firstBlock + next++)!["data"] as Uint8Array)
+          : undefined;
+      };
       return { nextBlock, passages: ofPassages, documents: ofDocuments };
     });
     write(documents, lengths, (take) => mergeTerms(streams, take));

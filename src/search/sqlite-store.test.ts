@@ -37,6 +37,42 @@ const manyWords = (at: number): string =>
   Array.from({ length: 120 }, (_, word) => `w${(at * 7919 + word * 104_729) % 99_991}`).join(" ");
 const paths = (mount = "docs"): string[] => store.stored(mount, { limit: 1000 }).map(({ path }) => path);
 
+describe("long work", () => {
+  it.each([
+    ["put", () => put(...Array.from({ length: 9 }, (_, at) => document(`b${at}`, "tea")))],
+    ["remove", () => store.remove("docs", [{ path: "a0" }, { path: "a1" }, { path: "a2" }, { path: "a3" }])],
+    ["removeBelow", () => store.removeBelow("docs", "")],
+  ] as const)("of %s ends when it is to, and is undone", (_, work) => {
+    const before = Array.from({ length: 9 }, (__, at) => document(`a${at}`, "tea"));
+    put(...before);
+    store.close();
+    let asked = 0;
+    let isStopping = true;
+    store = openStore(file, { isStopped: () => isStopping && (asked += 1) > 3 });
+    expect(work).toThrow(expect.objectContaining({ kind: "cancelled" }) as Error);
+    isStopping = false;
+    expect(paths()).toEqual(before.map(({ entry }) => entry.path));
+    work();
+    expect(paths()).not.toEqual(before.map(({ entry }) => entry.path));
+  });
+
+  it("of a merge ends when it is to, and is undone", () => {
+    store.close();
+    let isStopping = false;
+    let asked = 0;
+    store = openStore(file, { isStopped: () => isStopping && (asked += 1) > 1 });
+    for (let at = 0; at < 15; at += 1) put(document(`a${at}`, manyWords(at)));
+    isStopping = true;
+    // The sixteenth makes one of all; it asks once for itself.
+    expect(() => put(document("a15", manyWords(15)))).toThrow(expect.objectContaining({ kind: "cancelled" }) as Error);
+    expect(paths()).toHaveLength(15);
+    isStopping = false;
+    put(document("a15", manyWords(15)));
+    expect(paths()).toHaveLength(16);
+    expect(find(manyWords(3).split(" ")[0]!)).toContain("a3");
+  });
+});
+
 describe("put", () => {
   it("replaces what was there at these addresses", () => {
     put(document("a", "the old words"), document("b", "other words"));

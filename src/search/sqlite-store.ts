@@ -1,4 +1,5 @@
 /** Keeps an index in one SQLite file. */
+import { ResourceError } from "../errors.ts";
 import { fromKey, keysBelow, readQuery, spellQuery, toKey } from "./address-key.ts";
 import { findPassages } from "./find-passages.ts";
 import { openDocuments, type Index } from "./index-documents.ts";
@@ -11,11 +12,15 @@ import { openVectors } from "./vectors.ts";
 /** Free pages are given back when a quarter of the file is free, and it is not a small one. */
 const freePages = 128;
 
-export const openStore: OpenStore = (file, { readOnly = false } = {}) => {
+export const openStore: OpenStore = (file, { readOnly = false, isStopped = () => false } = {}) => {
   const database = readOnly ? openToRead(file) : openToWrite(file);
+  const goOn = (): void => {
+    if (isStopped()) throw new ResourceError("cancelled", "the index is being closed");
+  };
   const index: Index = {
     database,
-    segments: openSegments(database),
+    goOn,
+    segments: openSegments(database, goOn),
     texts: openTexts(database),
     vectors: openVectors(database),
   };
@@ -73,6 +78,7 @@ export const openStore: OpenStore = (file, { readOnly = false } = {}) => {
         select d.id, d.passages from documents d join mounts m on m.id = d.mount where m.name = ? and d.key = ? and d.query = ?`);
       change(() => {
         for (const { path, query } of addresses) {
+          goOn();
           const document = find.get(mount, toKey(path), spellQuery(query)) as Kept | undefined;
           if (document) documents.drop(document);
         }
@@ -83,8 +89,10 @@ export const openStore: OpenStore = (file, { readOnly = false } = {}) => {
         select d.id, d.passages from documents d join mounts m on m.id = d.mount
         where m.name = ? and (d.key = ? or (d.key >= ? and d.key < ?))`);
       change(() => {
-        for (const document of find.all(mount, toKey(path), ...keysBelow(path)) as unknown as Kept[])
+        for (const document of find.all(mount, toKey(path), ...keysBelow(path)) as unknown as Kept[]) {
+          goOn();
           documents.drop(document);
+        }
       });
     },
     stored(mount, { after, limit }) {

@@ -52,6 +52,12 @@ export interface Unembedded {
   readonly text: string;
 }
 
+export interface StoreOptions {
+  readonly readOnly?: boolean;
+  /** Asked again and again during long work: once it is true, the call is undone and throws "cancelled". */
+  readonly isStopped?: () => boolean;
+}
+
 /** Everything is done when a call returns; what was put in is there after a crash, whole or not at all. For one thread. */
 export interface Store {
   /** Replaces what was there at these addresses. All or nothing. */
@@ -82,4 +88,4 @@ export interface Store {
  * `openStore(file)` in sqlite-store.ts opens or makes one. A file that is damaged, or that another tokenizer or ICU has made, is made anew; a file
  * opened with `readOnly` is never written.
  */
-export type OpenStore = (file: string, options?: { readonly readOnly?: boolean }) => Store;
+export type OpenStore = (file: string, options?: StoreOptions) => Store;

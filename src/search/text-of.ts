@@ -39,7 +39,8 @@ export async function textOf(
       case "too-large":
         return { text: "" };
       case "invalid":
-        // A document that is damaged has no text.
+      case "unsupported":
+        // A document that is damaged has no text; nor has one that a package is missing for.
         if (isDocument) return { text: "" };
         throw cause;
       default:

@@ -1,6 +1,7 @@
 /** The index of a house, begun only when serving has: a thread, a database and a look at everything take their time. */
 import type { EventLoopUtilization } from "node:perf_hooks";
 import type { SearchSettings } from "../config/schema.ts";
+import { type IndexProblem, toIndexProblem } from "../search/index-problem.ts";
 import type { SearchIndex } from "../search/search-index.ts";
 import type { Tools } from "../source.ts";
 import { indexPlace, type Project } from "./search/index-place.ts";
@@ -25,6 +26,8 @@ export interface HouseIndex extends SearchIndex {
   open(): Promise<KeptIndex | undefined>;
   /** The index as far as it is open. */
   readonly kept: KeptIndex | undefined;
+  /** Why it could not be begun. It is tried again. */
+  readonly failure: IndexProblem | undefined;
   /** Hears whenever there is something new to say of it. */
   follow(hear: () => void, signal: AbortSignal): void;
   /** Afterwards nothing runs and nothing is held. */
@@ -36,6 +39,8 @@ const beginMs = 1000;
 const latestBeginMs = 60_000;
 const lookMs = 500;
 const busyShare = 0.2;
+const firstRetryMs = 1000;
+const longestRetryMs = 60_000;
 const defaults = { maxFileBytes: 2 * 1024 ** 2, maxBytes: 4 * 1024 ** 3, maxFiles: 250_000 };
 
 export function createHouseIndex({ cacheFolder, project, tools, live }: HouseIndexOptions): HouseIndex {
@@ -46,6 +51,8 @@ export function createHouseIndex({ cacheFolder, project, tools, live }: HouseInd
   let kept: KeptIndex | undefined;
   let opening: Promise<KeptIndex | undefined> | undefined;
   let ending: Promise<void> = Promise.resolve();
+  let failure: IndexProblem | undefined;
+  let retryMs = firstRetryMs;
   let timer = live ? setTimeout(beginInQuiet, beginMs).unref() : undefined;
 
   const place = () => indexPlace(cacheFolder, project);
@@ -53,7 +60,13 @@ export function createHouseIndex({ cacheFolder, project, tools, live }: HouseInd
   function open(): Promise<KeptIndex | undefined> {
     if (closing.signal.aborted || settings.enabled === false) return Promise.resolve(undefined);
     return (opening ??= ending.then(begin).catch((cause: unknown) => {
-      tools.log("error", "there is no search index, because it cannot be kept here", { cause });
+      failure = toIndexProblem(cause);
+      tools.log("error", failure.message, { cause });
+      opening = undefined;
+      if (!live || closing.signal.aborted) return undefined;
+      clearTimeout(timer);
+      timer = setTimeout(() => void open(), retryMs).unref();
+      retryMs = Math.min(retryMs * 2, longestRetryMs);
       return undefined;
     }));
   }
@@ -67,17 +80,13 @@ export function createHouseIndex({ cacheFolder, project, tools, live }: HouseInd
   }
 
   async function begin(): Promise<KeptIndex | undefined> {
-    const [{ createKeptIndex }, { markUsed, sweep }] = await Promise.all([
-      import("./search/kept-index.ts"),
-      import("./search/index-shelf.ts"),
-    ]);
+    const { createKeptIndex } = await import("./search/kept-index.ts");
     if (closing.signal.aborted) return undefined;
-    const folder = place();
-    markUsed(folder, project);
-    if (live) sweep(cacheFolder, tools.now());
     const { maxFileBytes, maxBytes, maxFiles } = defaults;
     kept = createKeptIndex({
-      folder,
+      folder: place(),
+      project,
+      ...(live && { cacheFolder }),
       tools,
       maxFileBytes: settings.maxFileBytes ?? maxFileBytes,
       maxBytes: settings.maxBytes ?? maxBytes,
@@ -89,6 +98,8 @@ export function createHouseIndex({ cacheFolder, project, tools, live }: HouseInd
       for (const hear of listeners) hear();
     }, closing.signal);
     kept.serve(mounts);
+    failure = undefined;
+    retryMs = firstRetryMs;
     return kept;
   }
 
@@ -120,6 +131,10 @@ export function createHouseIndex({ cacheFolder, project, tools, live }: HouseInd
       return kept;
     },
 
+    get failure() {
+      return failure;
+    },
+
     serve(nextMounts, next) {
       const isOther = JSON.stringify(next) !== JSON.stringify(settings);
       mounts = nextMounts;
@@ -132,6 +147,11 @@ export function createHouseIndex({ cacheFolder, project, tools, live }: HouseInd
     ready(mount) {
       if (settings.enabled === false || !mounts.some(({ name }) => name === mount)) return undefined;
       return kept?.ready(mount) ?? 0;
+    },
+
+    problem(mount) {
+      if (settings.enabled === false || !mounts.some(({ name }) => name === mount)) return undefined;
+      return failure?.message ?? kept?.problem(mount);
     },
 
     async search(ask, signal) {

@@ -90,11 +90,22 @@ export function statusPage({ index, register, mounts, tools }: HouseStatusOption
             ...(folder !== undefined && { folder }),
             ...(health.get(source) ?? { state: "checking" }),
             ...(progress && {
-              indexed: { state: progress.state, ready: progress.ready, documents: progress.documents },
+              indexed: {
+                state: progress.state,
+                ready: progress.ready,
+                documents: progress.documents,
+                pending: progress.pending,
+                unread: progress.unread,
+                ...(progress.lastError !== undefined && { problem: progress.lastError }),
+              },
             }),
           };
         }),
-        index: { state: indexed.state, bytes: indexed.bytes },
+        index: {
+          state: indexed.state,
+          bytes: indexed.bytes,
+          ...(indexed.problem && { problem: indexed.problem.message }),
+        },
         clients: register.clients(),
         reads: register.reads(),
         hosts: await settingsFor(register),

@@ -12,6 +12,8 @@ export interface CoalesceOptions {
 
 export interface Coalescer {
   hear(change: SourceChange): void;
+  /** How many paths have a change that is not announced yet. */
+  readonly pending: number;
   /**
    * Someone begins to listen now. What is heard from here on is not merged away with what was heard before:
    * to the newcomer, something that appeared earlier and goes later is gone.
@@ -119,6 +121,9 @@ export function createCoalescer(
 
   return {
     hear,
+    get pending() {
+      return pending.size;
+    },
     newcomer() {
       era += 1;
     },

@@ -45,6 +45,31 @@ function scripted() {
 }
 
 describe("watchers", () => {
+  it("tell how many changes are known and not announced, and that there may be some while the watch is down", async () => {
+    const clock = createClock();
+    const { source, starts, refuse } = scripted();
+    refuse.push(new Error("not yet"));
+    const watchers = createWatchers(source, { name: "m" }, clock.tools);
+    expect(watchers.pending).toBe(0);
+    await watchers.join(() => {}, never);
+    expect(watchers.pending).toBe(1);
+    await clock.advance(250);
+    expect(watchers.pending).toBe(0);
+    starts[0]?.emit({ kind: "changed", path: "a" });
+    starts[0]?.emit({ kind: "changed", path: "b" });
+    await clock.settle();
+    expect(watchers.pending).toBe(2);
+    await clock.advance(30);
+    expect(watchers.pending).toBe(0);
+    starts[0]?.fail(new Error("down"));
+    await clock.settle();
+    expect(watchers.pending).toBe(1);
+    await clock.advance(1000);
+    expect(watchers.pending).toBe(0);
+    watchers.close();
+    expect(watchers.pending).toBe(0);
+  });
+
   it("start one watch for all who join, and stop it a while after the last has left", async () => {
     const clock = createClock();
     const { source, starts } = scripted();

@@ -1,7 +1,7 @@
 /** One watch per mount, shared by all who asked: the first to join starts it; it stops when no one has come back for a while. */
 import { retryAfterOf } from "../errors.ts";
 import { createBackoff } from "../lib/backoff.ts";
-import type { Source, SourceChange, Tools } from "../source.ts";
+import type { Source, SourceChange, SourceWatch, Tools } from "../source.ts";
 import { createCoalescer } from "./coalesce.ts";
 import type { Coalescer, CoalesceOptions } from "./coalesce.ts";
 
@@ -14,6 +14,8 @@ export interface Watchers {
   join(hear: (change: SourceChange) => void, signal: AbortSignal): Promise<void>;
   /** One more listens through someone who has joined. Resolves as `join` does, and costs nothing while they listen. */
   arrive(): Promise<void>;
+  /** How many changes are known and not announced yet. Not 0 while the watch is down: then there may be some. */
+  readonly pending: number;
   /** No one hears anything afterwards, and nothing runs. */
   close(): void;
 }
@@ -24,6 +26,8 @@ interface Run {
   readonly coalescer: Coalescer;
   /** Resolves when the first try has armed, or failed. */
   readonly tried: Promise<void>;
+  /** What the source tells its changes by, while it does. */
+  watch?: SourceWatch;
 }
 
 const firstDelayMs = 250;
@@ -80,6 +84,7 @@ export function createWatchers(
         if (changes === undefined) return tried();
         isArmed = true;
         backoff.begun();
+        if (run?.ending.signal === signal) run.watch = changes;
         if (missed) {
           tools.log("info", "the watch is back", { mount: mount.name });
           coalescer.hear({ kind: "lost" });
@@ -93,6 +98,7 @@ export function createWatchers(
         cause = thrown;
       }
       if (signal.aborted) return tried();
+      delete run?.watch;
       const delayMs = retryAfterOf(cause) ?? backoff.ended() * (0.75 + Math.random() / 4);
       const what = isArmed ? "the watch ended" : "the watch cannot start";
       tools.log("warn", `${what}, trying again`, { mount: mount.name, delayMs: Math.round(delayMs), cause });
@@ -142,6 +148,10 @@ export function createWatchers(
     async arrive() {
       run?.coalescer.newcomer();
       await run?.tried;
+    },
+
+    get pending() {
+      return run ? run.coalescer.pending + (run.watch ? (run.watch.pending ?? 0) : 1) : 0;
     },
 
     close() {

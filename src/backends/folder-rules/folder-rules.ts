@@ -11,7 +11,8 @@ import { createIgnoreFiles } from "./ignore-files.ts";
 import type { IgnoreFile } from "./ignore-files.ts";
 import { foldersAbove, globalExcludes, repositoryAt } from "./git-excludes.ts";
 import type { Person } from "./git-excludes.ts";
-import { createPause, settled } from "../disk/steps.ts";
+import { createTimeSlices } from "../../lib/time-slices.ts";
+import { settled } from "../disk/steps.ts";
 import type { Steps } from "../disk/steps.ts";
 
 export interface FolderRules {
@@ -317,7 +318,7 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
     outer,
 
     *generation() {
-      const pause = createPause();
+      const pause = createTimeSlices();
       const paths = [...folders.keys()];
       for (const path of paths) {
         yield* find(path);

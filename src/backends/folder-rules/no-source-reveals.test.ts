@@ -96,7 +96,7 @@ async function serve({ root, git: run }: TestHistory, { exclude, unstaged }: Pla
     policy: openPolicy,
     tools,
     cursorKey: new Uint8Array(32),
-    index: { ready: () => 1, search: async (ask) => store.search(ask) },
+    index: { problem: () => undefined, ready: () => 1, search: async (ask) => store.search(ask) },
   });
   return { house, mounts };
 }

@@ -11,7 +11,7 @@ import { plain, print } from "../print.ts";
 export default defineCommand({
   name: "doctor",
   summary: "Check that everything works here, and say what to do where it does not",
-  more: "Checks Node, the config and whether it is trusted, every mount (listed, read, watched), whether one mount shows what another masks, what sets name, the address to serve at, and the settings of the hosts it finds. The exit code is 1 if something is broken.",
+  more: "Checks Node, the config and whether it is trusted, every mount (listed, read, watched), whether one mount shows what another masks, what sets name, the search index, the address to serve at, and the settings of the hosts it finds. The exit code is 1 if something is broken.",
   examples: ["pressmark doctor", "pressmark doctor --json | jq '.[] | select(.state == \"broken\")'"],
   flags: { json: flag("as JSON") },
   async run({ flags: { json } }, world) {
@@ -73,6 +73,12 @@ async function checkMounts(house: House, { folder, env, signal }: World, finding
     findings.push(...(await examineMasked(origin, { from: folder, env }, house.mounts, call)));
   }
   findings.push(...(await examineSets(house.sets, house.resources, call)));
+  const { index } = house;
+  // Absent where the config says that nothing is indexed.
+  if (house.mounts.some(({ name }) => index.ready(name) !== undefined)) {
+    const { examineIndex } = await import("../../server/examine-index.ts");
+    findings.push(examineIndex(index.place));
+  }
   const watches = examineWatches();
   if (watches) findings.push(watches);
 }

@@ -28,10 +28,12 @@ export default defineCommand({
       if (remove) return;
       await bringUpToDate(desk, { vectors: true });
       const status = index.kept?.status;
+      if (index.failure) throw new ResourceError("unavailable", index.failure.message);
       if (!status)
         throw new ResourceError("unsupported", "the config says that nothing is indexed; see search.enabled");
       const place = index.place;
       await desk.print(json ? jsonLine({ place, ...status }) : shown({ place, ...status }, desk));
+      if (status.problem) throw new ResourceError("unavailable", status.problem.message);
     });
   },
 });

@@ -1,5 +1,6 @@
 /** `pressmark search`: what a house finds. */
 import { quote, ResourceError } from "../../errors.ts";
+import { sayFailures } from "../../lib/say-failures.ts";
 import type { Hit } from "../../resources.ts";
 import { defineCommand, flag, many, UsageError, valueFlag, wholeNumber } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
@@ -11,7 +12,7 @@ import { snippetLines } from "../reading/snippet.ts";
 export default defineCommand({
   name: "search",
   summary: "Find resources by what they say",
-  more: `Best first, each with the passage that fits and the line of the match. "A phrase" in quotes must stand there as it is, -word must not; path:, mime:, source:, lang:, after:, priority: and audience: narrow it down. Brings the index up to date first. A pipe is given one line each: URI, line, text. The exit code is 3 if nothing is found.`,
+  more: `Best first, each with the passage that fits and the line of the match. "A phrase" in quotes must stand there as it is, -word must not; path:, mime:, source:, lang:, after:, priority: and audience: narrow it down. Brings the index up to date first. A pipe is given one line each: URI, line, text. The exit code is 3 if nothing is found, and 1 if something went wrong so that not all could be searched.`,
   examples: [
     "pressmark search retry backoff",
     "pressmark search パスワード 再設定 --limit 3",
@@ -40,11 +41,16 @@ export default defineCommand({
     if (text === "") throw new UsageError("say what to look for, as in: pressmark search retry backoff");
     await atDesk(flags, world, async (desk) => {
       const within = flags.within === undefined ? undefined : await desk.locate(flags.within);
-      if (!flags["no-wait"]) await bringUpToDate(desk);
+      const said = flags["no-wait"] ? new Set<string>() : await bringUpToDate(desk);
       const ask = { text, limit: flags.limit, ...(within !== undefined && { within }) };
-      const { hits, ready } = await desk.resources.search(ask, desk.call);
+      const { hits, ready, failures = [] } = await desk.resources.search(ask, desk.call);
+      for (const problem of sayFailures(failures.filter(({ mount }) => !said.has(mount))))
+        desk.warn(`mount ${plain(problem)}`);
       if (ready < 1) desk.warn(`${percent(ready)} of what there is could be searched; there may be more to find`);
-      if (hits.length === 0) throw new ResourceError("not-found", `nothing is found for ${quote(text)}`);
+      if (hits.length === 0)
+        throw failures.length > 0
+          ? new ResourceError("unavailable", `nothing is found for ${quote(text)}, but not all could be searched`)
+          : new ResourceError("not-found", `nothing is found for ${quote(text)}`);
       const show = desk.isTerminal ? createPassages(desk) : createLines(desk);
       for (const hit of hits) await desk.print(flags.json ? jsonLine(hit) : show(hit, await lineOf(hit, desk)));
     });

@@ -6,17 +6,22 @@ import type { Desk } from "./desk.ts";
 
 const cells = 24;
 
-/** Resolves when all has been looked at; what could not be is said. */
+/** Resolves when all has been looked at; what could not be is said. Gives the mounts of which something was said. */
 export async function bringUpToDate(
   { index, call, progress, warn }: Desk,
   more?: { readonly vectors: boolean },
-): Promise<void> {
+): Promise<ReadonlySet<string>> {
+  const said = new Set<string>();
   const kept = await index?.open();
-  if (!kept) return;
+  if (!kept) return said;
   await kept.caughtUp({ signal: call.signal, progress: (done, total) => progress.show(bar(done, total)) }, more);
   progress.clear();
-  for (const { name, lastError } of kept.status?.mounts ?? [])
-    if (lastError !== undefined) warn(`mount ${quote(name)}: ${plain(lastError)}`);
+  for (const { name, lastError } of kept.status?.mounts ?? []) {
+    if (lastError === undefined) continue;
+    said.add(name);
+    warn(`mount ${quote(name)}: ${plain(lastError)}`);
+  }
+  return said;
 }
 
 /** `indexing ██████░░░░░░ 25 %, 1,200 of 4,800` */

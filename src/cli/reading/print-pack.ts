@@ -2,6 +2,7 @@
 import { ResourceError } from "../../errors.ts";
 import type { GatherAsk } from "../../context/gather.ts";
 import type { Included, Pack } from "../../context/pack.ts";
+import { sayFailures } from "../../lib/say-failures.ts";
 import { valueFlag, wholeNumber } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
 import type { Desk } from "./desk.ts";
@@ -27,6 +28,7 @@ export async function printPack(
   const { receipt, items, format, text } = pack;
   if (receipt.ready !== undefined && receipt.ready < 1)
     warn(`${percent(receipt.ready)} of what there is could be searched; there may be more to find`);
+  for (const problem of sayFailures(receipt.failures ?? [])) warn(`mount ${plain(problem)}`);
   if (format === "json") await print(jsonLine({ passages: items, receipt }));
   else {
     await print(text);

@@ -1,4 +1,5 @@
 /** The tool `gather_context`: from a task and a budget to everything that is needed for it, as one text. */
+import { sayFailures } from "../../lib/say-failures.ts";
 import { invalid } from "../../errors.ts";
 import type { Pack, Receipt } from "../../context/pack.ts";
 import { member, type Params } from "../message.ts";
@@ -53,6 +54,15 @@ export const gatherContext: ReadingTool = {
       tokens: { type: "integer", description: "of the passages together" },
       counter: { type: "string", description: "who counted" },
       ready: { type: "number", description: "how much of what could be searched was, from 0 to 1" },
+      failures: {
+        type: "array",
+        description: "where not all was searched because something went wrong, and what",
+        items: {
+          type: "object",
+          properties: { mount: { type: "string" }, message: { type: "string" } },
+          required: ["mount", "message"],
+        },
+      },
       included: {
         type: "array",
         items: {
@@ -119,7 +129,7 @@ function urisArgument(args: Params): readonly string[] {
 export function sayReceipt({
   items,
   tokens,
-  receipt: { budget, leftOut, moreLeftOut, ready, included },
+  receipt: { budget, leftOut, moreLeftOut, ready, failures = [], included },
 }: Pack): string {
   const resources = new Set(items.map(({ uri }) => uri)).size;
   const left = leftOut.length + moreLeftOut;
@@ -132,7 +142,8 @@ export function sayReceipt({
     ...(left > 0 ? [`${count(left, "candidate")} ${left === 1 ? "is" : "are"} left out.`] : []),
     ...(secrets > 0 ? [`${count(secrets, "secret")} masked.`] : []),
     ...(hidden > 0 ? [`${count(hidden, "invisible character")} removed.`] : []),
-    ...(ready !== undefined && ready < 1
+    ...sayFailures(failures).map((problem) => `Not all was searched: ${problem}.`),
+    ...(ready !== undefined && ready < 1 && failures.length === 0
       ? [`Only ${Math.floor(ready * 100)}% of the index is ready, so there may be more: gather again in a moment.`]
       : []),
   ].join(" ");

@@ -214,6 +214,16 @@ describe("search_resources", () => {
     expect((await use("search_resources", { query: "ink" }, reader, half)).text).toBe(
       'Nothing found for "ink". Only 37% of the index is ready, so there may be more: search again in a moment.',
     );
+    const failures = [
+      { mount: "notes", message: "the disk of the search index is full" },
+      { mount: "docs", message: "the disk of the search index is full" },
+    ];
+    const failing = { resources: searching(async () => ({ hits: [], ready: 0, failures })) };
+    const answer = await use("search_resources", { query: "ink" }, reader, failing);
+    expect(answer.text).toBe(
+      'Nothing found for "ink". Not all was searched, so there may be more. "notes", "docs": the disk of the search index is full.',
+    );
+    expect(answer.structuredContent).toEqual({ ready: 0, failures, results: [] });
     const none = {
       resources: searching(async () => {
         throw new ResourceError("unsupported", "no");

@@ -1,6 +1,7 @@
 /** The tool `search_resources`: from words to the passages that hold them. */
 import { quote, ResourceError } from "../../errors.ts";
-import type { Hit } from "../../resources.ts";
+import { sayFailures } from "../../lib/say-failures.ts";
+import type { Failure, Hit, SearchAnswer } from "../../resources.ts";
 import { checkNames, countArgument, flagArgument, neededText, textArgument } from "./arguments.ts";
 import { pathWithin } from "./mounts.ts";
 import type { ReadingTool } from "./reading-tools.ts";
@@ -47,6 +48,15 @@ export const searchResources: ReadingTool = {
     type: "object",
     properties: {
       ready: { type: "number", description: "how much of what could be searched was, from 0 to 1" },
+      failures: {
+        type: "array",
+        description: "where not all was searched because something went wrong, and what",
+        items: {
+          type: "object",
+          properties: { mount: { type: "string" }, message: { type: "string" } },
+          required: ["mount", "message"],
+        },
+      },
       results: {
         type: "array",
         items: {
@@ -87,6 +97,7 @@ export const searchResources: ReadingTool = {
 
     const shown = bounded(found.hits.slice(0, limit));
     const ready = Math.min(1, Math.max(0, found.ready));
+    const { failures = [] } = found;
     const lines = shown.map(({ hit, snippet }, index) => {
       const path = pathWithin(mounts, hit.resource.uri) ?? hit.resource.name;
       const title = hit.resource.title === undefined ? "" : ` (${hit.resource.title})`;
@@ -97,11 +108,11 @@ export const searchResources: ReadingTool = {
       content: [
         {
           type: "text",
-          text: [sayFound(query, shown.length, found.hits.length, ready, listing), ...lines].join("\n\n"),
+          text: [sayFound(query, shown.length, found, listing), ...lines].join("\n\n"),
         },
         ...shown.map(({ hit }) => ({ type: "link" as const, resource: hit.resource, isSaid: true })),
       ],
-      structuredContent: { ready, results: shown.map(toResult) },
+      structuredContent: { ready, ...(failures.length > 0 && { failures }), results: shown.map(toResult) },
     };
   },
 };
@@ -126,16 +137,23 @@ function bounded(hits: readonly Hit[]): readonly Shown[] {
   return shown;
 }
 
-function sayFound(query: string, shown: number, found: number, ready: number, listing: string): string {
-  const percent = Math.floor(ready * 100);
-  const index =
-    ready >= 1 ? "" : ` Only ${percent}% of the index is ready, so there may be more: search again in a moment.`;
+function sayFound(query: string, shown: number, { hits, ready, failures }: SearchAnswer, listing: string): string {
+  const found = hits.length;
+  const index = sayMissing(ready, failures);
   if (found === 0) {
     const advice = ready >= 1 ? ` Try other words, or fewer; ${listing}.` : "";
     return `Nothing found for ${quote(query)}.${index}${advice}`;
   }
   const left = found > shown ? ` ${found - shown} more are left out for length: ask with a smaller limit.` : "";
   return `${shown} ${shown === 1 ? "result" : "results"} for ${quote(query)}.${index}${left}`;
+}
+
+/** Why there may be more than was found. */
+function sayMissing(ready: number, failures: readonly Failure[] = []): string {
+  const problems = sayFailures(failures).map((problem) => `${problem}.`);
+  if (problems.length > 0) return ` Not all was searched, so there may be more. ${problems.join(" ")}`;
+  if (ready >= 1) return "";
+  return ` Only ${Math.max(0, Math.floor(ready * 100))}% of the index is ready, so there may be more: search again in a moment.`;
 }
 
 function toResult({ hit: { resource, lines }, snippet }: Shown): Record<string, unknown> {

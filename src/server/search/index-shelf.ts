@@ -1,8 +1,9 @@
 /** The indexes in a person's cache: said what they are of, and taken away when nobody uses them. */
-import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ResourceError } from "../../errors.ts";
 import { writeFileAtomically } from "../../lib/write-file-atomically.ts";
+import { indexFolder, makeFolder } from "../../search/index-folder.ts";
 import { takeLease } from "../../search/lease.ts";
 import { type Project, shelfIn } from "./index-place.ts";
 
@@ -11,7 +12,7 @@ const unusedMs = 30 * 86_400_000;
 
 /** Says on disk what the index is of, and that it is used. */
 export function markUsed(folder: string, project: Project): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   writeFileAtomically(join(folder, "about.json"), `${JSON.stringify(project)}\n`, { isLasting: false });
 }
 
@@ -34,13 +35,15 @@ export function sweep(cacheFolder: string, nowMs: number): readonly string[] {
   return swept;
 }
 
-/** Throws "busy" while another process keeps the index. */
+/** Removes what this program made. Throws "busy" while another process keeps the index. */
 export function removeIndex(folder: string): void {
   if (!statSync(folder, { throwIfNoEntry: false })) return;
-  const lease = takeLease(join(folder, "lock.db"));
+  const files = indexFolder(folder);
+  files.prepare();
+  const lease = takeLease(files.lock);
   if (!lease) throw new ResourceError("busy", "another process keeps this index just now; stop it first");
   try {
-    rmSync(folder, { recursive: true, force: true });
+    files.remove();
   } finally {
     lease.release();
   }

@@ -8,15 +8,19 @@ import { createIndexer } from "../../search/indexer.ts";
 import { openStore } from "../../search/sqlite-store.ts";
 import type { Source, SourceDefinition } from "../../source.ts";
 import { sources } from "../../sources/index.ts";
+import { markUsed, sweep } from "./index-shelf.ts";
 import type { FromIndexer, IndexerData, SourceAsk, ThreadMount, ToIndexer } from "./messages.ts";
 import { fromFailure, openEmbeddings, threadTools } from "./thread.ts";
 
-const { folder, embeddings, maxFileBytes, maxBytes, maxFiles, once, leaseMs, everyMs } = workerData as IndexerData;
+const { folder, project, cacheFolder, embeddings, maxFileBytes, maxBytes, maxFiles, once, leaseMs, everyMs, stop } =
+  workerData as IndexerData;
+const stopped = new Int32Array(stop);
 const tools = threadTools(post);
 const mounts = new Map<string, ThreadMount>();
 const arming = new Map<string, () => void>();
 const asked = new Map<number, PromiseWithResolvers<unknown>>();
 let askedCount = 0;
+let isSwept = false;
 
 const indexer = createIndexer({
   folder,
@@ -37,8 +41,17 @@ const indexer = createIndexer({
       post({ follow: mount });
     }),
   tell: (role, status) => post({ role, status }),
-  // The house starts another thread, later and later.
-  gaveUp: () => parentPort!.close(),
+  isStopped: () => Atomics.load(stopped, 0) !== 0,
+  prepare() {
+    if (project) markUsed(folder, project);
+    if (cacheFolder === undefined || isSwept) return;
+    isSwept = true;
+    try {
+      sweep(cacheFolder, Date.now());
+    } catch (cause) {
+      tools.log("info", "unused search indexes could not be removed", { cause });
+    }
+  },
 });
 
 giveBackWhenIdle();
@@ -48,7 +61,8 @@ parentPort!.on("message", (message: ToIndexer) => {
     mounts.clear();
     for (const mount of message.serve) mounts.set(mount.name, mount);
     indexer.serve(message.serve);
-  } else if ("changes" in message) indexer.hear(message.mount, message.changes);
+  } else if ("changes" in message) indexer.hear(message.mount, message.changes, message.upTo);
+  else if ("check" in message) indexer.check(message.check === "damaged" ? "damaged" : undefined);
   else if ("armed" in message) arming.get(message.armed)?.();
   else if ("answer" in message) {
     const { id, ...answer } = message.answer;

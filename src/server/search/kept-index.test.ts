@@ -1,7 +1,7 @@
 /** The index of real folders, kept by real threads in real processes. */
 import { type ChildProcess, execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -262,7 +262,7 @@ describe("a kept index", () => {
     };
     const index = keep();
     index.serve([{ name: "own", source: slow, definition, options: { made: () => "here" } }]);
-    await until(index, async () => (await found(index, "tea", 1000)).length > 200);
+    await until(index, async () => (await found(index, "tea", 1000)).length > 200 && index.ready("own")! > 0);
     expect((await found(index, "tea", 1000)).length).toBeLessThan(600);
     expect(index.ready("own")).toBeGreaterThan(0);
     expect(index.ready("own")).toBeLessThan(1);
@@ -368,18 +368,68 @@ describe("a kept index", () => {
     expect(index.ready("files")).toBeLessThan(1);
   });
 
-  it("is tried again where it could not be opened", async () => {
+  it("is tried again where it could not be opened, and says why meanwhile", async () => {
     write("a.md", "green tea");
-    mkdirSync(join(place, "index.db"), { recursive: true });
+    const blocked = join(root, "blocked");
+    writeFileSync(blocked, "a file where a folder belongs");
+    const index = keep({ folder: join(blocked, "index") });
+    index.serve([await filesMount()]);
+    await until(index, () => index.status?.problem !== undefined);
+    await index.caughtUp({ signal: never });
+    expect(index.status).toMatchObject({
+      problem: { reason: "blocked" },
+      mounts: [
+        { state: "unavailable", ready: 0, lastError: expect.stringContaining("something else is where") as string },
+      ],
+    });
+    expect(index.ready("files")).toBe(0);
+    expect(index.problem("files")).toContain("something else is where the folder of the search index belongs");
+    expect(index.problem("others")).toBeUndefined();
+    expect(await found(index, "tea")).toEqual([]);
+    rmSync(blocked);
+    await until(index, () => index.ready("files") === 1);
+    expect(index.problem("files")).toBeUndefined();
+    expect(await found(index, "tea")).toEqual(["a.md"]);
+  });
+
+  it("moves aside what is in the place of its files, and removes nothing that it did not make", async () => {
+    write("a.md", "green tea");
+    for (const name of ["index.db", "lock.db", "status.json"]) mkdirSync(join(place, name), { recursive: true });
+    writeFileSync(join(place, "lock.db", "mine.txt"), "not of the index");
     const index = keep();
     index.serve([await filesMount()]);
-    await until(index, () => index.status?.mounts[0]?.state === "failing");
-    expect(index.ready("files")).toBe(0);
-    expect(await found(index, "tea")).toEqual([]);
-    expect(said).toContain("the search index cannot be kept");
-    rmSync(join(place, "index.db"), { recursive: true });
     await until(index, () => index.ready("files") === 1);
     expect(await found(index, "tea")).toEqual(["a.md"]);
+    expect(readFileSync(join(place, "lock.db.aside", "mine.txt"), "utf8")).toBe("not of the index");
+    expect(said).toContain("moved aside");
+  });
+
+  it("counts changes that nobody has looked at yet", async () => {
+    write("a.md", "green tea");
+    const mount = await filesMount();
+    const { watch } = mount.source;
+    // As a source that has heard of something and is still looking at it.
+    const pending = { now: 0 };
+    const source: Source = {
+      ...mount.source,
+      async watch(call) {
+        const changes = await watch!.call(mount.source, call);
+        return {
+          [Symbol.asyncIterator]: () => changes[Symbol.asyncIterator](),
+          get pending() {
+            return pending.now;
+          },
+        };
+      },
+    };
+    const index = keep();
+    index.serve([{ ...mount, source }]);
+    await until(index, () => index.ready("files") === 1);
+    pending.now = 3;
+    expect(index.ready("files")).toBe(0.25);
+    expect(index.status?.mounts[0]).toMatchObject({ state: "indexing", pending: 3, documents: 1 });
+    pending.now = 0;
+    expect(index.ready("files")).toBe(1);
   });
 
   it("refuses a question that cannot be understood, and one that is withdrawn", async () => {

@@ -3,14 +3,17 @@ import { createHash } from "node:crypto";
 import type { Worker } from "node:worker_threads";
 import { ResourceError } from "../../errors.ts";
 import { giveBack } from "../../lib/give-back.ts";
+import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import type { Call } from "../../resources.ts";
 import type { HeardChange } from "../../search/crawl.ts";
 import type { EmbeddingOptions } from "../../search/embeddings.ts";
+import { IndexLostError, type IndexProblem, toIndexProblem } from "../../search/index-problem.ts";
 import type { IndexStatus, MountStatus, Role } from "../../search/status.ts";
 import type { SearchIndex } from "../../search/search-index.ts";
 import type { Source, SourceChange, SourceDefinition, Tools } from "../../source.ts";
 import { sources } from "../../sources/index.ts";
-import { createWatchers } from "../../watch/watchers.ts";
+import type { Project } from "./index-place.ts";
+import { createMountChanges } from "./mount-changes.ts";
 import type { FromIndexer, IndexerData, SourceAsk, ThreadMount, ToIndexer } from "./messages.ts";
 import { createQuestions } from "./questions.ts";
 import { ended, startThread } from "./start-thread.ts";
@@ -31,6 +34,10 @@ export interface SearchedMount {
 
 export interface KeptIndexOptions {
   readonly folder: string;
+  /** What the index is of; said on disk beside it. */
+  readonly project?: Project;
+  /** Where indexes that nobody has used for long are removed. */
+  readonly cacheFolder?: string;
   readonly tools: Tools;
   readonly maxFileBytes: number;
   readonly maxBytes: number;
@@ -44,9 +51,11 @@ export interface KeptIndexOptions {
 }
 
 /** Of the mounts that are indexed here. */
-export interface ShownStatus extends Omit<IndexStatus, "mounts"> {
-  readonly mounts: readonly Omit<MountStatus, "key">[];
+export interface ShownStatus extends Omit<IndexStatus, "mounts" | "file"> {
+  readonly mounts: readonly ShownMountStatus[];
 }
+
+export type ShownMountStatus = Omit<MountStatus, "key" | "heard">;
 
 export interface KeptIndex extends SearchIndex {
   /** From here on these mounts are indexed, and no others. */
@@ -56,7 +65,7 @@ export interface KeptIndex extends SearchIndex {
   readonly status: ShownStatus | undefined;
   /** Hears whenever the status is another, until the signal ends. */
   follow(hear: () => void, signal: AbortSignal): void;
-  /** Resolves when every mount has been looked at, or cannot be; on request, also when every passage has its vector. */
+  /** Resolves when every mount has been looked at, or cannot be, or there is no index; on request, also when every passage has its vector. */
   caughtUp(call: Pick<Call, "signal" | "progress">, more?: { readonly vectors?: boolean }): Promise<void>;
   /** Afterwards nothing runs and nothing is held. */
   close(): Promise<void>;
@@ -65,40 +74,49 @@ export interface KeptIndex extends SearchIndex {
 /** Changes with what is put in from a text, so that everything is put in anew. */
 const crawlVersion = 1;
 /** Those in which nothing more is to be expected. */
-const endedStates: ReadonlySet<MountStatus["state"]> = new Set(["failing", "full", "large"]);
+const endedStates: ReadonlySet<MountStatus["state"]> = new Set(["partial", "failing", "full", "large", "unavailable"]);
 const firstRestartMs = 1000;
-const longestRestartMs = 300_000;
+const longestRestartMs = 60_000;
+/** A thread that lived for so long is started again without further delay. */
+const steadyMs = 60_000;
 
 /** A mount, and what it is made from. */
 interface Served extends SearchedMount {
   readonly key: string;
 }
 
-interface Followed {
-  readonly mount: Served;
-  readonly stop: AbortController;
-}
-
 export function createKeptIndex(options: KeptIndexOptions): KeptIndex {
   const { folder, tools, embeddings, once = false } = options;
   const closing = new AbortController();
   const listeners = new Set<() => void>();
-  const followed = new Map<string, Followed>();
-  const heard = new Map<string, HeardChange[]>();
+  const changes = createMountChanges({ tools, tell: tellChanges });
   const answering = new Map<number, AbortController>();
   // Who wants one answer wants it soon; others may never ask.
-  const questions = createQuestions({ folder, embeddings }, tools, { isEager: once });
+  const questions = createQuestions({ folder, embeddings }, tools, {
+    isEager: once,
+    damaged: () => tell({ check: "damaged" }),
+  });
   let served: readonly Served[] = [];
   let role: Role = "starting";
   let status: IndexStatus | undefined;
+  /** Why there is no index, as it was found out here: the thread that keeps it ended, or another file is in its place. */
+  let ownProblem: IndexProblem | undefined;
   let restartMs = firstRestartMs;
+  let startedMs = 0;
   /** The thread that had nothing to keep, and when it has ended. */
   let resting: { readonly worker: Worker; readonly gone: Promise<void> } | undefined;
+  let stopIndexer: SharedArrayBuffer;
   let indexer = startIndexer();
 
   function startIndexer(): Worker {
+    stopIndexer = new SharedArrayBuffer(4);
+    startedMs = monotonicMs();
+    changes.renumber();
     const data: IndexerData = {
       folder,
+      stop: stopIndexer,
+      ...(options.project && { project: options.project }),
+      ...(options.cacheFolder !== undefined && { cacheFolder: options.cacheFolder }),
       embeddings,
       maxFileBytes: options.maxFileBytes,
       maxBytes: options.maxBytes,
@@ -113,7 +131,10 @@ export function createKeptIndex(options: KeptIndexOptions): KeptIndex {
       resourceLimits: { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 4 },
     });
     worker.on("message", (message: FromIndexer) => void hearIndexer(message));
-    worker.on("error", (cause) => tools.log("error", "the thread that keeps the index failed", { cause }));
+    worker.on("error", (cause) => {
+      tools.log("error", "the thread that keeps the index failed", { cause });
+      ownProblem = { reason: "failed", message: "the search index cannot be kept just now; it is tried again" };
+    });
     worker.once("exit", () => {
       if (worker !== resting?.worker) void restart();
     });
@@ -121,9 +142,11 @@ export function createKeptIndex(options: KeptIndexOptions): KeptIndex {
   }
 
   async function restart(): Promise<void> {
-    unfollow();
+    changes.unfollow();
     if (closing.signal.aborted) return;
     role = "starting";
+    for (const listener of listeners) listener();
+    if (monotonicMs() - startedMs >= steadyMs) restartMs = firstRestartMs;
     const delayMs = restartMs;
     restartMs = Math.min(restartMs * 2, longestRestartMs);
     await tools.wait(delayMs, closing.signal).catch(() => undefined);
@@ -161,51 +184,33 @@ export function createKeptIndex(options: KeptIndexOptions): KeptIndex {
     if ("follow" in message) return followMount(message.follow);
     if ("ask" in message) return answer(message.ask);
     if ("withdraw" in message) return answering.get(message.withdraw)?.abort();
-    role = message.role;
-    status = message.status;
-    if (role === "reader") unfollow();
+    hearStatus(message.role, message.status);
+    if (role !== "writer") changes.unfollow();
     if (role === "writer" && !once && hasNothing())
       resting ??= { worker: indexer, gone: ended(indexer).then(giveBack) };
+  }
+
+  function hearStatus(nextRole: Role, next: IndexStatus | undefined): void {
+    role = nextRole;
+    status = next;
+    ownProblem = undefined;
     for (const listener of listeners) listener();
   }
 
-  /** One watch of each mount is shared by all who listen in the house. */
+  /** Whoever asks about the index is to know of these before the thread has looked at them. */
+  function tellChanges(mount: string, some: readonly SourceChange[], upTo: number): void {
+    tell({ mount, changes: some, upTo });
+    for (const listener of listeners) listener();
+  }
+
+  function sayForced(): void {
+    tools.log("warn", "the thread that keeps the search index had to be ended by force");
+  }
+
   async function followMount(name: string): Promise<void> {
     const mount = served.find((each) => each.name === name);
     if (!mount || closing.signal.aborted) return;
-    followed.get(name)?.stop.abort();
-    const stop = new AbortController();
-    followed.set(name, { mount, stop });
-    const watchers = createWatchers(mount.source, { name }, tools, { lingerMs: 0 });
-    await watchers.join((change) => hear(name, withListed(change, mount.source)), stop.signal);
-    if (!stop.signal.aborted) tell({ armed: name });
-  }
-
-  function hear(mount: string, change: HeardChange): void {
-    const waiting = heard.get(mount);
-    if (waiting) return void waiting.push(change);
-    heard.set(mount, [change]);
-    setImmediate(() => {
-      const changes = heard.get(mount) ?? [];
-      heard.delete(mount);
-      tell({ mount, changes });
-    });
-  }
-
-  function unfollow(): void {
-    for (const { stop } of followed.values()) stop.abort();
-    followed.clear();
-  }
-
-  /** Where a source was opened anew and is still the same to the index, its changes come from there. */
-  function refollow(): void {
-    for (const [name, { mount, stop }] of followed) {
-      const now = served.find((each) => each.name === name);
-      if (now?.source === mount.source) continue;
-      stop.abort();
-      followed.delete(name);
-      if (now?.key === mount.key) void followMount(name).then(() => hear(name, { kind: "lost" }));
-    }
+    if (await changes.follow(mount)) tell({ armed: name });
   }
 
   async function answer({ id, mount: name, operation, asked }: SourceAsk): Promise<void> {
@@ -240,10 +245,29 @@ export function createKeptIndex(options: KeptIndexOptions): KeptIndex {
     tell({ serve: mounts });
   }
 
-  /** What is said of a mount under its name that is made from something else is not meant. */
-  function statusOf(mount: string) {
+  /** With the changes that the thread has not heard of yet. Ignores status written for an earlier mount of the same name. */
+  function statusOf(mount: string): MountStatus | undefined {
     const key = served.find(({ name }) => name === mount)?.key;
-    return status?.mounts.find((each) => each.name === mount && each.key === key);
+    const told = status?.mounts.find((each) => each.name === mount && each.key === key);
+    if (told && ownProblem) return { ...told, state: "unavailable", ready: 0, lastError: ownProblem.message };
+    const waiting = told ? changes.waiting(mount, told.heard ?? 0) : 0;
+    if (!told || waiting === 0) return told;
+    return {
+      ...told,
+      state: told.state === "complete" ? "indexing" : told.state,
+      pending: told.pending + waiting,
+      ready: Math.min(told.ready, told.total / (told.total + waiting), 0.99),
+    };
+  }
+
+  function problemOf(mount: string): string | undefined {
+    if (!served.some(({ name }) => name === mount)) return undefined;
+    if (ownProblem) return ownProblem.message;
+    const { problem } = status ?? {};
+    if (problem) return problem.message;
+    const { state, lastError } = statusOf(mount) ?? {};
+    if (state === "partial") return "some of it could not be read for the search index; it is tried again";
+    return state !== undefined && endedStates.has(state) ? lastError : undefined;
   }
 
   return {
@@ -251,14 +275,20 @@ export function createKeptIndex(options: KeptIndexOptions): KeptIndex {
       return role;
     },
     get status() {
-      return status && { ...status, mounts: served.flatMap(({ name }) => withoutKey(statusOf(name))) };
+      if (!status && !ownProblem) return undefined;
+      const { file: _file, ...shown } = status ?? { bytes: 0 };
+      return {
+        ...shown,
+        ...(ownProblem && { problem: ownProblem }),
+        mounts: served.flatMap(({ name }) => toShown(statusOf(name))),
+      };
     },
 
     serve(mounts) {
       served = mounts.map((mount) => ({ ...mount, key: keyOf(mount, options) }));
       if (!resting) tellMounts();
       else if (!hasNothing()) void wake();
-      refollow();
+      changes.refollow(served);
     },
 
     ready(mount) {
@@ -266,9 +296,22 @@ export function createKeptIndex(options: KeptIndexOptions): KeptIndex {
       return role === "starting" ? 0 : (statusOf(mount)?.ready ?? 0);
     },
 
-    search({ mounts, ...ask }, signal) {
+    problem: problemOf,
+
+    async search({ mounts, ...ask }, signal) {
       const meant = served.filter(({ name }) => mounts === undefined || mounts.includes(name));
-      return questions.search({ ...ask, mounts: meant.map(({ name, key }) => ({ name, key })) }, signal);
+      const question = { ...ask, mounts: meant.map(({ name, key }) => ({ name, key })) };
+      const isReader = role === "reader";
+      const before = status?.file;
+      const found = await questions.search(question, signal, isReader);
+      // Of another process's index nothing newer is known than what it says at this moment.
+      if (isReader && role === "reader") hearStatus(role, found.status);
+      // Where no process keeps it any more, this one may.
+      if (isReader && !found.status) tell({ check: "missing" });
+      if (before === undefined || before !== status?.file || before === found.file) return found.hits;
+      tell({ check: "missing" });
+      ownProblem = found.problem ?? toIndexProblem(new IndexLostError("replaced"));
+      throw new ResourceError("unavailable", ownProblem.message);
     },
 
     follow(listener, signal) {
@@ -287,7 +330,8 @@ export function createKeptIndex(options: KeptIndexOptions): KeptIndex {
           if (role !== "starting") progress?.(looked, total);
           const isDone = states.every((each) => each && (each.ready === 1 || endedStates.has(each.state)));
           const isEmbedded = !vectors || status?.embeddings?.state !== "working";
-          if (role === "starting" || !isDone || !isEmbedded) return;
+          const isFailing = ownProblem !== undefined || status?.problem !== undefined;
+          if (!isFailing && (role === "starting" || !isDone || !isEmbedded)) return;
           over.abort();
           resolve();
         };
@@ -306,16 +350,12 @@ export function createKeptIndex(options: KeptIndexOptions): KeptIndex {
     async close() {
       if (closing.signal.aborted) return;
       closing.abort();
-      unfollow();
+      changes.unfollow();
       for (const stop of answering.values()) stop.abort();
-      await Promise.all([ended(indexer), questions.close()]);
+      const stop = { stop: stopIndexer, forced: sayForced };
+      await Promise.all([ended(indexer, stop), questions.close()]);
     },
   };
-}
-
-function withListed(change: SourceChange, source: Source): HeardChange {
-  if (change.kind === "lost" || change.kind === "gone" || !source.lists) return change;
-  return { ...change, isListed: source.lists({ path: change.path }) };
 }
 
 /** What is made from something else is something else, also under the same name. */
@@ -330,9 +370,9 @@ function keyOf({ definition, options, redact }: SearchedMount, { maxFileBytes }:
   return createHash("sha256").update(made).digest("base64url").slice(0, 22);
 }
 
-function withoutKey(mount: MountStatus | undefined): Omit<MountStatus, "key">[] {
+function toShown(mount: MountStatus | undefined): ShownMountStatus[] {
   if (!mount) return [];
-  const { key: _key, ...shown } = mount;
+  const { key: _key, heard: _heard, ...shown } = mount;
   return [shown];
 }
 

@@ -3,10 +3,10 @@ import type { ErrorKind } from "../../errors.ts";
 import type { EmbeddingOptions } from "../../search/embeddings.ts";
 import type { HeardChange } from "../../search/crawl.ts";
 import type { IndexedMount } from "../../search/indexer.ts";
-import type { SearchQuestion } from "../../search/searcher.ts";
+import type { SearchFindings, SearchQuestion } from "../../search/searcher.ts";
 import type { IndexStatus, Role } from "../../search/status.ts";
-import type { StoreHit } from "../../search/store.ts";
 import type { Tools } from "../../source.ts";
+import type { Project } from "./index-place.ts";
 
 /** What a thread is told when it begins. */
 export interface IndexPlace {
@@ -15,6 +15,12 @@ export interface IndexPlace {
 }
 
 export interface IndexerData extends IndexPlace {
+  /** What the index is of; said on disk beside it. */
+  readonly project?: Project;
+  /** Where indexes that nobody has used for long are removed. */
+  readonly cacheFolder?: string;
+  /** One number, not 0 once the thread is to end: it is read also while no message can be heard. */
+  readonly stop: SharedArrayBuffer;
   readonly maxFileBytes: number;
   readonly maxBytes: number;
   readonly maxFiles: number;
@@ -36,7 +42,10 @@ export interface ThreadMount extends IndexedMount {
 export type ToIndexer =
   | { readonly serve: readonly ThreadMount[] }
   | { readonly armed: string }
-  | { readonly mount: string; readonly changes: readonly HeardChange[] }
+  /** `upTo` is the number of the last of these changes. */
+  | { readonly mount: string; readonly changes: readonly HeardChange[]; readonly upTo: number }
+  /** Someone could not search the index, or found it damaged. */
+  | { readonly check: "missing" | "damaged" }
   | { readonly answer: SourceAnswer }
   | { readonly close: true };
 
@@ -48,14 +57,19 @@ export type FromIndexer =
   | Said;
 
 export type ToSearcher =
-  | { readonly id: number; readonly question: SearchQuestion }
+  | { readonly id: number; readonly question: SearchQuestion; readonly withStatus: boolean }
   | { readonly withdraw: number }
   | { readonly close: true };
 
 export type FromSearcher =
-  | { readonly id: number; readonly hits: readonly StoreHit[] }
-  | { readonly id: number; readonly failure: Failure }
+  | ({ readonly id: number } & Answered)
+  | { readonly id: number; readonly failure: Failure; readonly isDamaged: boolean }
   | Said;
+
+export interface Answered extends SearchFindings {
+  /** On request: what the process that keeps the index says of it; absent where no process does. */
+  readonly status?: IndexStatus;
+}
 
 /** A line for the log, which only the house may write: it knows what must not stand there. */
 export interface Said {

@@ -2,25 +2,31 @@
 import type { Worker } from "node:worker_threads";
 import { ResourceError } from "../../errors.ts";
 import type { SearchQuestion } from "../../search/searcher.ts";
-import type { StoreHit } from "../../search/store.ts";
 import type { Tools } from "../../source.ts";
-import type { FromSearcher, IndexPlace, ToSearcher } from "./messages.ts";
+import type { Answered, FromSearcher, IndexPlace, ToSearcher } from "./messages.ts";
 import { ended, startThread } from "./start-thread.ts";
 import { fromFailure } from "./thread.ts";
 
 export interface Questions {
-  search(question: SearchQuestion, signal: AbortSignal): Promise<readonly StoreHit[]>;
+  /** `withStatus` asks for what the process that keeps the index says of it. */
+  search(question: SearchQuestion, signal: AbortSignal, withStatus: boolean): Promise<Answered>;
   /** Afterwards nothing runs. */
   close(): Promise<void>;
+}
+
+export interface QuestionsOptions {
+  readonly isEager: boolean;
+  /** Called when the database was found not to hold what was written. */
+  damaged(): void;
 }
 
 /** The thread is started by the first question, unless one is sure to come; after a failure, by the next. */
 export function createQuestions(
   place: IndexPlace,
   tools: Pick<Tools, "log">,
-  { isEager }: { readonly isEager: boolean },
+  { isEager, damaged }: QuestionsOptions,
 ): Questions {
-  const waiting = new Map<number, PromiseWithResolvers<readonly StoreHit[]>>();
+  const waiting = new Map<number, PromiseWithResolvers<Answered>>();
   let count = 0;
   let isClosed = false;
   let thread = isEager ? start() : undefined;
@@ -35,8 +41,9 @@ export function createQuestions(
       if ("said" in message) return tools.log(...message.said);
       const asked = waiting.get(message.id);
       waiting.delete(message.id);
-      if ("hits" in message) asked?.resolve(message.hits);
-      else asked?.reject(fromFailure(message.failure));
+      if ("hits" in message) return asked?.resolve(message);
+      if (message.isDamaged) damaged();
+      asked?.reject(fromFailure(message.failure));
     });
     worker.on("error", (cause) => tools.log("error", "the thread that searches failed", { cause }));
     worker.once("exit", () => {
@@ -49,10 +56,10 @@ export function createQuestions(
   }
 
   return {
-    async search(question, signal) {
+    async search(question, signal, withStatus) {
       if (isClosed || signal.aborted) throw withdrawn();
       const id = (count += 1);
-      const asked = Promise.withResolvers<readonly StoreHit[]>();
+      const asked = Promise.withResolvers<Answered>();
       const asking = (thread ??= start());
       const post = (message: ToSearcher): void => asking.postMessage(message, []);
       const withdraw = (): void => {
@@ -62,7 +69,7 @@ export function createQuestions(
       };
       waiting.set(id, asked);
       signal.addEventListener("abort", withdraw, { once: true });
-      post({ id, question });
+      post({ id, question, withStatus });
       try {
         return await asked.promise;
       } finally {

@@ -1,7 +1,10 @@
 /** The thread that answers from the index: no question waits behind what is being indexed. */
 import { parentPort, workerData } from "node:worker_threads";
 import { ResourceError } from "../../errors.ts";
-import { createSearcher } from "../../search/searcher.ts";
+import { indexFolder } from "../../search/index-folder.ts";
+import { takeLease } from "../../search/lease.ts";
+import { createSearcher, DamagedIndexError } from "../../search/searcher.ts";
+import type { IndexStatus } from "../../search/status.ts";
 import { openStore } from "../../search/sqlite-store.ts";
 import type { FromSearcher, IndexPlace, ToSearcher } from "./messages.ts";
 import { openEmbeddings, threadTools, toFailure } from "./thread.ts";
@@ -28,19 +31,33 @@ parentPort!.on("message", (message: ToSearcher) => {
   }
 });
 
-async function answer({ id, question }: Extract<ToSearcher, { readonly id: number }>): Promise<void> {
+async function answer({ id, question, withStatus }: Extract<ToSearcher, { readonly id: number }>): Promise<void> {
   const stop = new AbortController();
   asked.set(id, stop);
   try {
     // What is withdrawn at once, as by who types on, is not begun.
     await new Promise((resolve) => setImmediate(resolve));
     stop.signal.throwIfAborted();
-    post({ id, hits: await searcher.search(question, stop.signal) });
+    // Asked first: what is found is at least as new.
+    const status = withStatus ? statusOfKeeper() : undefined;
+    post({ id, ...(await searcher.search(question, stop.signal)), ...(status && { status }) });
   } catch (cause) {
     if (!(cause instanceof ResourceError) && !stop.signal.aborted) tools.log("error", "a search failed", { cause });
-    post({ id, failure: toFailure(cause) });
+    post({ id, failure: toFailure(cause), isDamaged: cause instanceof DamagedIndexError });
   } finally {
     asked.delete(id);
+  }
+}
+
+/** What the process that keeps the index says of it. Undefined where none does: what it said last may no longer be so. */
+function statusOfKeeper(): IndexStatus | undefined {
+  const { lock, readStatus } = indexFolder(folder);
+  try {
+    const lease = takeLease(lock);
+    lease?.release();
+    return lease ? undefined : readStatus();
+  } catch {
+    return undefined;
   }
 }
 

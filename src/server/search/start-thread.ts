@@ -9,12 +9,21 @@ export function startThread(file: URL, options: WorkerOptions): Worker {
   return new Worker(file, { ...options, execArgv: ["--disable-warning=ExperimentalWarning"] });
 }
 
-/** Asks a thread to end. Resolves when it has. */
-export async function ended(worker: Worker): Promise<void> {
+export interface EndOptions {
+  readonly stop?: SharedArrayBuffer;
+  readonly forced?: () => void;
+}
+
+/** Asks a thread to end, with `stop` also one that is too busy to hear a message. Resolves when it has. `forced` is called where it did not by itself. */
+export async function ended(worker: Worker, { stop, forced }: EndOptions = {}): Promise<void> {
+  if (stop) Atomics.store(new Int32Array(stop), 0, 1);
   // Of a thread that is no more.
   if (worker.threadId < 0) return;
   await new Promise<void>((resolve) => {
-    const timer = setTimeout(() => void worker.terminate(), closeMs);
+    const timer = setTimeout(() => {
+      forced?.();
+      void worker.terminate();
+    }, closeMs);
     worker.once("exit", () => {
       clearTimeout(timer);
       resolve();

@@ -56,6 +56,15 @@ function stand(options: Partial<WatchTreeOptions>) {
   };
 }
 
+it("tells that announcements wait to be looked at before it tells what they are, and then that none does", async () => {
+  const told: unknown[] = [];
+  const { until } = stand({ busy: (isBusy) => told.push(isBusy) });
+  for (let index = 0; index < 50; index += 1) write(`prepared/${index}`, "");
+  await until("appeared", "prepared/49");
+  await expect.poll(() => told.at(-1)).toBe(false);
+  expect(told[0]).toBe(true);
+});
+
 function noMoreWatches(): never {
   throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
 }

@@ -34,6 +34,8 @@ export interface WatchTreeOptions {
   readonly folderRules: FolderRules;
   /** Changes in the order in which they were found, some at a time. */
   tell(changes: readonly SourceChange[]): void;
+  /** Told when announcements begin to wait to be looked at, and when none does any more. */
+  busy?(isBusy: boolean): void;
   /** How many folders are polled because the system has no more watches. */
   polling(folders: number): void;
   /** Also look again and again: changes made on another machine are not announced by this one. */
@@ -82,7 +84,14 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
   let toldPolled = 0;
   let doubt = false;
   let closed = false;
+  let isBusy = false;
   let timer: NodeJS.Timeout | undefined;
+
+  function setBusy(next: boolean): void {
+    if (next === isBusy) return;
+    isBusy = next;
+    options.busy?.(next);
+  }
 
   function flush(): void {
     if (polled.size !== toldPolled && !pollAll) polling((toldPolled = polled.size));
@@ -118,6 +127,7 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
   function schedule(): void {
     if (draining || closed) return;
     draining = true;
+    if (doubt || announced.size > 0 || ruled.size > 0) setBusy(true);
     setImmediate(drain);
   }
 
@@ -136,6 +146,12 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     }
     flush();
     if (announced.size > 0) schedule();
+    else settle();
+  }
+
+  /** What was looked at has been told. */
+  function settle(): void {
+    if (announced.size === 0 && waiting.size === 0 && ruled.size === 0) setBusy(false);
   }
 
   /** Something may have been missed: all names are compared again. */
@@ -157,6 +173,7 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     waiting.clear();
     for (const [path, isMoved] of entered) look(path, isMoved);
     flush();
+    settle();
   }
 
   /** Notices other rules that no one has announced yet. */
@@ -369,13 +386,17 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
    */
   function lookAgain(): void {
     const begun = performance.now();
-    if (identityAt("") !== folders.get("")?.identity) reconcile();
+    if (identityAt("") !== folders.get("")?.identity) {
+      setBusy(true);
+      reconcile();
+    }
     for (const folder of folders.values()) if (folder.path === "" || folder.isRepository) checkRules(folder);
     for (const folder of polled) {
       const { path } = folder;
       if (folders.get(path) === folder) enter(path, true, parentFolder(path), "new");
     }
     flush();
+    settle();
     if (announced.size === 0) foldTouched();
     const tookMs = performance.now() - begun;
     // A tree that takes long to look at is looked at more rarely.

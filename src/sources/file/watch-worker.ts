@@ -25,6 +25,7 @@ const tree = createWatchTree({
   ...(!announced && { watch: () => undefined }),
   tell: (changes) => post({ changes: pack(changes) }),
   polling: (folders) => post({ polling: folders }),
+  busy: (isBusy) => post({ busy: isBusy }),
 });
 tree.arm();
 giveBackWhenIdle();

@@ -2,7 +2,7 @@
 import type { Worker } from "node:worker_threads";
 import { ResourceError } from "../../errors.ts";
 import { createListener, endListener, heardBy, type Listener, tell } from "../../lib/listener.ts";
-import type { SourceChange, Tools } from "../../source.ts";
+import type { SourceChange, SourceWatch, Tools } from "../../source.ts";
 import type { RuleChoice } from "../../backends/folder-rules/name-rules.ts";
 import type { Person } from "../../backends/folder-rules/git-excludes.ts";
 
@@ -20,12 +20,14 @@ export interface WorkerData {
 export type FromWorker =
   | { readonly armed: true }
   | { readonly changes: string }
+  /** Whether announcements wait to be looked at. */
+  | { readonly busy: boolean }
   /** How many folders had to be polled for want of watches. */
   | { readonly polling: number };
 
 export interface Watching {
   /** Resolves once every folder is watched. Ends with the signal. */
-  watch(signal: AbortSignal): Promise<AsyncIterable<SourceChange>>;
+  watch(signal: AbortSignal): Promise<SourceWatch>;
   /** Afterwards nothing runs. */
   close(): Promise<void>;
 }
@@ -47,6 +49,7 @@ interface Run {
   readonly listeners: Set<Listener<SourceChange>>;
   readonly armed: Promise<void>;
   readonly gone: Promise<void>;
+  isBusy: boolean;
 }
 
 export function createWatching(options: WatchingOptions): Watching {
@@ -73,6 +76,7 @@ export function createWatching(options: WatchingOptions): Watching {
       worker.on("message", (message: FromWorker) => {
         if ("changes" in message) take(listeners, message.changes);
         else if ("armed" in message) resolve();
+        else if ("busy" in message) run.isBusy = message.busy;
         else if (message.polling > 0)
           log("warn", "the system has no more watches, so some folders are polled; raise fs.inotify.max_user_watches", {
             folders: message.polling,
@@ -92,7 +96,7 @@ export function createWatching(options: WatchingOptions): Watching {
     });
     // Whoever waits for it hears of it; there may be no one.
     armed.catch(() => undefined);
-    const run: Run = { worker, listeners, armed, gone };
+    const run: Run = { worker, listeners, armed, gone, isBusy: false };
     return run;
   }
 
@@ -117,7 +121,7 @@ export function createWatching(options: WatchingOptions): Watching {
       const listener = createListener<SourceChange>();
       if (signal.aborted || closed) {
         endListener(listener);
-        return heardBy(listener, () => undefined);
+        return { [Symbol.asyncIterator]: () => heardBy(listener, () => undefined) };
       }
       const run = join(listener);
       const leave = () => {
@@ -132,7 +136,13 @@ export function createWatching(options: WatchingOptions): Watching {
         leave();
         throw listener.failure;
       }
-      return heardBy(listener, leave);
+      const heard = heardBy(listener, leave);
+      return {
+        [Symbol.asyncIterator]: () => heard,
+        get pending() {
+          return listener.queue.length + (run.isBusy ? 1 : 0);
+        },
+      };
     },
 
     async close() {

@@ -1,0 +1,6 @@
+/** What went wrong in which mounts, a sentence for each problem: many mounts may have the same, as when there is no index. */
+export function sayFailures(failures: readonly { readonly mount: string; readonly message: string }[]): string[] {
+  const mounts = new Map<string, string[]>();
+  for (const { mount, message } of failures) mounts.set(message, [...(mounts.get(message) ?? []), mount]);
+  return [...mounts].map(([message, names]) => `${names.map((name) => JSON.stringify(name)).join(", ")}: ${message}`);
+}

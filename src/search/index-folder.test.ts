@@ -1,0 +1,114 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { indexFolder } from "./index-folder.ts";
+
+let root: string;
+let folder: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "pressmark-index-folder-"));
+  folder = join(root, "a", "b");
+});
+
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+describe("the folder of an index", () => {
+  it("is made only when it is prepared, for its owner alone", () => {
+    const files = indexFolder(folder);
+    expect([files.bytes(), files.stamp(), files.readStatus(), files.obstacles()]).toEqual([
+      0,
+      undefined,
+      undefined,
+      [],
+    ]);
+    expect(existsSync(folder)).toBe(false);
+    expect(files.prepare()).toEqual([]);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+  });
+
+  it("keeps what is in its way: empty folders are removed, anything else is moved aside", () => {
+    const files = indexFolder(folder);
+    files.prepare();
+    mkdirSync(files.lock);
+    for (const round of ["", "-2"]) {
+      mkdirSync(files.database);
+      writeFileSync(join(files.database, "mine.txt"), round);
+      expect(files.obstacles()).toContain(files.database);
+      expect(files.prepare()).toEqual([`${files.database}.aside${round}`]);
+      expect(readFileSync(join(`${files.database}.aside${round}`, "mine.txt"), "utf8")).toBe(round);
+    }
+    expect(files.obstacles()).toEqual([]);
+    writeFileSync(files.database, "");
+    files.remove();
+    expect(existsSync(files.database)).toBe(false);
+    expect(existsSync(`${files.database}.aside`)).toBe(true);
+  });
+
+  it("that a file stands in place of is made, and the file is moved aside", () => {
+    mkdirSync(join(root, "a"));
+    writeFileSync(folder, "mine");
+    expect(indexFolder(folder).prepare()).toEqual([`${folder}.aside`]);
+    expect(readFileSync(`${folder}.aside`, "utf8")).toBe("mine");
+  });
+
+  it("says why it cannot be made", () => {
+    writeFileSync(join(root, "a"), "a file");
+    expect(() => indexFolder(folder).prepare()).toThrow(
+      expect.objectContaining({ code: "EEXIST", path: join(root, "a") }) as Error,
+    );
+  });
+
+  it("has another stamp whenever the database or its log is written", () => {
+    const files = indexFolder(folder);
+    files.prepare();
+    const stamps = new Set([files.stamp()]);
+    for (const [path, text] of [
+      [files.database, "a"],
+      [files.database, "ab"],
+      [`${files.database}-wal`, "a"],
+      [`${files.database}-wal`, ""],
+    ] as const) {
+      writeFileSync(path, text);
+      stamps.add(files.stamp());
+    }
+    expect(stamps.size).toBe(5);
+  });
+
+  it("removes a status that it cannot replace", () => {
+    const files = indexFolder(folder);
+    files.prepare();
+    files.writeStatus({ mounts: [], bytes: 1 });
+    expect(files.readStatus()).toEqual({ mounts: [], bytes: 1 });
+    mkdirSync(join(folder, "status.json.draft", "in the way"), { recursive: true });
+    expect(() => files.writeStatus({ mounts: [], bytes: 2 })).toThrow();
+    expect(files.readStatus()).toBeUndefined();
+  });
+
+  it("gives the shared memory of SQLite its length back when another program has cut it short", () => {
+    const files = indexFolder(folder);
+    files.prepare();
+    const shared = `${files.database}-shm`;
+    writeFileSync(shared, Buffer.alloc(32_768, 1));
+    files.guardSharedMemory();
+    truncateSync(shared, 10);
+    files.guardSharedMemory();
+    expect(statSync(shared).size).toBe(32_768);
+    // Another file in its place is another matter.
+    rmSync(shared);
+    files.guardSharedMemory();
+    writeFileSync(shared, "");
+    files.guardSharedMemory();
+    expect(statSync(shared).size).toBe(0);
+  });
+});

@@ -1,0 +1,90 @@
+/** Why an index cannot be opened or written, in words for people. No message names a path: callers read it too. */
+
+export type ProblemReason =
+  | "read-only"
+  | "no-permission"
+  | "disk-full"
+  | "damaged"
+  | "replaced"
+  | "blocked"
+  | "too-many-files"
+  | "failed";
+
+export interface IndexProblem {
+  readonly reason: ProblemReason;
+  readonly message: string;
+}
+
+export type LossReason = "damaged" | "replaced";
+
+/** The files of an index are no longer those that were opened, or no longer hold what was written. */
+export class IndexLostError extends Error {
+  override readonly name = "IndexLostError";
+  readonly reason: LossReason;
+
+  constructor(reason: LossReason, options?: ErrorOptions) {
+    super(sentences[reason], options);
+    this.reason = reason;
+  }
+}
+
+const sentences: Readonly<Record<ProblemReason, string>> = {
+  "read-only": "the folder of the search index is read-only",
+  "no-permission": "this user may not write to the folder of the search index",
+  "disk-full": "the disk of the search index is full",
+  damaged: "the search index is damaged; it is built again",
+  replaced: "the search index was removed or replaced; it is built again",
+  blocked: "something else is where the folder of the search index belongs",
+  "too-many-files": "this process has too many files open to open the search index",
+  failed: "the search index cannot be opened",
+};
+
+export function toIndexProblem(cause: unknown): IndexProblem {
+  const reason = reasonOf(cause);
+  return { reason, message: sentences[reason] };
+}
+
+function reasonOf(cause: unknown): ProblemReason {
+  if (cause instanceof IndexLostError) return cause.reason;
+  const { code, errcode, cause: inner } = (cause ?? {}) as NodeJS.ErrnoException & { errcode?: number };
+  if (errcode === readOnlyMoved) return "replaced";
+  if (isLoss(cause)) return "damaged";
+  const reason = (errcode === undefined ? undefined : byResult[errcode & 0xff]) ?? byCode[code ?? ""];
+  return reason ?? (inner === undefined ? "failed" : reasonOf(inner));
+}
+
+/**
+ * Whether an error says that a file does not hold what was written: SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_READONLY_DBMOVED,
+ * SQLITE_IOERR_SHORT_READ, or compressed data that cannot be read (`Z_…`).
+ */
+export function isLoss(cause: unknown): boolean {
+  const { errcode, code = "" } = (cause ?? {}) as { errcode?: number; code?: string };
+  if (errcode === undefined) return code.startsWith("Z_");
+  return errcode === readOnlyMoved || errcode === shortRead || byResult[errcode & 0xff] === "damaged";
+}
+
+/** SQLITE_READONLY_DBMOVED: https://sqlite.org/rescode.html#readonly_dbmoved */
+const readOnlyMoved = 1032;
+const shortRead = 522;
+
+/** Primary result codes of SQLite: https://sqlite.org/rescode.html */
+const byResult: Readonly<Record<number, ProblemReason>> = {
+  3: "no-permission",
+  8: "read-only",
+  11: "damaged",
+  13: "disk-full",
+  26: "damaged",
+};
+
+const byCode: Readonly<Record<string, ProblemReason>> = {
+  EROFS: "read-only",
+  EACCES: "no-permission",
+  EPERM: "no-permission",
+  ENOSPC: "disk-full",
+  EDQUOT: "disk-full",
+  ENOTDIR: "blocked",
+  EEXIST: "blocked",
+  EISDIR: "blocked",
+  EMFILE: "too-many-files",
+  ENFILE: "too-many-files",
+};

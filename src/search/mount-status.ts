@@ -1,0 +1,58 @@
+/** How far one mount of an index has come. */
+import type { CrawlState } from "./crawl.ts";
+import type { IndexProblem } from "./index-problem.ts";
+import type { MountStatus } from "./status.ts";
+
+export interface MountFacts {
+  readonly name: string;
+  readonly key: string;
+  /** The number of the last change that was heard. */
+  readonly heard: number;
+  /** What is in the store. */
+  readonly documents: number;
+  readonly passages: number;
+  /** Absent where nothing was begun. */
+  readonly crawl: CrawlState | undefined;
+  /** Why the mount cannot be opened. */
+  readonly failure: string | undefined;
+  /** Why there is no index. */
+  readonly problem: IndexProblem | undefined;
+  /** Whether the index is as large as it may be. */
+  readonly isFull: boolean;
+}
+
+const full = "the index is as large as it may be; see search.maxBytes";
+
+export function toMountStatus({ crawl, failure, problem, isFull, ...facts }: MountFacts): MountStatus {
+  const lastError = isFull ? full : (problem?.message ?? failure ?? crawl?.lastError);
+  return {
+    ...facts,
+    state: stateOf(crawl, failure, problem, isFull),
+    ...progressOf(crawl, facts.documents, isFull),
+    ...(lastError !== undefined && { lastError }),
+  };
+}
+
+function stateOf(
+  crawl: CrawlState | undefined,
+  failure: string | undefined,
+  problem: IndexProblem | undefined,
+  isFull: boolean,
+): MountStatus["state"] {
+  if (problem) return "unavailable";
+  if (isFull) return "full";
+  return failure === undefined ? (crawl?.phase ?? "waiting") : "failing";
+}
+
+type Progress = Pick<MountStatus, "looked" | "total" | "pending" | "unread" | "ready">;
+
+/** After a pass, changes alone say what is missing, and the store how much there is. */
+function progressOf(crawl: CrawlState | undefined, documents: number, isFull: boolean): Progress {
+  if (!crawl) return { looked: 0, total: 0, pending: 0, unread: 0, ready: 0 };
+  const { isPassed, changes, unread } = crawl;
+  const looked = isPassed ? documents : crawl.looked;
+  const total = isPassed && !isFull ? documents : Math.max(crawl.total, looked);
+  const pending = total - looked + changes + unread;
+  const ready = isPassed ? documents / Math.max(1, documents + pending) : crawl.ready;
+  return { looked, total, pending, unread, ready: isPassed && pending === 0 && !isFull ? 1 : Math.min(ready, 0.99) };
+}

@@ -1,0 +1,73 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { indexFolder } from "../search/index-folder.ts";
+import { takeLease } from "../search/lease.ts";
+import { openStore } from "../search/sqlite-store.ts";
+import { examineIndex } from "./examine-index.ts";
+
+let root: string;
+let folder: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "pressmark-examine-index-"));
+  folder = join(root, "pressmark", "index", "0");
+});
+
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+describe("an index that is examined", () => {
+  it("is well where it can be made, and where it is whole", () => {
+    expect(examineIndex(folder)).toEqual({
+      about: "index",
+      state: "ok",
+      says: `there is none yet; it can be kept in ${folder}`,
+    });
+    openStore(join(folder, "index.db")).close();
+    expect(examineIndex(folder)).toMatchObject({ state: "ok", says: `it can be kept in ${folder}` });
+    expect(existsSync(join(folder, "probe"))).toBe(false);
+  });
+
+  it("is broken where its folder cannot be made, with what to do", () => {
+    writeFileSync(join(root, "pressmark"), "");
+    expect(examineIndex(folder)).toEqual({
+      about: "index",
+      state: "broken",
+      says: `something else is where the folder of the search index belongs: ${folder}`,
+      advice: "move it away, or set XDG_CACHE_HOME to another folder",
+    });
+  });
+
+  it("names what is in the way, and leaves it there", () => {
+    mkdirSync(join(folder, "lock.db"), { recursive: true });
+    expect(examineIndex(folder)).toMatchObject({
+      state: "hint",
+      says: `something else is in the place of the search index: ${join(folder, "lock.db")}`,
+    });
+    expect(existsSync(join(folder, "lock.db"))).toBe(true);
+  });
+
+  it("says that it is damaged, and leaves it as it is", () => {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "index.db"), "garbled ".repeat(1000));
+    expect(examineIndex(folder)).toMatchObject({
+      state: "hint",
+      says: `it is damaged, or another version made it: ${folder}`,
+    });
+    expect(examineIndex(folder)).toMatchObject({ state: "hint" });
+  });
+
+  it("tells what the process that keeps it says", () => {
+    const files = indexFolder(folder);
+    files.prepare();
+    const lease = takeLease(files.lock);
+    expect(examineIndex(folder)).toMatchObject({ state: "ok", says: `another process keeps it in ${folder}` });
+    files.writeStatus({ mounts: [], bytes: 0, problem: { reason: "disk-full", message: "the disk is full" } });
+    expect(examineIndex(folder)).toMatchObject({
+      state: "hint",
+      says: `another process keeps it in ${folder}, and says: the disk is full`,
+    });
+    lease?.release();
+  });
+});
