@@ -1,5 +1,5 @@
 /** Keeps one index true to all its mounts, for as long as no other process does. */
-import { ResourceError, toResourceError } from "../errors.ts";
+import { toResourceError } from "../errors.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import type { Source, Tools } from "../source.ts";
 import { type Crawl, createCrawl, type HeardChange } from "./crawl.ts";

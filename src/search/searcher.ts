@@ -1,6 +1,5 @@
 /** Answers from an index that another thread or process keeps. */
 import { ResourceError, toResourceError } from "../errors.ts";
-import { monotonicMs } from "../lib/monotonic-ms.ts";
 import type { Tools } from "../source.ts";
 import type { Embeddings } from "./embeddings.ts";
 import { fileIdentity, indexFolder } from "./index-folder.ts";

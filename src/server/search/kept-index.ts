@@ -5,7 +5,6 @@ import { ResourceError } from "../../errors.ts";
 import { giveBack } from "../../lib/give-back.ts";
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import type { Call } from "../../resources.ts";
-import type { HeardChange } from "../../search/crawl.ts";
 import type { EmbeddingOptions } from "../../search/embeddings.ts";
 import { IndexLostError, type IndexProblem, toIndexProblem } from "../../search/index-problem.ts";
 import type { IndexStatus, MountStatus, Role } from "../../search/status.ts";
