@@ -196,6 +196,23 @@ describe("a session", () => {
     expect(areClosed(opened)).toEqual([true, true, true, false, false, false]);
   });
 
+  it("is not lost to any number of other connections where its own holds a tenth of all at most", async () => {
+    const served = await serveFake({}, { maxSessions: 20 });
+    const [first, second] = [await begin(served), await begin(served)];
+    const statuses = new Map<number, number>();
+    for (let count = 0; count < 30; count++) {
+      const client = createWireClient(served.listening.port);
+      const { status } = await client.ask({ body: initialize });
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      client.close();
+    }
+    expect([...statuses]).toEqual([
+      [200, 18],
+      [503, 12],
+    ]);
+    expect(areClosed([first, second])).toEqual([false, false]);
+  });
+
   it("that was begun and never used makes room for anyone after a minute", async () => {
     let time = 0;
     const served = await serveFake({}, { maxSessions: 2, now: () => time });

@@ -40,8 +40,9 @@ export interface LegacySessions {
 
 export interface LegacySessionOptions {
   /**
-   * When full, a session makes room that is not in use: one that was begun and never used, or else, of whoever holds most, the one
-   * idle longest. A session with a stream, a question under way or a subscription is in use.
+   * When full, a session makes room that is not in use: one that was begun and never used, or else the one idle longest of the
+   * newcomer's own, or of whoever holds most and more than a tenth of all. A session with a stream, a question under way or a
+   * subscription is in use.
    */
   readonly maxSessions?: number;
   /** After this time a session that was begun and never used makes room for anyone. */
@@ -158,8 +159,8 @@ export function createLegacySessions(
 
   function idleOfMost(own: ReadonlyMap<string, Held> | undefined): Held | undefined {
     let spared = own && idleIn(own);
-    // With one more, the holder would hold that many.
-    let most = (own?.size ?? 0) + 1;
+    // With one more, the holder would hold that many; and who holds little loses nothing, however many newcomers there are.
+    let most = Math.max((own?.size ?? 0) + 1, maxSessions / 10);
     for (const others of byHolder.values()) {
       const idle = others.size > most ? idleIn(others) : undefined;
       if (idle === undefined) continue;
