@@ -150,8 +150,8 @@ function createDesk(bench: AsyncWorkbench, resources: Resources, call: Call): De
       const raw = body.text;
       const path = readable(uri.replace(/^[a-z][a-z0-9+.-]*:\/*/i, ""));
       const { name, title = "", description = "", mimeType } = resource;
-      const about = `${name} ${title} ${description}`;
-      const text: RawText = { key: resource.uri, raw, path, title: about, ...(mimeType !== undefined && { mimeType }) };
+      const said = `${name} ${title} ${description}`;
+      const text: RawText = { key: resource.uri, raw, path, title: said, ...(mimeType !== undefined && { mimeType }) };
       if (!(await bench.add(text))) return "is no text";
       return { candidate, uri, beginning: raw.slice(0, maxImportsText), inherited: 0 };
     } catch (cause) {

@@ -3,11 +3,11 @@ import { createTurns } from "./turns.ts";
 
 it("others run during a long loop", async () => {
   const turn = createTurns();
-  let isOver = false;
+  const other = { isDone: false };
   let rounds = 0;
-  // Ends only if it gets its turn.
-  setImmediate(() => (isOver = true));
-  while (!isOver) {
+  // Ends only if the other gets its turn.
+  setImmediate(() => (other.isDone = true));
+  while (!other.isDone) {
     rounds += 1;
     await turn();
   }

@@ -69,7 +69,11 @@ describe("code", () => {
   it("that takes long is coloured as far as there is time, and the rest is there all the same", () => {
     for (const line of ["a_".repeat(10_000), "a_".repeat(499), "\n".repeat(5000)]) {
       const text = `const a = 1;\n${`${line}\n`.repeat(20)}const b = 2;\n`;
-      expect(runsOf(text, "ts")?.map((run) => run.text).join("")).toBe(text);
+      expect(
+        runsOf(text, "ts")
+          ?.map((run) => run.text)
+          .join(""),
+      ).toBe(text);
     }
   });
 
