@@ -63,7 +63,8 @@ export function inlinesOf(text: string, depth = 0, inLink = false): readonly Inl
   }
 
   function takeEnd(): void {
-    if (plain.endsWith("  ")) return say({ kind: "break" }, at + 1);
+    // Looked up in the text: to look at what was put together puts it together each time.
+    if (plain.length > 1 && text.startsWith("  ", at - 2)) return say({ kind: "break" }, at + 1);
     plain += "\n";
     at += 1;
   }

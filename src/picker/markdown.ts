@@ -147,7 +147,7 @@ function parse(lines: readonly string[], depth: number): readonly Block[] {
     const rows: (readonly Inline[])[][] = [];
     for (at += 2; at < lines.length && (lines[at] ?? "").includes("|"); at += 1) {
       const cells = cellsOf(lines[at] ?? "");
-      rows.push(head.map((_, index) => inlinesOf(cells[index] ?? "")));
+      rows.push(cells.slice(0, head.length).map((cell) => inlinesOf(cell)));
     }
     return { kind: "table", head: head.map((cell) => inlinesOf(cell)), rows };
   }

@@ -4,9 +4,9 @@ import fc from "fast-check";
 export interface Attack {
   /**
    * How the unit is repeated: side by side; nested, with what closes it behind; each with a number of its own; in longer and longer runs; in
-   * runs as long as there are many of them.
+   * runs as long as there are many of them; as many of one as of another behind them, each with a number.
    */
-  readonly shape: "repeat" | "nest" | "number" | "grow" | "runs";
+  readonly shape: "repeat" | "nest" | "number" | "grow" | "runs" | "halves";
   readonly before: string;
   readonly unit: string;
   /** Between runs. */
@@ -31,6 +31,11 @@ function bodyOf(shape: Attack["shape"], unit: string, between: string, length: n
     case "number": {
       const count = Math.ceil(length / (unit.length + between.length + 4));
       return Array.from({ length: count }, (_, index) => `${unit}${index}${between}`).join("");
+    }
+    case "halves": {
+      const count = Math.ceil(length / (unit.length + between.length + 8));
+      const numbered = (text: string) => Array.from({ length: count }, (_, index) => `${text}${index}\n`).join("");
+      return numbered(unit) + numbered(between);
     }
     case "grow": {
       const count = Math.ceil(Math.sqrt((2 * length) / unit.length));
@@ -84,7 +89,7 @@ export function attacks(tokens: readonly string[]): fc.Arbitrary<Attack> {
   const pieces = (minLength: number, maxLength: number) =>
     fc.array(piece, { minLength, maxLength }).map((all) => all.join(""));
   return fc.record({
-    shape: fc.constantFrom("repeat", "repeat", "repeat", "nest", "number", "grow", "runs"),
+    shape: fc.constantFrom("repeat", "repeat", "repeat", "nest", "number", "grow", "runs", "halves"),
     before: pieces(0, 2),
     unit: pieces(1, 4).map((unit) => unit || "a"),
     between: pieces(0, 2),

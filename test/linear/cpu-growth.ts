@@ -22,27 +22,38 @@ export interface Growth {
 }
 
 /** What takes less is not compared: it is lost in noise, and holds up no one. */
-const floorMs = 4;
+const floorMs = 10;
+/** What took so long and grew as it may need not be tried with more. */
+const enoughMs = 60;
 /** Four times the input may take so many times as long: 4 in proportion to it, 16 in proportion to its square. */
 const maxRatio = 9;
 const firstLength = 512;
 
 /**
  * The growth that is too much; undefined where there is none. The input is doubled until the time can be measured or the limit is reached, so
- * that what is hopelessly slow is found while it is short.
+ * that what is hopelessly slow is found while it is short. Seen once, it may be the machine: it must be seen for two lengths in a row.
  */
 export async function findGrowth(work: (length: number) => Work, maxLength: number): Promise<Growth | undefined> {
+  let seen: Growth | undefined;
   for (let length = Math.min(firstLength, maxLength >> 2); 4 * length <= maxLength; length *= 2) {
     const longer = work(4 * length);
     if ((await cpuMs(longer, 1)) < floorMs) continue;
-    const shorter = work(length);
-    // Warmed up, and each as fast as it can be.
-    let [ms, longerMs] = [await cpuMs(shorter, 3), await cpuMs(longer, 2)];
-    if (longerMs < floorMs || longerMs / ms <= maxRatio) continue;
-    [ms, longerMs] = [Math.min(ms, await cpuMs(shorter, 9)), Math.min(longerMs, await cpuMs(longer, 5))];
-    if (longerMs >= floorMs && longerMs / ms > maxRatio) return { length, ms, longerMs };
+    const growth = await measure(work(length), longer, length);
+    const isTooMuch = growth.longerMs >= floorMs && growth.longerMs / growth.ms > maxRatio;
+    const isLast = 8 * length > maxLength || growth.longerMs > 20 * enoughMs;
+    if (isTooMuch && (seen || isLast)) return growth;
+    if (!isTooMuch && growth.longerMs > enoughMs) return undefined;
+    seen = isTooMuch ? growth : undefined;
   }
   return undefined;
+}
+
+/** Each as fast as it can be: warmed up, and again where it seems to be too slow. */
+async function measure(shorter: Work, longer: Work, length: number): Promise<Growth> {
+  let [ms, longerMs] = [await cpuMs(shorter, 3), await cpuMs(longer, 2)];
+  if (longerMs / ms > maxRatio)
+    [ms, longerMs] = [Math.min(ms, await cpuMs(shorter, 9)), Math.min(longerMs, await cpuMs(longer, 5))];
+  return { length, ms, longerMs };
 }
 
 let unit: Promise<number> | undefined;

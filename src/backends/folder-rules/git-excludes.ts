@@ -82,9 +82,10 @@ export function excludesFileIn(config: string): string | undefined {
     }
     const equals = line.indexOf("=");
     if (!isCore || equals < 0 || line.slice(0, equals).trim().toLowerCase() !== "excludesfile") continue;
-    let value = line.slice(equals + 1);
-    while (isContinued(value) && index + 1 < lines.length) value = value.slice(0, -1) + (lines[(index += 1)] as string);
-    said = unquote(value);
+    const pieces = [line.slice(equals + 1)];
+    while (isContinued(pieces.at(-1) as string) && index + 1 < lines.length)
+      pieces.push((pieces.pop() as string).slice(0, -1), lines[(index += 1)] as string);
+    said = unquote(pieces.join(""));
   }
   return said;
 }

@@ -15,8 +15,9 @@ const maxPattern = 2000;
 
 /** The rules for a program of this name, or else those for all. */
 export function parseRobots(text: string, name: string): Robots {
-  const groups = new Map<string, Rule[]>();
-  let current: Rule[][] = [];
+  /** By program, the rules of each group that names it; programs that are named together share them. */
+  const groups = new Map<string, Rule[][]>();
+  let current: Rule[] = [];
   let isNaming = false;
   let count = 0;
   for (const line of text.split(/\r\n?|\n/)) {
@@ -29,17 +30,17 @@ export function parseRobots(text: string, name: string): Robots {
       if (!isNaming) current = [];
       isNaming = true;
       const agent = value.toLowerCase();
-      const group = groups.get(agent) ?? [];
-      groups.set(agent, group);
-      current.push(group);
+      const known = groups.get(agent);
+      if (!known) groups.set(agent, [current]);
+      else if (known.at(-1) !== current) known.push(current);
     } else if (key === "allow" || key === "disallow") {
       isNaming = false;
       // Nothing that is not allowed is nothing said.
       if (value === "" || value.length > maxPattern || (count += 1) > maxRules) continue;
-      for (const group of current) group.push({ allows: key === "allow", pattern: normal(value) });
+      current.push({ allows: key === "allow", pattern: normal(value) });
     }
   }
-  const rules = groups.get(name.toLowerCase()) ?? groups.get("*") ?? [];
+  const rules = (groups.get(name.toLowerCase()) ?? groups.get("*") ?? []).flat();
   return (path) => {
     const asked = normal(path);
     let best: Rule | undefined;

@@ -1,0 +1,51 @@
+/** Tries attacks on every parser: none takes longer than in proportion to its input, and none on the main thread takes longer than 200 ms. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type Attack, attacks, textOf } from "./attacks.ts";
+import { cpuMs, findGrowth, referenceMs, type Work } from "./cpu-growth.ts";
+import { type Parser, parsers } from "./parsers.ts";
+
+/** 200 ms on the machine on which the reference takes 10. */
+const maxUnits = 20;
+
+export interface FuzzOptions {
+  readonly seed: number;
+  /** How long to try attacks on one parser. What is kept is always tried. */
+  readonly msPerParser: number;
+}
+
+export function fuzz({ seed, msPerParser }: FuzzOptions): void {
+  describe(`attacks with the seed ${seed}`, () => {
+    it.each(parsers)("$name", { timeout: 20 * msPerParser + 120_000 }, async (parser) => {
+      const property = fc.asyncProperty(attacks(parser.tokens), (attack) => withstands(parser, attack));
+      await fc.assert(property, {
+        seed,
+        numRuns: 1_000_000,
+        interruptAfterTimeLimit: msPerParser,
+        endOnFailure: true,
+        examples: (parser.kept ?? []).map((kept) => [{ ...nothing, ...kept }]),
+      });
+    });
+  });
+}
+
+const nothing: Attack = { shape: "repeat", before: "", unit: "a", between: "", behind: "" };
+
+async function withstands(parser: Parser, attack: Attack): Promise<void> {
+  const work = (length: number): Work => {
+    const text = textOf(attack, length).slice(0, length);
+    // To refuse a text is an answer, too.
+    return async () => {
+      try {
+        await parser.run(text);
+      } catch {}
+    };
+  };
+  if (!parser.isShort) expect(await findGrowth(work, parser.maxLength), "grows faster than its input").toBeUndefined();
+  if (parser.inThread) return;
+  const limitMs = maxUnits * (await referenceMs());
+  const all = work(parser.maxLength);
+  // Once is enough where it is fast.
+  const ms = (await cpuMs(all, 1)) < limitMs ? 0 : await cpuMs(all, 3);
+  expect(ms, "takes longer than a request may hold the main thread").toBeLessThan(limitMs);
+}
