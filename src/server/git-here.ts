@@ -24,7 +24,11 @@ export async function openGitHere(
     // A worktree, a submodule and borrowed objects lead elsewhere, which a config has to ask for.
     const [place] = placesBeyond(repository, path);
     if (place !== undefined) {
-      tools.log("warn", "a folder is served without its git history, which leads outside the folder", { path, place });
+      tools.log(
+        "warn",
+        "a folder is served without its git history, which leads outside the folder or cannot be checked",
+        { path, place },
+      );
       continue;
     }
     const { default: git } = await sources.git();

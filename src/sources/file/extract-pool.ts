@@ -4,7 +4,7 @@
  * what takes longer, or more memory than it has, waits for the other one and is read again there.
  */
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
-import { cancelled, changed, type Failure, isFailure, type Outcome, tooMuchTime } from "./extract-outcome.ts";
+import { broken, cancelled, changed, type Failure, isFailure, type Outcome, tooMuchTime } from "./extract-outcome.ts";
 import { createExtractProcess, type ExtractProcess } from "./extract-process.ts";
 
 export interface ExtractJob {
@@ -82,6 +82,7 @@ export function createExtractPool({
     let isOver = false;
 
     const finish = (outcome: Outcome | undefined): void => {
+      if (isOver) return;
       isOver = true;
       clearTimeout(timer);
       clearTimeout(sliceTimer);
@@ -104,15 +105,16 @@ export function createExtractPool({
     };
     lane.running = running;
     job.signal.addEventListener("abort", abort, { once: true });
-    job.load().then(
-      (bytes) => {
+    job
+      .load()
+      .catch((cause: unknown) => finish({ ...changed, cause }))
+      .then((bytes) => {
         if (isOver) return;
         if (!bytes) return finish(changed);
         lane.process ??= startProcess(lane);
         lane.process.run(job.mimeType, bytes, finish);
-      },
-      (cause: unknown) => finish({ ...changed, cause }),
-    );
+      })
+      .catch((cause: unknown) => finish(broken(cause)));
   }
 
   function startProcess(lane: Lane): ExtractProcess {
