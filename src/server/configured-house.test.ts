@@ -16,6 +16,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { grantPermissions, permissionsAsked } from "../config/grant-permissions.ts";
 import { createTrustStore } from "../config/trust.ts";
 import type { Call } from "../resources.ts";
+import { wait } from "../lib/wait.ts";
 import { listen } from "../testing/listen.ts";
 import { chooseConfig, type House, type HouseOptions, openHouse } from "./open-house.ts";
 
@@ -359,9 +360,12 @@ describe("a config that is found and changes after it was trusted", () => {
     const before = readFileSync(join(root, "ran"), "utf8");
     expect(before).toMatch(/^(?:one )+$/);
     writeFileSync(join(folder, "server.mjs"), server("two "));
-    expect((await opened.resources.list({}, call)).failures).toMatchObject([{ mount: "p" }]);
+    // Until the time has come to start it again, the last failure is answered.
+    while (!/the mount .*p.* is not what it was when its config was loaded \(.*server\.mjs/.test(said)) {
+      expect((await opened.resources.list({}, call)).failures).toMatchObject([{ mount: "p" }]);
+      await wait(100, call.signal);
+    }
     expect(readFileSync(join(root, "ran"), "utf8")).toBe(before);
-    expect(said).toMatch(/the mount .*p.* is not what it was when its config was loaded \(.*server\.mjs/);
   });
 
   it("does not open a database that was replaced by a link", async () => {

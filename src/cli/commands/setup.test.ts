@@ -392,6 +392,7 @@ describe("doctor", () => {
 
     async function hints(...mounts: readonly string[]): Promise<string> {
       config(`mounts:\n${mounts.join("")}server: { port: 0 }\n`);
+      await pressmark(["trust", "--yes"]);
       const { code, out } = await pressmark(["doctor"]);
       expect([code, out]).toEqual([0, expect.stringContaining("ok      mount settings: ")]);
       expect(out).not.toContain(key);
