@@ -118,7 +118,7 @@ async function buildModules(): Promise<void> {
         },
         {
           name: "house",
-          test: /src\/(?:access|layers(?!\/redact)|router|watch|server\/(?:cursor-key|folders|house-index|house-status|index-status|instructions|line-limit|search\/index-place|locate|open-house|own-metrics(?!-text)|own-mounts|picker-app|picker-page|start-|state-folder|status-|tools|young-generation)|config\/(?:find-config|package-folder)|lib\/uri-template|protocol|transport)/,
+          test: /src\/(?:access|layers(?!\/(?:mask-text|redact))|router|watch|server\/(?:cursor-key|folders|house-index|house-status|index-status|instructions|line-limit|search\/index-place|locate|open-house|own-metrics(?!-text)|own-mounts|picker-app|picker-page|start-|state-folder|status-|tools|young-generation)|config\/(?:find-config|package-folder)|lib\/uri-template|protocol|transport)/,
         },
         {
           name: "files",

@@ -1,6 +1,7 @@
 /** Who last changed each line of a file, and in which commit. */
 import { invalid, quote, ResourceError } from "../../errors.ts";
 import type { Part } from "../../source.ts";
+import { createTurns } from "../../lib/turns.ts";
 import { type Range, spellRange } from "../file/range.ts";
 import type { Mirror } from "./mirror.ts";
 import type { Program } from "./program.ts";
@@ -53,7 +54,7 @@ export async function readBlame(ask: BlameAsk): Promise<Part> {
     maxBytes: 4 * maxBytes,
     less: 'some lines, as in "?lines=1-200"',
   });
-  const { stretches, commits } = parseBlame(bytes.toString("utf8"));
+  const { stretches, commits } = await parseBlame(bytes.toString("utf8"));
   // Text of two bytes a character has other line ends than git sees.
   const isPlain = !String(content.meta?.["pressmark/encoding"]).startsWith("utf-16");
   const text = JSON.stringify({
@@ -70,11 +71,13 @@ export async function readBlame(ask: BlameAsk): Promise<Part> {
   return { body: { text }, mimeType: "application/json" };
 }
 
-function parseBlame(output: string): { stretches: Stretch[]; commits: Map<string, Told> } {
+async function parseBlame(output: string): Promise<{ stretches: Stretch[]; commits: Map<string, Told> }> {
   const stretches: Stretch[] = [];
   const told = new Map<string, Record<string, string>>();
   let current: Record<string, string> = {};
+  const turn = createTurns();
   for (const line of output.split("\n")) {
+    await turn();
     const begins = /^([0-9a-f]{40,64}) \d+ (\d+) (\d+)$/.exec(line);
     if (begins) {
       const [, hash = "", first, count] = begins;

@@ -3,6 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { quote, ResourceError } from "../../errors.ts";
 import { decodeExactly, findEncoding } from "../../lib/text-encoding.ts";
 import type { Part } from "../../source.ts";
+import { createTurns } from "../../lib/turns.ts";
 import { changedFiles } from "./commits.ts";
 import type { Mirror } from "./mirror.ts";
 import type { Program } from "./program.ts";
@@ -41,12 +42,17 @@ export async function readDiff(base: string, head: string, ask: DiffAsk): Promis
   });
   if (isCut) throw await tooLarge(base, head, ask);
   const sections = sectionsOf(bytes);
-  const served = sections.filter(isServedSection);
+  const served: string[] = [];
+  const turn = createTurns();
+  for (const section of sections) {
+    if (isServedSection(section)) served.push(decode(section));
+    await turn();
+  }
   const leftOut = sections.length - served.length;
   const note =
     leftOut === 0 ? "" : `# left out: ${leftOut === 1 ? "a file" : `${leftOut} files`} with the name of a secret\n`;
   return {
-    body: { text: note + served.map(decode).join("") },
+    body: { text: note + served.join("") },
     mimeType: "text/x-diff",
     meta: { "pressmark/files": served.length, ...(leftOut > 0 && { "pressmark/leftOut": leftOut }) },
   };

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ResourceError } from "../../errors.ts";
+import { createTurns } from "../../lib/turns.ts";
 import { shallowEnds } from "./commits.ts";
 import type { Mirror } from "./mirror.ts";
 import type { Program } from "./program.ts";
@@ -58,7 +59,7 @@ export async function readStatus({ program, mirror, refs, repository, signal }: 
     env: { GIT_WORK_TREE: repository.root, GIT_INDEX_FILE: join(repository.gitDir, "index") },
     less: '"log" or "branches", which need not look at the files',
   });
-  const status = parseStatus(bytes.toString("utf8"));
+  const status = await parseStatus(bytes.toString("utf8"));
   const lists = {
     staged: status.staged,
     unstaged: status.unstaged,
@@ -97,7 +98,7 @@ async function headHash(refs: Refs): Promise<string | null> {
   }
 }
 
-function parseStatus(text: string) {
+async function parseStatus(text: string) {
   const staged: Changed[] = [];
   const unstaged: Changed[] = [];
   const conflicts: Changed[] = [];
@@ -106,7 +107,9 @@ function parseStatus(text: string) {
   let upstream: Upstream | undefined;
   let leftOut = 0;
   const records = text.split("\0");
+  const turn = createTurns();
   for (let at = 0; at < records.length; at += 1) {
+    await turn();
     const record = records[at] ?? "";
     const sign = record.charAt(0);
     if (sign === "#") {
