@@ -14,10 +14,10 @@ export interface Attack {
   readonly behind: string;
 }
 
-/** About so long. */
+/** About so long, and no longer. What stands behind is never cut off: often it is what makes a text slow. */
 export function textOf({ shape, before, unit, between, behind }: Attack, length: number): string {
-  const middle = Math.max(1, length - before.length - behind.length);
-  return before + bodyOf(shape, unit, between, middle) + behind;
+  const middle = Math.max(0, length - before.length - behind.length);
+  return before + bodyOf(shape, unit, between, middle).slice(0, middle) + behind;
 }
 
 function bodyOf(shape: Attack["shape"], unit: string, between: string, length: number): string {

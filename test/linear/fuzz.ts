@@ -33,7 +33,7 @@ const nothing: Attack = { shape: "repeat", before: "", unit: "a", between: "", b
 
 async function withstands(parser: Parser, attack: Attack): Promise<void> {
   const work = (length: number): Work => {
-    const text = textOf(attack, length).slice(0, length);
+    const text = textOf(attack, length);
     // To refuse a text is an answer, too.
     return async () => {
       try {

@@ -1,5 +1,6 @@
 /** Who last changed each line of a file, and in which commit. */
 import { invalid, quote, ResourceError } from "../../errors.ts";
+import { createTimeSlices } from "../../lib/time-slices.ts";
 import type { Part } from "../../source.ts";
 import { type Range, spellRange } from "../file/range.ts";
 import type { Mirror } from "./mirror.ts";
@@ -79,7 +80,7 @@ async function askGit(how: readonly string[], { program, mirror, signal, maxByte
     maxBytes: 4 * maxBytes,
     less: 'some lines, as in "?lines=1-200"',
   });
-  return { ...parseBlame(bytes.toString("utf8")), isCut };
+  return { ...(await parseBlame(bytes.toString("utf8"))), isCut };
 }
 
 async function isServedThroughout(stretches: readonly Stretch[], { path, rules }: BlameAsk): Promise<boolean> {
@@ -89,12 +90,14 @@ async function isServedThroughout(stretches: readonly Stretch[], { path, rules }
   return !served.includes(false);
 }
 
-function parseBlame(output: string): { stretches: Stretch[]; commits: Map<string, Told> } {
+async function parseBlame(output: string): Promise<{ stretches: Stretch[]; commits: Map<string, Told> }> {
+  const slice = createTimeSlices();
   const stretches: Stretch[] = [];
   let begun: Omit<Stretch, "file"> | undefined;
   const told = new Map<string, Record<string, string>>();
   let current: Record<string, string> = {};
   for (const line of output.split("\n")) {
+    await slice();
     const begins = /^([0-9a-f]{40,64}) \d+ (\d+) (\d+)$/.exec(line);
     if (begins) {
       const [, hash = "", first, count] = begins;

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ResourceError } from "../../errors.ts";
+import { createTimeSlices } from "../../lib/time-slices.ts";
 import { shallowEnds } from "./commits.ts";
 import type { Mirror } from "./mirror.ts";
 import type { Program } from "./program.ts";
@@ -120,7 +121,9 @@ async function parseStatus(text: string, rules: HistoryRules) {
   let leftOut = 0;
   const { hash, upstream, records } = splitStatus(text);
   const isServed = (path: string, kind: Kind) => rules.serves(path.replace(/\/$/, ""), { kind, hash: "" });
+  const slice = createTimeSlices();
   for (const { sign, letters, path, from, kind } of records) {
+    await slice();
     const wasServed = from !== undefined && (await isServed(from, kind));
     if (!(await isServed(path, kind))) {
       leftOut += 1;

@@ -1,0 +1,50 @@
+/** No regular expression in the sources can be made to try a text in more ways than the text is long. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseAst } from "rolldown/parseAst";
+import { analyse } from "scslre";
+import { expect, it } from "vitest";
+import { places } from "../../src/lib/secret-places.ts";
+import { rules } from "../../src/lib/secret-rules.ts";
+
+const sources = join(import.meta.dirname, "../../src");
+/** What only tests use. */
+const ofTests = /(?:\.test|\.corpus|\.examples|(?:^|\/)test-[^/]*)\.tsx?$|^testing\//;
+
+it("every expression takes time in proportion to its text", () => {
+  const found = [...expressions()];
+  expect(found.length).toBeGreaterThan(500);
+  expect(found.filter(({ source, flags }) => isSlow(source, flags)).map(({ where }) => where)).toEqual([]);
+});
+
+it("so does every one of the rules for secrets, which are put together", () => {
+  expect([...rules, ...places].filter(({ pattern: { source, flags } }) => isSlow(source, flags))).toEqual([]);
+});
+
+it("those that are not are told from those that are", () => {
+  for (const slow of ["(?:a+/)*b", "a+$", "[?#].*$", "^(a*)(.*)$", "(a|a)*b"]) expect(isSlow(slow, "")).toBe(true);
+  for (const fast of ["^a+$", "(?<!a)a+$", "[?#]", "a[^ab]*b"]) expect(isSlow(fast, "")).toBe(false);
+});
+
+function isSlow(source: string, flags: string): boolean {
+  return analyse({ source, flags }, { reportTypes: { Trade: true, Self: true, Move: true } }).reports.length > 0;
+}
+
+function* expressions(): Generator<{ readonly where: string; readonly source: string; readonly flags: string }> {
+  for (const file of readdirSync(sources, { recursive: true, encoding: "utf8" })) {
+    if (!/\.tsx?$/.test(file) || ofTests.test(file)) continue;
+    const text = readFileSync(join(sources, file), "utf8");
+    for (const node of nodesOf(parseAst(text, { lang: file.endsWith("x") ? "tsx" : "ts" }))) {
+      const regex = node["regex"] as { readonly pattern: string; readonly flags: string } | undefined;
+      if (node["type"] !== "Literal" || !regex) continue;
+      const line = text.slice(0, node["start"] as number).split("\n").length;
+      yield { where: `src/${file}:${line}`, source: regex.pattern, flags: regex.flags };
+    }
+  }
+}
+
+function* nodesOf(value: unknown): Generator<Readonly<Record<string, unknown>>> {
+  if (typeof value !== "object" || value === null) return;
+  if ("type" in value) yield value as Record<string, unknown>;
+  for (const inner of Object.values(value)) yield* nodesOf(inner);
+}
