@@ -24,6 +24,8 @@ export interface FolderRules {
   trusted(path: string, isFolder: boolean): boolean | undefined;
   /** The rules in the folder at this path, which leads there by itself. Undefined if it is not served. */
   rulesIn(path: string, stats?: BigIntStats): Steps<NameRules | undefined>;
+  /** The same where it need not be looked at; undefined where it must. */
+  trustedRules(path: string): NameRules | undefined;
   /** The same for a folder that has just been read. `names` are all that are in it, in order. */
   rulesAmong(folder: ReadFolder, names: readonly string[]): Steps<NameRules | undefined>;
   verdict(rules: NameRules, name: string): Verdict;
@@ -210,6 +212,11 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
     return (yield* find(path, given))?.rules;
   }
 
+  function trustedRules(path: string): NameRules | undefined {
+    const known = folders.get(path);
+    return known && isTrusted(known, monotonicMs()) ? known.rules : undefined;
+  }
+
   function* learnAbsent(path: string, before: NameRules, { ownRules }: AbsentFolders, nowMs: number): Steps<Known> {
     const own = yield* ownRules(path);
     const rules = own.length === 0 ? before : book.add(before, own, false);
@@ -289,9 +296,8 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
 
     trusted(path, isFolder) {
       if (path === "") return true;
-      const known = folders.get(parentOf(path));
-      if (!known || !isTrusted(known, monotonicMs())) return undefined;
-      return (book.verdict(known.rules, nameOf(path)) & (isFolder ? asFolder : asFile)) !== 0;
+      const rules = trustedRules(parentOf(path));
+      return rules && (book.verdict(rules, nameOf(path)) & (isFolder ? asFolder : asFile)) !== 0;
     },
 
     *serves(path, isFolder) {
@@ -302,6 +308,7 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
     },
 
     rulesIn,
+    trustedRules,
 
     *rulesAmong(folder, names) {
       const nowMs = monotonicMs();

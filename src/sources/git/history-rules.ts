@@ -12,7 +12,7 @@ export interface HistoryRules {
   /** How the names in a folder are judged. Undefined where the folder is not served. */
   namesIn(folder: string): Maybe<JudgeName | undefined>;
   /** Whether what stands at a path is served. A link is not if the path that it holds is not served. */
-  serves(path: string, entry: TreeEntry): Promise<boolean>;
+  serves(path: string, entry: TreeEntry): Maybe<boolean>;
   /** The same of several, in their order. */
   servesEach(asked: readonly (readonly [path: string, entry: TreeEntry])[]): Promise<boolean[]>;
   /** The names of a folder that are served, in order. */
@@ -21,7 +21,7 @@ export interface HistoryRules {
 
 export interface HistoryRulesOptions {
   /** Of the folder that is served: that of the repository, or the one that `way` leads to. */
-  readonly folderRules: Pick<FolderRules, "rulesIn" | "verdict">;
+  readonly folderRules: Pick<FolderRules, "rulesIn" | "trustedRules" | "verdict">;
   readonly contents: Objects;
   /** The only folder of the repository that is served; all of it unless given. */
   readonly way?: readonly string[];
@@ -32,6 +32,8 @@ const maxLinkBytes = 4096;
 
 export function createHistoryRules({ folderRules, contents, way = [] }: HistoryRulesOptions): HistoryRules {
   const judges = new WeakMap<NameRules, JudgeName>();
+  /** Folders whose rules have to be waited for: many who ask at the same time ask once. */
+  const underWay = new Map<string, Promise<JudgeName | undefined>>();
   const inside = way.map((name) => `${name}/`).join("");
 
   function judgeOf(rules: NameRules | undefined): JudgeName | undefined {
@@ -45,9 +47,17 @@ export function createHistoryRules({ folderRules, contents, way = [] }: HistoryR
   }
 
   function namesIn(folder: string): Maybe<JudgeName | undefined> {
-    if (`${folder}/`.startsWith(inside) || inside === "") {
-      const found = run(folderRules.rulesIn(folder.slice(inside.length)));
-      return found instanceof Promise ? found.then(judgeOf) : judgeOf(found);
+    if (inside === "" || `${folder}/`.startsWith(inside)) {
+      const path = folder.slice(inside.length);
+      const trusted = folderRules.trustedRules(path);
+      if (trusted) return judgeOf(trusted);
+      const under = underWay.get(path);
+      if (under) return under;
+      const found = run(folderRules.rulesIn(path));
+      if (!(found instanceof Promise)) return judgeOf(found);
+      const judging = found.then(judgeOf).finally(() => underWay.delete(path));
+      underWay.set(path, judging);
+      return judging;
     }
     const depth = folder === "" ? 0 : folder.split("/").length;
     const isOnTheWay = folder === way.slice(0, depth).join("/");
@@ -75,13 +85,17 @@ export function createHistoryRules({ folderRules, contents, way = [] }: HistoryR
     return false;
   }
 
-  async function serves(path: string, { kind, hash }: TreeEntry): Promise<boolean> {
+  function serves(path: string, entry: TreeEntry): Maybe<boolean> {
     if (path === "") return true;
     const slash = path.lastIndexOf("/");
+    const name = path.slice(slash + 1);
+    const { kind, hash } = entry;
+    const isServed = (judge: JudgeName | undefined): Maybe<boolean> => {
+      if (!judge?.(name, kind)) return false;
+      return kind !== "link" || namesHidden(path, hash).then((isHidden) => !isHidden);
+    };
     const asked = namesIn(path.slice(0, Math.max(0, slash)));
-    const judge = asked instanceof Promise ? await asked : asked;
-    if (!judge?.(path.slice(slash + 1), kind)) return false;
-    return kind !== "link" || !(await namesHidden(path, hash));
+    return asked instanceof Promise ? asked.then(isServed) : isServed(asked);
   }
 
   return {
@@ -92,8 +106,10 @@ export function createHistoryRules({ folderRules, contents, way = [] }: HistoryR
       const pause = createTimeSlices();
       const served: boolean[] = [];
       for (const [path, entry] of asked) {
-        served.push(await serves(path, entry));
-        await pause();
+        const isServed = serves(path, entry);
+        served.push(isServed instanceof Promise ? await isServed : isServed);
+        const waiting = pause();
+        if (waiting) await waiting;
       }
       return served;
     },

@@ -85,10 +85,11 @@ export async function readLog(query: Readonly<Record<string, string>>, world: Lo
     throw cause instanceof GitFailure && query["after"] !== undefined ? noPosition() : cause;
   });
   const ends = shallowEnds(repository);
+  const parents = await Promise.all(walked.commits.map((commit) => commits.nearestOf(commit.parents)));
   const { after: _after, ref: _ref, ...rest } = query;
   return {
     from: (await commits.nearest(from.start)) ?? null,
-    commits: await Promise.all(walked.commits.map((commit) => toEntry(commit, ends, commits))),
+    commits: walked.commits.map((commit, index) => toEntry(commit, parents[index] ?? [], ends)),
     ...(ends && { shallow: true as const }),
     ...(walked.position && {
       next: spellQuery({ ...rest, after: spellPosition(walked.position) }),
@@ -245,14 +246,14 @@ function createTaker(use: (commit: CommitFacts) => boolean): (piece: Buffer) => 
   };
 }
 
-async function toEntry(
-  { hash, parents, author, committer, text }: CommitFacts,
+function toEntry(
+  { hash, author, committer, text }: CommitFacts,
+  parents: readonly string[],
   ends: ReadonlySet<string> | undefined,
-  commits: ShownCommits,
-): Promise<object> {
+): object {
   return {
     hash,
-    parents: await commits.nearestOf(parents),
+    parents,
     author,
     ...(committer.date !== author.date && { committed: committer.date }),
     subject: text.length > maxSubject ? `${text.slice(0, maxSubject)}…` : text,

@@ -128,8 +128,9 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
   function send(run: Run, ask: Ask): void {
     if (run.isOver) return hand(ask);
     run.owed.push(ask);
+    // After all promises that are settled by now have had their turn: what they ask for is written along.
     if (run.toWrite === "")
-      queueMicrotask(() => {
+      process.nextTick(() => {
         const text = run.toWrite;
         run.toWrite = "";
         run.timer.refresh();

@@ -115,14 +115,16 @@ export function createReading(options: ReadingOptions): Reading {
   }
 
   async function readFile(at: Address, ask: FileAsk, signal: AbortSignal): Promise<Part> {
-    const { commit, entry } = await find(ask);
+    const commit = await refs.resolve(ask.ref);
+    const found = trees.at(commit, ask.path);
+    const entry = found instanceof Promise ? await found : found;
     if (entry.kind === "folder") throw ask.kind === "tree" && !ask.range ? directory(at.path) : notFound(at.path);
-    const found = { at, name: ask.path.at(-1) ?? "", commit, entry };
-    if (ask.kind === "blob") return blobs.read({ ...found, range: ask.range }, signal);
+    const file = { at, name: ask.path.at(-1) ?? "", commit, entry };
+    if (ask.kind === "blob") return blobs.read({ ...file, range: ask.range }, signal);
     const reveals = { path: blobPath(ask) };
-    if (ask.kind === "tree") return { ...(await blobs.read({ ...found, range: ask.range }, signal)), reveals };
+    if (ask.kind === "tree") return { ...(await blobs.read({ ...file, range: ask.range }, signal)), reveals };
     if (entry.kind !== "file") throw notFound(at.path);
-    const content = masked(await blobs.read({ ...found, range: undefined }, signal));
+    const content = masked(await blobs.read({ ...file, range: undefined }, signal));
     const path = ask.path.join("/");
     const part = await readBlame({ ...world(signal), commit: commit.hash, path, content, range: ask.range });
     return { ...part, ...freshnessOf(commit), reveals };

@@ -1,5 +1,7 @@
 /** The files and folders of a commit that are served. What is hidden answers as what is not there. */
+import type { Maybe } from "../../backends/disk/steps.ts";
 import { notFound } from "../../errors.ts";
+import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import type { HistoryRules } from "./history-rules.ts";
 import type { Commit } from "./refs.ts";
 import type { ShownCommits } from "./shown-commits.ts";
@@ -7,20 +9,46 @@ import type { Tree, TreeEntry, Trees } from "./trees.ts";
 
 export interface ServedTrees {
   /** What is at a path of a commit. Throws "not-found" where nothing is that is served. */
-  at(commit: Commit, path: readonly string[]): Promise<TreeEntry>;
+  at(commit: Commit, path: readonly string[]): Maybe<TreeEntry>;
   /** A folder of a commit, with the names in it that are served. Throws "not-found" for anything else. */
   folder(commit: Commit, path: readonly string[]): Promise<Tree>;
   /** Whether a path is served, of which it is not known whether it is a file or a folder; at this commit, where that matters. */
   serves(path: string, commit: string): Promise<boolean>;
 }
 
+const trustMs = 5;
+
 export function createServedTrees(trees: Trees, rules: HistoryRules, commits: ShownCommits): ServedTrees {
-  async function at(commit: Commit, path: readonly string[]): Promise<TreeEntry> {
-    // Only who was told of a commit can call it by its hash.
-    if (commit.byHash !== undefined && !(await commits.isShown(commit.byHash))) throw notFound(path.join("/"));
-    const found = await trees.find(commit.hash, path);
-    if (!found || !(await rules.serves(path.join("/"), found))) throw notFound(path.join("/"));
-    return found;
+  /** The commit that was last asked for by its hash, and so long it is taken to be shown: files are often read by the thousand. */
+  let trusted: { readonly hash: string; readonly untilMs: number } | undefined;
+
+  function isTrusted(hash: string): boolean {
+    return trusted?.hash === hash && monotonicMs() < trusted.untilMs;
+  }
+
+  function at({ hash, byHash }: Commit, path: readonly string[]): Maybe<TreeEntry> {
+    if (byHash !== undefined && !isTrusted(byHash)) return atHash(byHash, { hash, isPinned: false }, path);
+    const found = trees.find(hash, path);
+    return found instanceof Promise ? found.then((entry) => served(path, entry)) : served(path, found);
+  }
+
+  /** Only who was told of a commit can call it by its hash. */
+  async function atHash(byHash: string, commit: Commit, path: readonly string[]): Promise<TreeEntry> {
+    if (!(await commits.isShown(byHash))) throw notFound(path.join("/"));
+    trusted = { hash: byHash, untilMs: monotonicMs() + trustMs };
+    return at(commit, path);
+  }
+
+  function served(path: readonly string[], entry: TreeEntry | undefined): Maybe<TreeEntry> {
+    const spelled = path.join("/");
+    if (!entry) throw notFound(spelled);
+    const isServed = rules.serves(spelled, entry);
+    if (isServed === true) return entry;
+    if (isServed === false) throw notFound(spelled);
+    return isServed.then((is) => {
+      if (!is) throw notFound(spelled);
+      return entry;
+    });
   }
 
   return {

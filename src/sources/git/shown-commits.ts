@@ -1,6 +1,7 @@
 /** Which commits are shown: one that changes hidden paths only, compared with its first parent, is not. */
 import { isUtf8 } from "node:buffer";
 import { createTimeSlices } from "../../lib/time-slices.ts";
+import type { Maybe } from "../../backends/disk/steps.ts";
 import { ResourceError } from "../../errors.ts";
 import { type CommitWorld, shallowEnds } from "./commits.ts";
 import type { HistoryRules } from "./history-rules.ts";
@@ -12,26 +13,26 @@ import { isPossible, kindOf, lacking, maxTreeBytes, type TreeEntry, type Trees }
 
 export interface ShownCommits {
   /** A commit that changes nothing is shown; one that cannot be judged, because the repository lacks a part of it, is not. */
-  isShown(commit: string): Promise<boolean>;
+  isShown(commit: string): Maybe<boolean>;
   /** Whether a commit changes something that is served at a path, or below it. */
   touches(commit: string, path: string): Promise<boolean>;
   /**
    * The commit itself or, where it is not shown, the nearest before it that is, along first parents: what is served is the same in
    * both. Undefined where there is none.
    */
-  nearest(commit: string): Promise<string | undefined>;
+  nearest(commit: string): Maybe<string | undefined>;
   /** The nearest of each, every one once. */
-  nearestOf(commits: readonly string[]): Promise<string[]>;
+  nearestOf(commits: readonly string[]): Maybe<string[]>;
   /** Keeps what git has said of a commit, so that it need not be asked again. */
   note(commit: string, links: CommitLinks): void;
 }
 
 /** For a folder of a repository: the commits that do not touch it are part of its history, too. */
 export const allCommits: ShownCommits = {
-  isShown: async () => true,
+  isShown: () => true,
   touches: async () => true,
-  nearest: async (commit) => commit,
-  nearestOf: async (commits) => [...commits],
+  nearest: (commit) => commit,
+  nearestOf: (commits) => [...commits],
   note: () => undefined,
 };
 
@@ -83,6 +84,8 @@ export function createShownCommits({
   const kept = new Map<string, Buffer>();
   const fetching = new Map<string, Promise<Buffer>>();
   let keptBytes = 0;
+  let round: PromiseWithResolvers<void> | undefined;
+  let asked = 0;
 
   function note(commit: string, told: CommitLinks): void {
     if (links.size >= maxKept) links.clear();
@@ -107,10 +110,35 @@ export function createShownCommits({
     return trees.find(commit, path.split("/"));
   }
 
+  /**
+   * Trees are asked for in rounds, the next when all of the last are there: many commits that are judged at the same time then take as
+   * many writes to git as their trees are deep, instead of one for each tree.
+   */
+  async function inRounds<T>(ask: () => Promise<T>): Promise<T> {
+    if (!round) {
+      round = Promise.withResolvers();
+      if (asked === 0) setImmediate(beginRound);
+    }
+    await round.promise;
+    asked += 1;
+    try {
+      return await ask();
+    } finally {
+      asked -= 1;
+      if (asked === 0) beginRound();
+    }
+  }
+
+  function beginRound(): void {
+    round?.resolve();
+    round = undefined;
+  }
+
   async function fetchTree(hash: string): Promise<Buffer> {
-    const found = await contents.find(hash, maxTreeBytes);
+    const found = await inRounds(() => contents.find(hash, maxTreeBytes));
     if (found?.type !== "tree" || !found.bytes) throw lacking();
-    const { bytes } = found;
+    // A copy: it came as a part of something larger.
+    const bytes = Buffer.from(found.bytes);
     kept.set(hash, bytes);
     keptBytes += bytes.length;
     for (const [oldest, { length }] of kept) {
@@ -202,7 +230,9 @@ export function createShownCommits({
     }
   }
 
-  function isShown(commit: string): Promise<boolean> {
+  function isShown(commit: string): Maybe<boolean> {
+    const known = findings.get(commit);
+    if (known?.hidden?.length === 0 || (known?.served && rules.serves(...known.served) === true)) return true;
     let answer = underWay.get(commit);
     if (!answer) {
       answer = judge(commit).finally(() => underWay.delete(commit));
@@ -211,13 +241,17 @@ export function createShownCommits({
     return answer;
   }
 
-  async function nearest(commit: string): Promise<string | undefined> {
+  async function nearestBehind(commit: string): Promise<string | undefined> {
     let at: string | undefined = commit;
     for (let passed = 0; at !== undefined && passed < maxPassed; passed += 1) {
       if (await isShown(at)) return at;
       at = (await linksOf(at))?.parent;
     }
     return undefined;
+  }
+
+  function nearest(commit: string): Maybe<string | undefined> {
+    return isShown(commit) === true ? commit : nearestBehind(commit);
   }
 
   return {
@@ -232,9 +266,9 @@ export function createShownCommits({
       return (await findServed(path, before, after, [])) !== undefined;
     },
 
-    async nearestOf(commits) {
-      const found = await Promise.all(commits.map(nearest));
-      return [...new Set(found.filter((commit) => commit !== undefined))];
+    nearestOf(commits) {
+      const found = commits.map(nearest);
+      return found.every((each) => typeof each === "string") ? unique(found) : Promise.all(found).then(unique);
     },
   };
 }
@@ -253,6 +287,10 @@ export async function judgeRecent({ isShown }: ShownCommits, { program, mirror, 
     .split("\n")
     .filter((line) => line !== "");
   await Promise.all(hashes.map(isShown));
+}
+
+function unique(commits: readonly (string | undefined)[]): string[] {
+  return [...new Set(commits.filter((commit) => commit !== undefined))];
 }
 
 function toEntry(entry: RawEntry | undefined): TreeEntry | undefined {

@@ -21,13 +21,17 @@ interface Span {
 
 /** In the order of the trees. A folder and a file of the same name are two differences. A tree that ends in the middle ends there. */
 export function* differences(before: Buffer, after: Buffer, hashBytes: number): Generator<TreeDifference> {
-  let one = spanAt(before, 0, hashBytes);
-  let other = spanAt(after, 0, hashBytes);
+  const start = sameUntil(before, after, hashBytes);
+  let one = spanAt(before, start, hashBytes);
+  let other = spanAt(after, start, hashBytes);
   while (one || other) {
-    if (one && other && before.compare(after, other.from, other.to, one.from, one.to) === 0) {
-      one = spanAt(before, one.to, hashBytes);
-      other = spanAt(after, other.to, hashBytes);
-      continue;
+    if (one && other) {
+      if (before.compare(after, other.from, after.length, one.from, before.length) === 0) return;
+      if (before.compare(after, other.from, other.to, one.from, one.to) === 0) {
+        one = spanAt(before, one.to, hashBytes);
+        other = spanAt(after, other.to, hashBytes);
+        continue;
+      }
     }
     const order = !one ? 1 : !other ? -1 : compareNames(before, one, after, other);
     const isBefore = one !== undefined && order <= 0;
@@ -39,6 +43,17 @@ export function* differences(before: Buffer, after: Buffer, hashBytes: number): 
     };
     if (isBefore) one = spanAt(before, one!.to, hashBytes);
     if (isAfter) other = spanAt(after, other!.to, hashBytes);
+  }
+}
+
+/** Where the first entry begins that is not the same in both. */
+function sameUntil(before: Buffer, after: Buffer, hashBytes: number): number {
+  for (let from = 0; ;) {
+    const nul = before.indexOf(0, from);
+    const to = nul + 1 + hashBytes;
+    if (nul < 0 || to > before.length || to > after.length) return from;
+    if (before.compare(after, from, to, from, to) !== 0) return from;
+    from = to;
   }
 }
 

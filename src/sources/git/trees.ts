@@ -1,5 +1,6 @@
 /** The folders of a commit as git has them, served or not. Trees never change, so those read last are kept. */
 import { isUtf8 } from "node:buffer";
+import type { Maybe } from "../../backends/disk/steps.ts";
 import { ResourceError } from "../../errors.ts";
 import type { Mirror } from "./mirror.ts";
 import type { Objects } from "./objects.ts";
@@ -20,7 +21,7 @@ export interface Tree {
 
 export interface Trees {
   /** What is at a path of a commit. */
-  find(commit: string, path: readonly string[]): Promise<TreeEntry | undefined>;
+  find(commit: string, path: readonly string[]): Maybe<TreeEntry | undefined>;
   read(hash: string): Promise<Tree>;
 }
 
@@ -78,19 +79,34 @@ export function createTrees(mirror: Mirror, contents: Objects): Trees {
     return hash;
   }
 
+  async function findWaiting(commit: string, path: readonly string[]): Promise<TreeEntry | undefined> {
+    let found: TreeEntry = { kind: "folder", hash: await rootOf(commit) };
+    for (const name of path) {
+      if (found.kind !== "folder") return undefined;
+      const { entries } = await read(found.hash);
+      const next = entries.get(name);
+      if (!next) return undefined;
+      found = next;
+    }
+    return found;
+  }
+
   return {
     read,
 
-    async find(commit, path) {
-      let found: TreeEntry = { kind: "folder", hash: roots.get(commit) ?? (await rootOf(commit)) };
+    find(commit, path) {
+      const root = roots.get(commit);
+      let found: TreeEntry = { kind: "folder", hash: root ?? "" };
       for (const name of path) {
         if (found.kind !== "folder") return undefined;
-        const { entries } = kept.get(found.hash) ?? (await read(found.hash));
-        const next = entries.get(name);
+        const tree = kept.get(found.hash);
+        // What is kept is not waited for: files are often read by the thousand.
+        if (!tree) return findWaiting(commit, path);
+        const next = tree.entries.get(name);
         if (!next) return undefined;
         found = next;
       }
-      return found;
+      return root === undefined ? findWaiting(commit, path) : found;
     },
   };
 }
