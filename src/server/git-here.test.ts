@@ -50,7 +50,7 @@ it("a checkout is served with its history", async () => {
   expect(values).toEqual(["a.txt"]);
   const hash = (await read("git://my%20project/commit/main")).body;
   const pinned = `git://my%20project/blob/${(JSON.parse("text" in hash ? hash.text : "") as { hash: string }).hash}/a.txt`;
-  expect(await resources.read(pinned, call)).toMatchObject({ ttlMs: 86_400_000 });
+  expect(await resources.read(pinned, call)).toMatchObject({ ttlMs: 60_000 });
 });
 
 it("several checkouts are told apart, and a folder that is none has no history", async () => {

@@ -202,7 +202,8 @@ describe("the index of a house", () => {
   });
 
   it("leaves its scheme to whoever has taken it", async () => {
-    const house = await open("mounts:\n  index: { source: memory, scheme: pressmark, resources: { status: mine } }\n");
+    const text = "mounts:\n  index: { source: memory, scheme: pressmark, resources: { status: mine } }\n";
+    const house = await open(text, { config: "pressmark.config.yaml" });
     expect((await house.resources.read("pressmark://index/status", call)).contents).toMatchObject([
       { body: { text: "mine" } },
     ]);

@@ -30,11 +30,11 @@ afterEach(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-async function open(text: string): Promise<House> {
+async function open(text: string, more: Partial<HouseOptions> = {}): Promise<House> {
   write(text);
   const env = { XDG_STATE_HOME: join(root, "state"), HOME: root };
   const err: HouseOptions["err"] = { write: () => true };
-  house = await openHouse({ folders: [], from: folder, env, err, live: true });
+  house = await openHouse({ folders: [], from: folder, env, err, live: true, ...more });
   return house;
 }
 
@@ -44,7 +44,8 @@ function write(text: string): void {
 }
 
 async function toolNames(text: string, tools?: boolean): Promise<readonly string[]> {
-  const opened = await open(text);
+  // A config that is merely found may not offer a tool that writes.
+  const opened = await open(text, { config: "pressmark.config.yaml" });
   const offering = createOffering({ house: opened, ...(tools !== undefined && { tools }) });
   offering.close();
   await opened.close();
