@@ -12,7 +12,7 @@ const allowed: Readonly<Record<string, string>> = {
   "server/discretion.ts": "hands the clock on",
   "server/status-register.ts": "shown: when a client was last seen",
   "server/house-status.ts": "shown: when a mount was checked",
-  "server/house-index.ts": "compared with the time that a file was written",
+  "server/search/indexer-thread.ts": "compared with the time that a file was written",
   "server/sets/house-sets.ts": "compared with the time that a file was written",
   "config/hosts/settings.ts": "part of the name of a copy",
   "search/query.ts": "what a query calls a week ago",

@@ -1,6 +1,7 @@
 /** The files that a program consists of: the one that is named, and what it imports by relative paths, and so on. */
 import { readFileSync, statSync } from "node:fs";
 import { dirname, relative, resolve, sep } from "node:path";
+import { cutAt } from "../lib/cut-at.ts";
 import { type Facts, realPath, sha256 } from "./trust.ts";
 
 /** More than this is no program that someone looked at before they trusted it. */
@@ -70,7 +71,7 @@ const literal = /(["'`])(\.{1,2}(?:\/[^"'`\r\n]*)?)\1/g;
 
 function importsOf(text: string, folder: string): string[] {
   return [...spelledOut(text).matchAll(literal)].flatMap(([, , specifier = ""]) => {
-    const path = resolve(folder, specifier.replace(/[?#].*$/s, ""));
+    const path = resolve(folder, cutAt(specifier, /[?#]/));
     const found = endings.map((ending) => path + ending).find((each) => imported.test(each) && isFile(each));
     return found === undefined ? [] : [realPath(found)];
   });

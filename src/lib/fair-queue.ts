@@ -1,4 +1,5 @@
 /** Work that is done a little at a time for many clients, who take turns: however much one of them asks, the others are not kept from it. */
+import { monotonicMs } from "./monotonic-ms.ts";
 
 export interface FairQueueOptions {
   /** How much is done at once. One client has three quarters of these places at most. */
@@ -38,7 +39,7 @@ export function createFairQueue({
   maxAtOnce,
   maxWaiting,
   abandonedMs = Infinity,
-  now = Date.now,
+  now = monotonicMs,
   busy,
   cancelled,
 }: FairQueueOptions): FairQueue {

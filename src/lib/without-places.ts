@@ -1,5 +1,6 @@
 /** Text of a backend without the places that it names: addresses, hosts with their ports, URLs and absolute paths. */
 import { isIP } from "node:net";
+import { cutAt } from "./cut-at.ts";
 
 const hidden = "…";
 /** What stands between blanks, quotation marks, brackets and signs; without what ends a sentence. */
@@ -24,7 +25,7 @@ function isPlace(text: string): boolean {
   if (/^[a-z]:[/\\]./i.test(text)) return true;
   const [, host = "", port] = /^(\[[^\]]*\]|[^:[\]]*)(?::(\d{2,5}))?$/.exec(text) ?? [];
   const name = host.replace(/^\[|\]$/g, "");
-  if (isIP(name) !== 0 || (host.startsWith("[") && isIP(name.replace(/%.*$/, "")) !== 0)) return true;
+  if (isIP(name) !== 0 || (host.startsWith("[") && isIP(cutAt(name, /%/)) !== 0)) return true;
   if (!/^[a-z0-9][\w.-]*$/i.test(name) || /^[\d.]+$/.test(name)) return false;
   return (port !== undefined && /^[a-z]/i.test(name)) || ownNetwork.test(name) || name.split(".").length > 2;
 }

@@ -96,11 +96,12 @@ async function rows(prefixes: readonly string[], world: ListingWorld): Promise<R
 
 /** The first paragraph, as git prints it. */
 function subjectOf(message: string): string {
-  return message
-    .trimStart()
-    .split(/\n\s*\n/, 1)[0]!
-    .trimEnd()
-    .replaceAll(/\s*\n\s*/g, " ");
+  const lines = message.trimStart().split("\n");
+  const end = lines.findIndex((line) => line.trim() === "");
+  return lines
+    .slice(0, end < 0 ? undefined : end)
+    .map((line) => line.trim())
+    .join(" ");
 }
 
 function toFacts({ name, hash, date, subject }: Row, prefix: string) {
