@@ -307,7 +307,7 @@ describe.skipIf(!isThere)(
         expect(await refusalOf(read("series/up"))).toMatchObject({
           kind: "unavailable",
           passing: true,
-          message: expect.stringMatching(/^"127\.0\.0\.1:\d+" cannot be reached \(ECONNREFUSED\)$/),
+          message: "the metrics server cannot be reached (ECONNREFUSED)",
         });
         const count = heard.heard.length;
         await prometheus.start();
