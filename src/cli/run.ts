@@ -33,6 +33,4 @@ export async function run({ version }: { readonly version: string }): Promise<vo
     err: process.stderr,
     signal: stop.signal,
   });
-  // The command has written everything. A thread that is still held must not keep the process from ending.
-  setTimeout(() => process.exit(), 500).unref();
 }

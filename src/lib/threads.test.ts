@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { afterAll, describe, expect, it } from "vitest";
 import { createThreads, ThreadOverrun, type ThreadsOptions } from "./threads.ts";
 
@@ -64,5 +65,18 @@ describe("threads", () => {
     await Promise.resolve();
     threads.close();
     await expect(running).rejects.toThrow("closed");
+  });
+
+  it("do not keep the process alive while they are idle", () => {
+    const script = `
+      const { createThreads } = await import(${JSON.stringify(new URL("./threads.ts", import.meta.url).href)});
+      const threads = createThreads({ name: "test", max: 1, deadlineMs: 15_000, maxMiB: 64, idleMs: 600_000 });
+      console.log(await threads.use(new URL(${JSON.stringify(module.href)}), (call) => call("add", 1, 2)));
+    `;
+    const { stdout, signal } = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
+      timeout: 20_000,
+      encoding: "utf8",
+    });
+    expect({ stdout, signal }).toEqual({ stdout: "3\n", signal: null });
   });
 });

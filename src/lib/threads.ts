@@ -70,7 +70,7 @@ export function createThreads({ name, max, deadlineMs, maxMiB, idleMs = 10_000 }
       name,
       env: {},
       execArgv: [],
-      // Where answers go to stdout, nothing else may.
+      // Keeps the thread's output out of stdout, which may carry the protocol.
       stdout: true,
       stderr: true,
       resourceLimits: { maxOldGenerationSizeMb: maxMiB },
@@ -147,8 +147,7 @@ function createThread(worker: Worker, deadlineMs: number, whenGone: () => void):
   let isOnline = false;
   /** Why it is gone. */
   let gone: Error | undefined;
-  worker.stdout.resume();
-  worker.stderr.resume();
+  // Its output is not read: a stream that is read keeps the process alive.
   worker.unref();
 
   function settle(): PromiseWithResolvers<unknown> | undefined {
