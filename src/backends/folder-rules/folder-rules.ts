@@ -113,6 +113,8 @@ const ruleNames = [".git", ...ruleFiles.map(([name]) => name)];
 const maxKnown = 500;
 /** How often the rules outside the folder are looked at: those of the repository around it, and of the person. */
 const outerMs = 1000;
+/** How long it may be taken for granted that a folder is not on the disk, and which rules it has there. */
+const absentMs = 50;
 
 export function createFolderRules(options: FolderRulesOptions): FolderRules {
   const { root, disk, person, ignore, absent } = options;
@@ -132,8 +134,9 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
     return path === "" ? root : inside + path;
   }
 
-  function isTrusted({ checkedMs }: Known, nowMs: number): boolean {
-    return nowMs - checkedMs < disk.trustMs && checkedMs >= trustedFromMs;
+  function isTrusted({ checkedMs, isAbsent }: Known, nowMs: number): boolean {
+    const trustMs = isAbsent ? Math.max(absentMs, disk.trustMs) : disk.trustMs;
+    return nowMs - checkedMs < trustMs && checkedMs >= trustedFromMs;
   }
 
   /** A path as it may stand in the log. */

@@ -47,21 +47,26 @@ export function createHistoryRules({ folderRules, contents, way = [] }: HistoryR
   }
 
   function namesIn(folder: string): Maybe<JudgeName | undefined> {
-    if (inside === "" || `${folder}/`.startsWith(inside)) {
-      const path = folder.slice(inside.length);
-      const trusted = folderRules.trustedRules(path);
-      if (trusted) return judgeOf(trusted);
-      const under = underWay.get(path);
-      if (under) return under;
-      const found = run(folderRules.rulesIn(path));
-      if (!(found instanceof Promise)) return judgeOf(found);
-      const judging = found.then(judgeOf).finally(() => underWay.delete(path));
-      underWay.set(path, judging);
-      return judging;
-    }
+    if (inside === "" || `${folder}/`.startsWith(inside)) return namesBelow(folder.slice(inside.length));
     const depth = folder === "" ? 0 : folder.split("/").length;
     const isOnTheWay = folder === way.slice(0, depth).join("/");
     return isOnTheWay ? (name, kind) => kind === "folder" && name === way[depth] : undefined;
+  }
+
+  /** In a folder of the one that is served. */
+  function namesBelow(path: string): Maybe<JudgeName | undefined> {
+    const trusted = folderRules.trustedRules(path);
+    if (trusted) return judgeOf(trusted);
+    const under = underWay.get(path);
+    if (under) return under;
+    // The folder above first: what is known of it then serves all that are in it.
+    const above = path === "" ? undefined : namesBelow(parentOf(path));
+    const found =
+      above instanceof Promise ? above.then(() => run(folderRules.rulesIn(path))) : run(folderRules.rulesIn(path));
+    if (!(found instanceof Promise)) return judgeOf(found);
+    const judging = found.then(judgeOf).finally(() => underWay.delete(path));
+    underWay.set(path, judging);
+    return judging;
   }
 
   /** Whether the path that a link holds, step by step, leads to something that is not served. What leads out of the repository does not. */
@@ -87,15 +92,15 @@ export function createHistoryRules({ folderRules, contents, way = [] }: HistoryR
 
   function serves(path: string, entry: TreeEntry): Maybe<boolean> {
     if (path === "") return true;
-    const slash = path.lastIndexOf("/");
-    const name = path.slice(slash + 1);
-    const { kind, hash } = entry;
-    const isServed = (judge: JudgeName | undefined): Maybe<boolean> => {
-      if (!judge?.(name, kind)) return false;
-      return kind !== "link" || namesHidden(path, hash).then((isHidden) => !isHidden);
-    };
-    const asked = namesIn(path.slice(0, Math.max(0, slash)));
-    return asked instanceof Promise ? asked.then(isServed) : isServed(asked);
+    const judge = namesIn(parentOf(path));
+    return judge instanceof Promise
+      ? judge.then((found) => servesBy(found, path, entry))
+      : servesBy(judge, path, entry);
+  }
+
+  function servesBy(judge: JudgeName | undefined, path: string, { kind, hash }: TreeEntry): Maybe<boolean> {
+    if (!judge?.(path.slice(path.lastIndexOf("/") + 1), kind)) return false;
+    return kind !== "link" || namesHidden(path, hash).then((isHidden) => !isHidden);
   }
 
   return {
@@ -129,6 +134,10 @@ export function createHistoryRules({ folderRules, contents, way = [] }: HistoryR
       return served;
     },
   };
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
 /** A submodule is a folder on the disk, and ignore files treat it as one. */
