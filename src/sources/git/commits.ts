@@ -101,7 +101,8 @@ export interface ChangedFilesOptions extends CommitWorld {
   readonly folders?: boolean;
 }
 
-const maxRawBytes = 16 * 1024 * 1024;
+/** Of more than some tens of thousands of files, the rest is not told. */
+const maxRawBytes = 8 * 1024 * 1024;
 
 /** Between two trees, by name. Without a path, all of them. */
 export async function changedFiles(base: string, head: string, options: ChangedFilesOptions): Promise<ChangedFiles> {

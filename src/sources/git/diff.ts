@@ -35,7 +35,7 @@ const how = [
   "--src-prefix=a/",
   "--dst-prefix=b/",
 ];
-const maxListBytes = 16 * 1024 * 1024;
+const maxListBytes = 8 * 1024 * 1024;
 /** So many paths are named on one command line. */
 const maxNamed = 500;
 

@@ -85,7 +85,11 @@ export function createHeadIgnoreFiles(options: HeadIgnoreFilesOptions): AbsentFo
     areAll() {
       if (repository.isBare) return true;
       if (existsSync(join(repository.gitDir, "index"))) return false;
-      return readdirSync(repository.root).every((name) => name === ".git");
+      try {
+        return readdirSync(repository.root).every((name) => name === ".git");
+      } catch {
+        return true;
+      }
     },
 
     *ownRules(path) {

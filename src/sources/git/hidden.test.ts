@@ -257,6 +257,7 @@ describe("a commit that touches hidden paths only", () => {
       ],
     });
     expect(await readText(source, "blob/main/a.txt")).toBe("2");
+    expect(await readFacts(source, "blame/main/a.txt")).toMatchObject({ commit: three });
     const template = source.templates!.find(({ name }) => name === "Commit")!;
     const ask = { template, variable: "sha", given: {} };
     for (const value of ["", four.slice(0, 6)]) {

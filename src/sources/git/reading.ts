@@ -87,8 +87,8 @@ export function createReading(options: ReadingOptions): Reading {
     return found;
   }
 
-  async function servesEither(path: string, ...sidesOf: readonly Commit[]): Promise<boolean> {
-    for (const { hash } of sidesOf)
+  async function servesEither(path: string, ...both: readonly Commit[]): Promise<boolean> {
+    for (const { hash } of both)
       if (hash !== emptyTrees[mirror.hashLength] && (await trees.serves(path, hash))) return true;
     return false;
   }
@@ -126,7 +126,8 @@ export function createReading(options: ReadingOptions): Reading {
     if (entry.kind !== "file") throw notFound(at.path);
     const content = masked(await blobs.read({ ...file, range: undefined }, signal));
     const path = ask.path.join("/");
-    const part = await readBlame({ ...world(signal), commit: commit.hash, path, content, range: ask.range });
+    const shown = (await commits.nearest(commit.hash)) ?? commit.hash;
+    const part = await readBlame({ ...world(signal), commit: shown, path, content, range: ask.range });
     return { ...part, ...freshnessOf(commit), reveals };
   }
 

@@ -166,7 +166,11 @@ export function createShownCommits({
     hidden: Place[],
   ): Promise<Place | undefined> {
     const isServed = await rules.namesIn(folder);
-    if (!isServed) return undefined;
+    if (!isServed) {
+      // The rules have changed meanwhile.
+      hidden.push([folder, { kind: "folder", hash: "" }]);
+      return undefined;
+    }
     const pause = createTimeSlices();
     const deeper: (readonly [path: string, before: string | undefined, after: string | undefined])[] = [];
     const [old, now] = await Promise.all([readTree(before), readTree(after)]);
