@@ -432,6 +432,24 @@ describe("a kept index", () => {
     expect(index.ready("files")).toBe(1);
   });
 
+  it("that another process has taken over does not count the changes of its time as the writer", async () => {
+    write("a.md", "tea");
+    const mount = await filesMount();
+    const first = keep();
+    first.serve([mount]);
+    await until(first, () => isQuiet(first));
+    write("b.md", "tea");
+    await until(first, async () => isQuiet(first) && (await found(first, "tea")).length === 2);
+    rmSync(place, { recursive: true });
+    const second = keep();
+    second.serve([await filesMount()]);
+    await until(second, () => second.role === "writer" && isQuiet(second));
+    await until(first, async () => {
+      await found(first, "tea").catch(() => []);
+      return first.role === "reader" && isQuiet(first);
+    });
+  });
+
   it("refuses a question that cannot be understood, and one that is withdrawn", async () => {
     const index = keep();
     index.serve([await filesMount()]);

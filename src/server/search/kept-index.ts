@@ -249,7 +249,8 @@ export function createKeptIndex(options: KeptIndexOptions): KeptIndex {
     const key = served.find(({ name }) => name === mount)?.key;
     const told = status?.mounts.find((each) => each.name === mount && each.key === key);
     if (told && ownProblem) return { ...told, state: "unavailable", ready: 0, lastError: ownProblem.message };
-    const waiting = told ? changes.waiting(mount, told.heard ?? 0) : 0;
+    // Another process numbers the changes that it hears by itself.
+    const waiting = told && role === "writer" ? changes.waiting(mount, told.heard ?? 0) : 0;
     if (!told || waiting === 0) return told;
     return {
       ...told,
