@@ -29,6 +29,8 @@ export interface Case {
   readonly name: string;
   readonly title: string;
   readonly needs: readonly (keyof Fixture)[];
+  /** Takes many minutes: runs only when it is named. */
+  readonly isLong?: boolean;
   readonly columns: readonly Column[];
   readonly targets: readonly Target[];
   run(stage: Stage): Promise<readonly Row[]>;

@@ -70,7 +70,8 @@ export function requestHead(era: Era, path: string, question: Question | undefin
   }
   if (era === "modern" && question) {
     lines.push(`Mcp-Method: ${question.method}`);
-    if (question.method === "resources/read") lines.push(`Mcp-Name: ${String(question.params["uri"])}`);
+    const named = question.params["uri"] ?? question.params["name"];
+    if (typeof named === "string") lines.push(`Mcp-Name: ${named}`);
   }
   if (session !== undefined) lines.push(`Mcp-Session-Id: ${session}`);
   return `${lines.join("\r\n")}\r\nContent-Length: `;

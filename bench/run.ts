@@ -11,6 +11,7 @@ import { gitCases } from "./cases/git.ts";
 import { holdCase, tellCase } from "./cases/listen.ts";
 import { listCases } from "./cases/list.ts";
 import { metricsCases } from "./cases/metrics.ts";
+import { memoryCase } from "./cases/memory.ts";
 import { mixCase } from "./cases/mix.ts";
 import { objectCases } from "./cases/objects.ts";
 import { readCases } from "./cases/read.ts";
@@ -36,6 +37,7 @@ const cases: readonly Case[] = [
   ...burstCases,
   tellCase,
   mixCase,
+  memoryCase,
   ...startCases,
   holdCase,
 ];
@@ -68,9 +70,9 @@ const patterns = values.only.flatMap((only) => only.split(","));
 const unknown = patterns.find((pattern) => !cases.some(({ name }) => isNamed(name, pattern)));
 if (unknown !== undefined) throw new Error(`no case is named ${JSON.stringify(unknown)}; see --help`);
 const chosen = cases.filter(
-  ({ name, needs }) =>
+  ({ name, needs, isLong = false }) =>
     (values.million || !needs.includes("million")) &&
-    (patterns.length === 0 || patterns.some((pattern) => isNamed(name, pattern))),
+    (patterns.length === 0 ? !isLong : patterns.some((pattern) => isNamed(name, pattern))),
 );
 const entered = contestants.filter(
   ({ name }) => values.who.length === 0 || name === "bare" || values.who.includes(name),
