@@ -1,4 +1,5 @@
 /** The history of one repository: branches, commits, and files as they were at any of them. */
+import type { Maybe } from "../backends/disk/steps.ts";
 import type { RuleChoice } from "../backends/folder-rules/name-rules.ts";
 import { ruleOptions } from "../backends/folder-rules/rule-options.ts";
 import { quote, ResourceError } from "../errors.ts";
@@ -67,14 +68,21 @@ export function openGit(
   // Later it may read these places and no others.
   const reach = reachOf(repository);
   let opening: Promise<Desk> | undefined;
+  let opened: Desk | undefined;
   let isClosed = false;
 
-  async function desk(): Promise<Desk> {
+  /** An open one is not awaited: files are often read by the thousand. */
+  function desk(): Maybe<Desk> {
     if (isClosed) throw new ResourceError("cancelled", "the house is closing");
+    if (!opened) return open();
+    opened.confine();
+    return opened;
+  }
+
+  async function open(): Promise<Desk> {
     opening ??= import("./git/desk.ts").then(({ openDesk }) =>
       openDesk(repository, { reach, maxBytes, watch, pollMs, chosen, part, log, redact }),
     );
-    let opened: Desk;
     try {
       opened = await opening;
     } catch (cause) {
@@ -93,7 +101,8 @@ export function openGit(
     },
 
     async read(at, { signal }) {
-      const { answer, reading } = await desk();
+      const found = desk();
+      const { answer, reading } = found instanceof Promise ? await found : found;
       return [await answer(reading.read(at, signal))];
     },
 
@@ -128,8 +137,7 @@ export function openGit(
 
     async close() {
       isClosed = true;
-      const opened = await opening?.catch(() => undefined);
-      await opened?.close();
+      await (await opening?.catch(() => undefined))?.close();
     },
   };
 }

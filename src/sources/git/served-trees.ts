@@ -26,17 +26,25 @@ export function createServedTrees(trees: Trees, rules: HistoryRules, commits: Sh
     return trusted?.hash === hash && monotonicMs() < trusted.untilMs;
   }
 
-  function at({ hash, byHash }: Commit, path: readonly string[]): Maybe<TreeEntry> {
-    if (byHash !== undefined && !isTrusted(byHash)) return atHash(byHash, { hash, isPinned: false }, path);
-    const found = trees.find(hash, path);
-    return found instanceof Promise ? found.then((entry) => served(path, entry)) : served(path, found);
+  function at(commit: Commit, path: readonly string[]): Maybe<TreeEntry> {
+    if (commit.byHash !== undefined && !isTrusted(commit.byHash)) return atWaiting(commit, path);
+    const found = trees.find(commit.hash, path);
+    return found instanceof Promise ? atWaiting(commit, path, found) : served(path, found);
   }
 
-  /** Only who was told of a commit can call it by its hash. */
-  async function atHash(byHash: string, commit: Commit, path: readonly string[]): Promise<TreeEntry> {
-    if (!(await commits.isShown(byHash))) throw notFound(path.join("/"));
-    trusted = { hash: byHash, untilMs: monotonicMs() + trustMs };
-    return at(commit, path);
+  /** Only a caller that was shown a commit may name it by its hash. */
+  async function atWaiting(
+    { hash, byHash }: Commit,
+    path: readonly string[],
+    finding?: Promise<TreeEntry | undefined>,
+  ): Promise<TreeEntry> {
+    if (finding) return served(path, await finding);
+    if (byHash !== undefined) {
+      if (!(await commits.isShown(byHash))) throw notFound(path.join("/"));
+      trusted = { hash: byHash, untilMs: monotonicMs() + trustMs };
+    }
+    const found = trees.find(hash, path);
+    return served(path, found instanceof Promise ? await found : found);
   }
 
   function served(path: readonly string[], entry: TreeEntry | undefined): Maybe<TreeEntry> {

@@ -1,4 +1,4 @@
-/** The folders of a commit as git has them, served or not. Trees never change, so those read last are kept. */
+/** The folders of a commit as git has them, served or not. Trees never change, so those used last are cached. */
 import { isUtf8 } from "node:buffer";
 import type { Maybe } from "../../backends/disk/steps.ts";
 import { ResourceError } from "../../errors.ts";
@@ -26,26 +26,33 @@ export interface Trees {
 }
 
 export const maxTreeBytes = 64 * 1024 * 1024;
-/** So many names are kept in all. */
-const maxKept = 200_000;
+/** At most twice as many names are cached. */
+const maxRecent = 100_000;
 
 export function createTrees(mirror: Mirror, contents: Objects): Trees {
-  /** The least recently used first. */
-  const kept = new Map<string, Tree>();
+  /** Trees used since the last turn, and those used before. A tree that is not used between two turns is dropped. */
+  let recent = new Map<string, Tree>();
+  let older: ReadonlyMap<string, Tree> = new Map();
   const roots = new Map<string, string>();
   const underWay = new Map<string, Promise<Tree>>();
-  let names = 0;
+  let recentNames = 0;
 
   function keep(tree: Tree): Tree {
-    if (kept.delete(tree.hash)) names -= tree.names.length + 1;
-    kept.set(tree.hash, tree);
-    names += tree.names.length + 1;
-    for (const [oldest, { names: own }] of kept) {
-      if (names <= maxKept || oldest === tree.hash) break;
-      kept.delete(oldest);
-      names -= own.length + 1;
+    recent.set(tree.hash, tree);
+    recentNames += tree.names.length + 1;
+    if (recentNames > maxRecent) {
+      older = recent;
+      recent = new Map();
+      recentNames = 0;
     }
     return tree;
+  }
+
+  function cached(hash: string): Tree | undefined {
+    const known = recent.get(hash);
+    if (known) return known;
+    const found = older.get(hash);
+    return found && keep(found);
   }
 
   async function fetch(name: string): Promise<Tree> {
@@ -57,12 +64,8 @@ export function createTrees(mirror: Mirror, contents: Objects): Trees {
   }
 
   function read(name: string): Promise<Tree> {
-    const known = kept.get(name);
-    if (known) {
-      kept.delete(name);
-      kept.set(name, known);
-      return Promise.resolve(known);
-    }
+    const known = cached(name);
+    if (known) return Promise.resolve(known);
     const under = underWay.get(name);
     if (under) return under;
     const answer = fetch(name).finally(() => underWay.delete(name));
@@ -70,20 +73,17 @@ export function createTrees(mirror: Mirror, contents: Objects): Trees {
     return answer;
   }
 
-  async function rootOf(commit: string): Promise<string> {
-    const known = roots.get(commit);
-    if (known !== undefined) return known;
-    const { hash } = await read(`${commit}^{tree}`);
-    if (roots.size >= 1000) roots.clear();
-    roots.set(commit, hash);
-    return hash;
-  }
-
   async function findWaiting(commit: string, path: readonly string[]): Promise<TreeEntry | undefined> {
-    let found: TreeEntry = { kind: "folder", hash: await rootOf(commit) };
+    let root = roots.get(commit);
+    if (root === undefined) {
+      root = (await read(`${commit}^{tree}`)).hash;
+      if (roots.size >= 1000) roots.clear();
+      roots.set(commit, root);
+    }
+    let found: TreeEntry = { kind: "folder", hash: root };
     for (const name of path) {
       if (found.kind !== "folder") return undefined;
-      const { entries } = await read(found.hash);
+      const { entries } = cached(found.hash) ?? (await read(found.hash));
       const next = entries.get(name);
       if (!next) return undefined;
       found = next;
@@ -99,8 +99,8 @@ export function createTrees(mirror: Mirror, contents: Objects): Trees {
       let found: TreeEntry = { kind: "folder", hash: root ?? "" };
       for (const name of path) {
         if (found.kind !== "folder") return undefined;
-        const tree = kept.get(found.hash);
-        // What is kept is not waited for: files are often read by the thousand.
+        const tree = cached(found.hash);
+        // A cached tree is not awaited: files are often read by the thousand.
         if (!tree) return findWaiting(commit, path);
         const next = tree.entries.get(name);
         if (!next) return undefined;
