@@ -61,9 +61,12 @@ function repeatedKeys(node: JsonNode, path: KeyPath, placeAt: (offset: number) =
       seen.add(key);
       return deeper;
     }
-    return [{ path: here, message: "this key is there twice; keep one", place: placeAt(name.start) }, ...deeper];
+    return [{ path: here, message: keyTwice, place: placeAt(name.start) }, ...deeper];
   });
 }
+
+const keyTwice = "this key is there twice; keep one";
+const keyNoText = "a key must be a text; put it in quotes";
 
 /** What the parser says of its own accord may repeat the text, which may hold secrets. */
 const yamlSentences: Readonly<Record<string, string>> = {
@@ -72,7 +75,6 @@ const yamlSentences: Readonly<Record<string, string>> = {
   BAD_INDENT: "the indentation does not fit what is around it, or a bracket is not closed",
   BAD_SCALAR_START: "a text must not begin with this character; put it in quotes",
   BLOCK_AS_IMPLICIT_KEY: "a second key stands on this line; put it on one of its own, or the value in quotes",
-  DUPLICATE_KEY: "this key is there twice; keep one",
   KEY_OVER_1024_CHARS: "a key is too long",
   MISSING_CHAR: "a character is missing here, perhaps a closing quote or bracket, or the colon of a key",
   MULTILINE_IMPLICIT_KEY: "a key must stand on one line; perhaps a colon is missing",
@@ -89,14 +91,17 @@ interface YamlPlace {
   readonly inside?: ReadonlyMap<string, YamlPlace>;
 }
 
-type YamlAnswer =
-  | { readonly problems: readonly { readonly message: string; readonly start: number }[] }
-  | { readonly value: unknown; readonly root: YamlPlace };
+interface YamlProblem {
+  readonly message: string;
+  readonly start: number;
+}
+
+type YamlAnswer = { readonly problems: readonly YamlProblem[] } | { readonly value: unknown; readonly root: YamlPlace };
 
 /** Whoever has more of them knows by then. */
 const maxProblems = 100;
-/** To parse so much takes some hundredths of a second at most; more is parsed in a thread. */
-const maxHere = 2 * 1024;
+/** A hostile text of this length takes less than 200 ms to parse; a longer one is parsed in a thread. */
+const maxCharactersHere = 8 * 1024;
 /** The key of a value that JSON does not know (dates, sets, bytes, infinity): what is trusted is compared as JSON. */
 function unknownValue(value: unknown, path: KeyPath): KeyPath | undefined {
   if (Array.isArray(value)) return first(value.entries(), path);
@@ -115,7 +120,7 @@ function first(entries: Iterable<readonly [string | number, unknown]>, path: Key
 
 async function parseYaml(text: string): Promise<ParseAnswer> {
   const placeAt = createPlaceFinder(text);
-  const answer = await (text.length <= maxHere ? readYaml(text) : readYamlInThread(text));
+  const answer = await (text.length <= maxCharactersHere ? readYaml(text) : readYamlInThread(text));
   if ("problems" in answer)
     return {
       problems: answer.problems.map(({ message, start }) => ({ path: [], message, place: placeAt(start) })),
@@ -150,7 +155,9 @@ async function readYamlInThread(text: string): Promise<YamlAnswer> {
 /** Called in the thread, too. */
 export async function readYaml(text: string): Promise<YamlAnswer> {
   const yaml = await import("yaml");
-  const document = yaml.parseDocument(text, { prettyErrors: false });
+  // The library compares each key with every other, and writes a key that is a collection as text, in time that grows with the cube of
+  // its depth.
+  const document = yaml.parseDocument(text, { prettyErrors: false, uniqueKeys: false });
   if (document.errors.length > 0)
     return {
       problems: document.errors.slice(0, maxProblems).map(({ code, pos }: YAMLError) => ({
@@ -158,6 +165,8 @@ export async function readYaml(text: string): Promise<YamlAnswer> {
         start: pos[0],
       })),
     };
+  const problems = keyProblems(document, yaml);
+  if (problems.length > 0) return { problems: problems.slice(0, maxProblems) };
   let value: unknown;
   try {
     value = document.toJS({ maxAliasCount: 100 });
@@ -165,6 +174,26 @@ export async function readYaml(text: string): Promise<YamlAnswer> {
     return { problems: [{ message: "its aliases unfold into too much; write it out", start: 0 }] };
   }
   return { value, root: placesOf(document, yaml) };
+}
+
+/** Keys that are lists or maps, and keys that are there twice. */
+function keyProblems(document: Document, yaml: typeof import("yaml")): YamlProblem[] {
+  const problems: YamlProblem[] = [];
+  yaml.visit(document, {
+    Map(_, { items }) {
+      const seen = new Set<string>();
+      for (const { key } of items) {
+        const start = (key as YamlNode | null)?.range?.[0] ?? 0;
+        if (key !== null && !yaml.isScalar(key)) problems.push({ message: keyNoText, start });
+        const name = String(yaml.isScalar(key) ? key.value : key === null);
+        if (seen.has(name)) problems.push({ message: keyTwice, start });
+        seen.add(name);
+      }
+      // Inside a key that is refused there is nothing to find.
+      return problems.length > 0 ? yaml.visit.BREAK : undefined;
+    },
+  });
+  return problems;
 }
 
 function placesOf(document: Document, yaml: typeof import("yaml")): YamlPlace {

@@ -12,11 +12,18 @@ export interface FuzzOptions {
   readonly seed: number;
   /** How long to try attacks on one parser. What is kept is always tried. */
   readonly msPerParser: number;
+  /** Whether each token of a parser is tried alone first, in every shape. */
+  readonly eachToken?: boolean;
 }
 
-export function fuzz({ seed, msPerParser }: FuzzOptions): void {
+const shapes = ["repeat", "nest", "number", "grow", "runs"] as const;
+
+export function fuzz({ seed, msPerParser, eachToken = false }: FuzzOptions): void {
   describe(`attacks with the seed ${seed}`, () => {
     it.each(parsers)("$name", { timeout: 20 * msPerParser + 120_000 }, async (parser) => {
+      if (eachToken)
+        for (const unit of parser.tokens)
+          for (const shape of shapes) await withstands(parser, { ...nothing, shape, unit, between: "\n" });
       const property = fc.asyncProperty(attacks(parser.tokens), (attack) => withstands(parser, attack));
       await fc.assert(property, {
         seed,

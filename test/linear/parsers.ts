@@ -330,7 +330,21 @@ const formats: readonly Parser[] = [
     [{ unit: "\t#", before: "a = b", behind: "\n x" }, { unit: "a = -----BEGIN X-----\n-----END X-----\n" }],
   ),
   settings("properties", ["a=", "a:", "a ", "\\", "\\u00", "\\\n", "#", "!", "\f", "\n"]),
-  { name: "the config in YAML", tokens: yamlTokens, maxLength: 64 * kib, inThread: true, run: readYaml },
+  {
+    name: "the config in YAML",
+    tokens: yamlTokens,
+    maxLength: 64 * kib,
+    inThread: true,
+    run: readYaml,
+    kept: [{ unit: "? " }, { unit: "[? " }, { shape: "number", unit: "k", between: ": 1\n" }],
+  },
+  {
+    name: "the config in YAML that is short",
+    tokens: yamlTokens,
+    maxLength: 8 * kib,
+    run: readYaml,
+    kept: [{ unit: "? " }, { unit: "[" }, { unit: "{a: " }],
+  },
   { name: "settings of a host in TOML", tokens: tomlTokens, maxLength: 256 * kib, run: parseTomlText },
   {
     name: "JSON with comments",
@@ -339,7 +353,13 @@ const formats: readonly Parser[] = [
     run: (text) => parseJsonText(text, { comments: true }),
   },
   { name: "front matter of a skill", tokens: yamlTokens, maxLength: 16 * kib, inThread: true, run: parseBlock },
-  { name: "front matter of a skill that is short", tokens: yamlTokens, maxLength: 2 * kib, run: parseBlock },
+  {
+    name: "front matter of a skill that is short",
+    tokens: yamlTokens,
+    maxLength: 2 * kib,
+    run: parseBlock,
+    kept: [{ unit: "? " }],
+  },
 ];
 
 const docTokens = [
