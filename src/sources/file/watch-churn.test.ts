@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Source, SourceChange, SourceWatch } from "../../source.ts";
 import { createClock } from "../../testing/clock.ts";
+import { createCoalescer } from "../../watch/coalesce.ts";
 import { createHub } from "../../watch/hub.ts";
 import { createWatchers } from "../../watch/watchers.ts";
 import { useFolder } from "./test-folder.ts";
@@ -138,6 +139,24 @@ describe("each change is announced once", () => {
     },
     60_000,
   );
+
+  it("however often the system reports it, and a further change is announced", async () => {
+    write("a.txt", "one");
+    const { stateOf } = await (await open()).watch(call());
+    const clock = createClock();
+    const heard: SourceChange[] = [];
+    const coalescer = createCoalescer((change) => heard.push(change), clock.tools, { stateOf: stateOf! });
+    async function report(): Promise<number> {
+      coalescer.hear({ kind: "changed", path: "a.txt" });
+      await clock.advance(2000);
+      return heard.splice(0).length;
+    }
+    for (const text of ["two", "six", "six"]) {
+      write("a.txt", text);
+      await expect.poll(() => stateOf!("a.txt")).not.toBe(0);
+      expect([await report(), await report(), await report()]).toEqual([1, 0, 0]);
+    }
+  });
 });
 
 describe("the state of a file", () => {
