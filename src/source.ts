@@ -135,16 +135,21 @@ export interface SourceProblem {
 export type SourceChange =
   /** The content at this path is another than before. */
   | { readonly kind: "changed"; readonly path: string }
-  /** Something is there that was not. */
-  | { readonly kind: "appeared"; readonly path: string }
-  /** Something is no longer there. */
-  | { readonly kind: "gone"; readonly path: string }
+  /** Something is there that was not. `eachBelow`: what appeared below it is told as well, each path for itself. */
+  | { readonly kind: "appeared"; readonly path: string; readonly eachBelow?: true }
+  /** Something is no longer there. `eachBelow`: what is gone below it is told as well, each path for itself. */
+  | { readonly kind: "gone"; readonly path: string; readonly eachBelow?: true }
   /** Changes may have been missed: anything may be another, gone or new. */
   | { readonly kind: "lost" };
 
 export interface SourceWatch extends AsyncIterable<SourceChange> {
   /** How many announcements of the backend are known and not looked at yet, where that can be told: changes may follow. */
   readonly pending?: number;
+  /**
+   * A number that every later change of the content at this path alters. 0 where that cannot be promised, as for a file that was written
+   * just now. With it, a change that was announced already is not announced again. Answers at once.
+   */
+  stateOf?(path: string): number;
 }
 
 /** What a source can be asked to do. Offered as a tool, and over HTTP at `POST /actions/<mount>/<name>`. */

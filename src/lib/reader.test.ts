@@ -27,6 +27,19 @@ describe("a reader", () => {
     expect((await next).value?.key).toBe("a");
   });
 
+  it("that waits hears once what is pushed twice in one go", async () => {
+    const { push, iterator } = start();
+    const next = iterator.next();
+    push("a", 1);
+    push("b");
+    push("a", 2);
+    expect((await next).value).toEqual({ key: "a", value: 2 });
+    expect((await iterator.next()).value?.key).toBe("b");
+    const after = iterator.next();
+    push("c");
+    expect((await after).value?.key).toBe("c");
+  });
+
   it("that is slow holds each thing once, the latest in the place of the first", async () => {
     const { push, iterator } = start();
     for (let value = 0; value < 1000; value += 1) {

@@ -19,6 +19,7 @@ class KeyedReader<T> implements Reader<T> {
   readonly #keyOf: (item: T) => unknown;
   #waiting: Map<unknown, T> | undefined;
   #wake: ((result: IteratorResult<T, undefined>) => void) | undefined;
+  #isWaking = false;
   #isOver = false;
 
   constructor(keyOf: (item: T) => unknown) {
@@ -27,23 +28,36 @@ class KeyedReader<T> implements Reader<T> {
 
   push(value: T): void {
     if (this.#isOver) return;
+    this.#waiting ??= new Map();
+    this.#waiting.set(this.#keyOf(value), value);
+    if (!this.#wake || this.#isWaking) return;
+    // Not at once: what is pushed in one go is heard once, also by one who waits.
+    this.#isWaking = true;
+    queueMicrotask(() => this.#giveNext());
+  }
+
+  #giveNext(): void {
+    this.#isWaking = false;
     const wake = this.#wake;
-    if (wake) {
-      this.#wake = undefined;
-      wake({ done: false, value });
-    } else {
-      this.#waiting ??= new Map();
-      this.#waiting.set(this.#keyOf(value), value);
+    const next = wake && this.#takeFirst();
+    if (!next) return;
+    this.#wake = undefined;
+    wake(next);
+  }
+
+  #takeFirst(): IteratorResult<T, undefined> | undefined {
+    for (const [key, value] of this.#waiting ?? []) {
+      this.#waiting?.delete(key);
+      if (this.#waiting?.size === 0) this.#waiting = undefined;
+      return { done: false, value };
     }
+    return undefined;
   }
 
   next(): Promise<IteratorResult<T, undefined>> {
     if (this.#wake) return Promise.reject(new TypeError("a reader has one consumer, and it is already waiting"));
-    for (const [key, value] of this.#waiting ?? []) {
-      this.#waiting?.delete(key);
-      if (this.#waiting?.size === 0) this.#waiting = undefined;
-      return Promise.resolve({ done: false, value });
-    }
+    const next = this.#takeFirst();
+    if (next) return Promise.resolve(next);
     if (this.#isOver) return Promise.resolve({ done: true, value: undefined });
     return new Promise((resolve) => {
       this.#wake = resolve;

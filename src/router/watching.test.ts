@@ -135,6 +135,15 @@ describe("a watch", () => {
     expect(heard).toEqual(["m://d", "m://d"]);
   });
 
+  it("of a directory says once that several children came at once", async () => {
+    const memory = createMemory({ "d/a": "" });
+    const { house, clock } = open({ m: memory.source });
+    const heard = hear(await house.watch({ uris: ["m://d"], list: true }, calling().call));
+    for (const name of ["b", "c", "e"]) memory.set(`d/${name}`, "new");
+    await clock.advance(100);
+    expect(heard.sort()).toEqual(["list-changed", "m://d"]);
+  });
+
   it("of the list says when something comes or goes, not when it changes", async () => {
     const memory = createMemory({ a: "" });
     const { house, clock } = open({ m: memory.source, n: createMemory().source });

@@ -23,6 +23,7 @@ import { run, settled } from "../backends/disk/steps.ts";
 import type { Steps } from "../backends/disk/steps.ts";
 import { createWalk } from "./file/walk.ts";
 import { createWatching } from "./file/watch.ts";
+import { createWatchLook } from "./file/watch-look.ts";
 
 const maxBytesUnlessSaid = 5 * 1024 * 1024;
 
@@ -95,6 +96,7 @@ export default defineSource<FileOptions>({
       polled: watch === "poll" || kind !== "local",
       pollMs,
       log,
+      ...(kind === "local" && { stateOf: createWatchLook(confine, disk).signature }),
     });
 
     /** Once per path, and not for ever more of them. */

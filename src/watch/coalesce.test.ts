@@ -166,3 +166,86 @@ describe("coalesced changes", () => {
     expect(clock.waiting).toBe(0);
   });
 });
+
+function startWithStates() {
+  const states = new Map<string, number>();
+  return { states, ...start({ stateOf: (path) => states.get(path) ?? 0 }) };
+}
+
+describe("a path whose state is known", () => {
+  it.each(["changed a", "appeared a"] as const)(
+    "that is as it was when %j was announced is not announced again",
+    async (first) => {
+      const { clock, hear, said, states } = startWithStates();
+      states.set("a", 1);
+      hear(first);
+      await clock.advance(30);
+      expect(said()).toEqual([first]);
+      hear("changed a");
+      await clock.advance(5000);
+      expect(said()).toEqual([]);
+      hear("gone a", "appeared a");
+      await clock.advance(2000);
+      expect(said()).toEqual([]);
+      expect(clock.waiting).toBe(0);
+    },
+  );
+
+  it("is announced whenever the state is another, also one from before", async () => {
+    const { clock, hear, said, states } = startWithStates();
+    for (const state of [1, 2, 1]) {
+      states.set("a", state);
+      hear("changed a");
+      await clock.advance(1000);
+      expect(said()).toEqual(["changed a"]);
+    }
+  });
+
+  it("is compared with its state at the time it is announced, and not when it is heard of", async () => {
+    const { clock, hear, said, states } = startWithStates();
+    states.set("a", 1);
+    hear("changed a");
+    states.set("a", 2);
+    await clock.advance(30);
+    expect(said()).toEqual(["changed a"]);
+    hear("changed a");
+    await clock.advance(1000);
+    expect(said()).toEqual([]);
+  });
+
+  it("is announced if either state is unknown", async () => {
+    const { clock, hear, said, states } = startWithStates();
+    for (const state of [0, 0, 1, 0, 1]) {
+      states.set("a", state);
+      hear("changed a");
+      await clock.advance(1000);
+      expect(said()).toEqual(["changed a"]);
+    }
+  });
+
+  it("is announced when it goes, and when it comes again as it was", async () => {
+    const { clock, hear, said, states } = startWithStates();
+    states.set("a", 1);
+    for (const change of ["changed a", "gone a", "appeared a"] as const) {
+      hear(change);
+      await clock.advance(1000);
+      expect(said()).toEqual([change]);
+    }
+  });
+});
+
+describe("that what is below is told for itself", () => {
+  it.each([
+    [[true], true],
+    [[true, true], true],
+    [[true, false], false],
+    [[false, true], false],
+  ])("is announced if all that is announced as one say so: %j", async (each, isAnnounced) => {
+    const clock = createClock();
+    const heard: SourceChange[] = [];
+    const coalescer = createCoalescer((change) => heard.push(change), clock.tools);
+    for (const isEach of each) coalescer.hear({ kind: "gone", path: "d", ...(isEach && { eachBelow: true }) });
+    await clock.advance(30);
+    expect(heard).toEqual([{ kind: "gone", path: "d", ...(isAnnounced && { eachBelow: true }) }]);
+  });
+});

@@ -8,6 +8,8 @@ export interface CoalesceOptions {
   readonly maxHoldMs?: number;
   /** With more paths than this waiting, everything waiting becomes one "lost". */
   readonly maxPending?: number;
+  /** As `SourceWatch.stateOf`. Looked at when a path is announced, and before it is announced again. */
+  readonly stateOf?: (path: string) => number;
 }
 
 export interface Coalescer {
@@ -28,24 +30,39 @@ type Kind = Exclude<SourceChange["kind"], "lost">;
 interface Pending {
   kind: Kind;
   era: number;
+  /** Whether what is below is told for itself, by every change that this one stands for. */
+  eachBelow: boolean;
   readonly firstMs: number;
   lastMs: number;
 }
 
+/** What was announced of a path, and is remembered for a while. */
+interface Announced {
+  readonly atMs: number;
+  /** 0 where it is not known. */
+  readonly state: number;
+}
+
+/** Under load, the system's word of one write may come this much later than that of the write before. */
+const rememberMs = 10_000;
+/** Others get their turn after so long. */
+const sliceMs = 5;
+
 /**
  * A change to a path is announced after `quietMs` of quiet there, held at most `maxHoldMs`, and at most once per `maxHoldMs`.
  * Appeared and gone is nothing, gone and appeared is changed, so that saving through a temporary file is one change of its
- * target. "lost" swallows what waits and passes at once. One timer serves all paths, and none runs while nothing waits.
+ * target. A path that is as it was when it was last announced has not changed. "lost" swallows what waits and passes at once. One timer
+ * serves all paths, and none runs while nothing waits.
  */
 export function createCoalescer(
   announce: (change: SourceChange) => void,
   tools: Pick<Tools, "monotonicMs" | "wait">,
-  { quietMs = 30, maxHoldMs = 1000, maxPending = 50_000 }: CoalesceOptions = {},
+  { quietMs = 30, maxHoldMs = 1000, maxPending = 50_000, stateOf = () => 0 }: CoalesceOptions = {},
 ): Coalescer {
   const closing = new AbortController();
   const pending = new Map<string, Pending>();
-  /** When a path was last announced; kept only as long as it delays the next announcement. */
-  const announcedMs = new Map<string, number>();
+  /** The last announcement of each path, oldest first. */
+  const announced = new Map<string, Announced>();
   let era = 0;
   let ticking = false;
 
@@ -56,6 +73,7 @@ export function createCoalescer(
       return;
     }
     const { kind, path } = change;
+    const eachBelow = "eachBelow" in change;
     const nowMs = tools.monotonicMs();
     const before = pending.get(path);
     if (before === undefined) {
@@ -63,18 +81,19 @@ export function createCoalescer(
         lose();
         return;
       }
-      pending.set(path, { kind, era, firstMs: nowMs, lastMs: nowMs });
+      pending.set(path, { kind, era, eachBelow, firstMs: nowMs, lastMs: nowMs });
     } else {
       const merged = merge(before.kind, kind);
       const undone = merged === undefined || (merged === "changed" && before.kind === "gone");
       if (undone && before.era !== era) {
-        tell(path, before.kind, nowMs);
-        pending.set(path, { kind, era, firstMs: nowMs, lastMs: nowMs });
+        tell(path, before, nowMs);
+        pending.set(path, { kind, era, eachBelow, firstMs: nowMs, lastMs: nowMs });
       } else if (merged === undefined) {
         pending.delete(path);
       } else {
         before.kind = merged;
         before.era = era;
+        before.eachBelow &&= eachBelow;
         before.lastMs = nowMs;
       }
     }
@@ -86,10 +105,14 @@ export function createCoalescer(
     announce({ kind: "lost" });
   }
 
-  function tell(path: string, kind: Kind, nowMs: number): void {
-    if (announcedMs.size >= maxPending) announcedMs.clear();
-    announcedMs.set(path, nowMs);
-    announce({ kind, path });
+  function tell(path: string, { kind, eachBelow }: Pick<Pending, "kind" | "eachBelow">, nowMs: number): void {
+    // Before it is announced: what changes from here on is another change.
+    const state = kind === "gone" ? 0 : stateOf(path);
+    if (kind === "changed" && state !== 0 && announced.get(path)?.state === state) return;
+    announced.delete(path);
+    if (announced.size >= maxPending) announced.delete(announced.keys().next().value as string);
+    announced.set(path, { atMs: nowMs, state });
+    announce(eachBelow && kind !== "changed" ? { kind, path, eachBelow } : { kind, path });
   }
 
   function sleep(ms: number): void {
@@ -103,17 +126,24 @@ export function createCoalescer(
     ticking = false;
     if (closing.signal.aborted) return;
     const nowMs = tools.monotonicMs();
-    for (const [path, atMs] of announcedMs) if (atMs + maxHoldMs <= nowMs) announcedMs.delete(path);
+    for (const [path, { atMs }] of announced) {
+      if (atMs + Math.max(maxHoldMs, rememberMs) > nowMs) break;
+      announced.delete(path);
+    }
     // A path that is first heard of while asleep is due no earlier than `quietMs` later, so a sleep of that length is never too long.
     let restMs = quietMs;
-    for (const [path, { kind, firstMs, lastMs }] of pending) {
-      const settledMs = Math.min(lastMs + quietMs, firstMs + maxHoldMs);
-      const dueMs = Math.max(settledMs, (announcedMs.get(path) ?? -Infinity) + maxHoldMs);
+    for (const [path, waiting] of pending) {
+      const settledMs = Math.min(waiting.lastMs + quietMs, waiting.firstMs + maxHoldMs);
+      const dueMs = Math.max(settledMs, (announced.get(path)?.atMs ?? -Infinity) + maxHoldMs);
       if (dueMs > nowMs) {
         restMs = Math.min(restMs, dueMs - nowMs);
       } else {
         pending.delete(path);
-        tell(path, kind, nowMs);
+        tell(path, waiting, nowMs);
+        if (tools.monotonicMs() - nowMs > sliceMs) {
+          restMs = 0;
+          break;
+        }
       }
     }
     if (pending.size > 0 && !ticking) sleep(restMs);
@@ -130,7 +160,7 @@ export function createCoalescer(
     close() {
       closing.abort();
       pending.clear();
-      announcedMs.clear();
+      announced.clear();
     },
   };
 }

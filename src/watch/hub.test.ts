@@ -58,6 +58,15 @@ describe("the hub", () => {
     expect(told()).toHaveLength(5);
   });
 
+  it("leaves what lies below a directory to changes of its own, where each is told", () => {
+    hub.register("inside", interestIn(["d/a", "d/e/b"]));
+    hub.register("directory", interestIn(["d", ""], ["m"]));
+    hub.publish("m", { kind: "gone", path: "d", eachBelow: true });
+    expect(told()).toEqual(["directory list m", "directory m/", "directory m/d"]);
+    hub.publish("m", { kind: "gone", path: "d/a" });
+    expect(told()).toEqual(["directory list m", "directory m/d", "inside m/d/a"]);
+  });
+
   it("tells everyone with an interest in a mount that changes were lost", () => {
     hub.register("one", interestIn(["a", "b"]));
     hub.register("lister", interestIn([], ["m", "n"]));

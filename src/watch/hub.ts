@@ -20,7 +20,8 @@ export interface Hub<Reader> {
   leave(reader: Reader, interest: Interest): void;
   /**
    * Touches only the readers concerned. A change of content concerns its path. What appears or goes concerns its path, the
-   * directory it is in, everything below it, and the list. "lost" concerns every reader with an interest in the mount.
+   * directory it is in, the list, and everything below it, unless that is told for itself (`eachBelow`). "lost" concerns every reader
+   * with an interest in the mount.
    */
   publish(mount: string, change: SourceChange): void;
 }
@@ -96,7 +97,7 @@ export function createHub<Reader>(touch: (reader: Reader, touched: Touched) => v
       touchPath(desk, mount, path);
       if (change.kind === "changed") return;
       if (path !== "") touchPath(desk, mount, parentOf(path));
-      if (desk.below.has(path)) {
+      if (!change.eachBelow && desk.below.has(path)) {
         const inside = path === "" ? "" : `${path}/`;
         for (const other of desk.paths.keys())
           if (other !== path && other.startsWith(inside)) touchPath(desk, mount, other);

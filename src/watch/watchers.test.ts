@@ -45,6 +45,25 @@ function scripted() {
 }
 
 describe("watchers", () => {
+  it("do not announce again what is as it was when they announced it, by what the watch says of its state", async () => {
+    const clock = createClock();
+    const { source, starts } = scripted();
+    let state = 1;
+    const stated: Source = {
+      ...source,
+      watch: async (call) => Object.assign((await source.watch!(call)) ?? [], { stateOf: () => state }),
+    };
+    const watchers = createWatchers(stated, { name: "m" }, clock.tools);
+    const heard: SourceChange[] = [];
+    await watchers.join((change) => heard.push(change), never);
+    for (const next of [1, 1, 2, 2]) {
+      state = next;
+      starts[0]?.emit({ kind: "changed", path: "a" });
+      await clock.advance(2000);
+    }
+    expect(heard).toHaveLength(2);
+  });
+
   it("tell how many changes are known and not announced, and that there may be some while the watch is down", async () => {
     const clock = createClock();
     const { source, starts, refuse } = scripted();

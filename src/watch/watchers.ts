@@ -63,9 +63,13 @@ export function createWatchers(
     }
   }
 
+  function stateOf(path: string): number {
+    return run?.watch?.stateOf?.(path) ?? 0;
+  }
+
   function start(): Run {
     const ending = new AbortController();
-    const coalescer = createCoalescer(announce, tools, options);
+    const coalescer = createCoalescer(announce, tools, { stateOf, ...options });
     return { ending, coalescer, tried: new Promise((resolve) => void keepWatching(ending.signal, coalescer, resolve)) };
   }
 

@@ -40,8 +40,13 @@ export function* kindsIn(folder: string): Generator<{ readonly name: string; rea
   }
 }
 
+/** The name under which Linux announces changes of the watched folder itself. No file has it. */
+export const itself = ".";
+
 export function watchFolder(folder: string, hear: Hear, fail: () => void): { close(): void } {
-  const watcher = fs.watch(folder, { persistent: true, encoding: "utf8" });
+  // What is announced of the folder itself bears the last segment of this path. A handle ends in a number, which may be a file's name.
+  const path = process.platform === "linux" ? `${folder}/${itself}` : folder;
+  const watcher = fs.watch(path, { persistent: true, encoding: "utf8" });
   watcher.on("change", (event, name) => hear(event, name === null ? null : String(name)));
   watcher.on("error", fail);
   return watcher;

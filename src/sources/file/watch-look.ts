@@ -22,6 +22,9 @@ export interface WatchLook {
   signature(path: string): number;
 }
 
+/** No file system counts in steps of more than two seconds. */
+const coarseSettleMs = 2500;
+
 /** The disk is one that answers at once. */
 export function createWatchLook(confine: Confine, disk: Disk): WatchLook {
   function lstat(path: string): BigIntStats | undefined {
@@ -57,8 +60,11 @@ export function createWatchLook(confine: Confine, disk: Disk): WatchLook {
 
     signature(path) {
       const stats = lstat(path);
-      if (!stats || fileClockMs() - Number(stats.ctimeMs) < disk.settleMs) return 0;
+      if (!stats) return 0;
       const { ino, size, mtimeNs, ctimeNs } = stats;
+      const isCoarse = ctimeNs % 1_000_000n === 0n;
+      const settleMs = isCoarse ? Math.max(disk.settleMs, coarseSettleMs) : disk.settleMs;
+      if (fileClockMs() - Number(stats.ctimeMs) < settleMs) return 0;
       const mixed = ((ino * 31n + size) * 0x9e3779b97f4a7c15n + mtimeNs) * 0xd1342543de82ef95n + ctimeNs;
       return Number(BigInt.asUintN(64, mixed) >> 11n) || 1;
     },

@@ -5,7 +5,7 @@ import type { Disk } from "../../backends/disk/disk.ts";
 import type { NameRules } from "../../backends/folder-rules/name-rules.ts";
 import type { FolderRules } from "../../backends/folder-rules/folder-rules.ts";
 import { runNow } from "../../backends/disk/steps.ts";
-import { identity, kindsIn, noRules, systemMaxQueued, watchFolder } from "./watch-folder.ts";
+import { identity, itself, kindsIn, noRules, systemMaxQueued, watchFolder } from "./watch-folder.ts";
 import type { Folder, Hear } from "./watch-folder.ts";
 import { createWatchLook } from "./watch-look.ts";
 import {
@@ -110,16 +110,21 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     if (changes.length <= maxTold) changes.push({ kind, path });
   }
 
+  /** All that is served in the folder is told for itself. */
+  function sayFolder(kind: "appeared" | "gone", path: string): void {
+    if (changes.length <= maxTold) changes.push({ kind, path, eachBelow: true });
+  }
+
   /** What the system announces is noted at once and looked at later, so that its queue never runs full. */
   function hear(folder: Folder, event: string, name: string | null): void {
     announcedThisTurn += 1;
     if (name === null) doubt = true;
     else if (folderRules.isRule(name)) ruled.hear(folder.path);
-    if (name !== null && folderRules.verdict(folder.rules, name) !== 0) {
+    if (name !== null && name !== itself && folderRules.verdict(folder.rules, name) !== 0) {
       const path = join(folder.path, name);
       if (event === "rename" || !announced.has(path)) announced.set(path, event === "rename");
     }
-    // Word of the root itself comes under a name that means nothing.
+    // Word of the root itself comes under no name that can be told from others on every system.
     if (folder.path === "" && event === "rename") announced.set("", true);
     schedule();
   }
@@ -229,6 +234,9 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     } else if (wasKnown && !wasFolder) {
       say("gone", path);
       drop(folder, name);
+    } else if (!wasFolder && kind === undefined && identityAt(folder.path) !== folder.identity) {
+      // It went with its folder before it was looked at. Someone may have seen it there, and the folder does not tell of it.
+      say("gone", path);
     }
   }
 
@@ -253,7 +261,7 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
       if (known && known.identity !== identity(place)) leave(path, parent);
       const isNew = !folders.has(path);
       const folder = folders.get(path) ?? begin(path, place);
-      if (isNew && path !== "" && isTold) say("appeared", path);
+      if (isNew && path !== "" && isTold) sayFolder("appeared", path);
       if (parent && !hasName(parent.names, nameOf(path))) note(parent, nameOf(path));
       const rules = folder.rules;
       const found = read(folder, place);
@@ -377,7 +385,7 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     polled.delete(folder);
     touched.delete(folder);
     if (parent) drop(parent, nameOf(path));
-    if (path !== "") say("gone", path);
+    if (path !== "") sayFolder("gone", path);
   }
 
   /**

@@ -37,5 +37,11 @@ function post(message: FromWorker): void {
 
 /** One string costs less to hand over than thousands. */
 function pack(changes: readonly SourceChange[]): string {
-  return changes.map((change) => (change.kind === "lost" ? "l" : `${change.kind[0]}${change.path}`)).join("\0");
+  return changes.map(packOne).join("\0");
+}
+
+function packOne(change: SourceChange): string {
+  if (change.kind === "lost") return "l";
+  const [letter = ""] = change.kind;
+  return `${"eachBelow" in change ? letter.toUpperCase() : letter}${change.path}`;
 }

@@ -16,7 +16,7 @@ export interface WorkerData {
   readonly pollMs: number;
 }
 
-/** Changes are packed: a letter and a path each, with NUL between. */
+/** Changes are packed: a letter and a path each, with NUL between. A capital letter stands for `eachBelow`. */
 export type FromWorker =
   | { readonly armed: true }
   | { readonly changes: string }
@@ -34,6 +34,8 @@ export interface Watching {
 
 export interface WatchingOptions extends WorkerData {
   readonly log: Tools["log"];
+  /** As `SourceWatch.stateOf`. Absent where the disk may keep one waiting. */
+  readonly stateOf?: (path: string) => number;
   /** What the thread may hold. Beyond it the thread ends, and those who listen are to ask again. */
   readonly maxHeapMb?: number;
 }
@@ -53,7 +55,7 @@ interface Run {
 }
 
 export function createWatching(options: WatchingOptions): Watching {
-  const { log, maxHeapMb = 256, ...workerData } = options;
+  const { log, stateOf, maxHeapMb = 256, ...workerData } = options;
   let current: Run | undefined;
   /** Settled when the last thread that was stopped is no more. */
   let stopped = Promise.resolve();
@@ -139,6 +141,7 @@ export function createWatching(options: WatchingOptions): Watching {
       const heard = heardBy(listener, leave);
       return {
         [Symbol.asyncIterator]: () => heard,
+        ...(stateOf && { stateOf }),
         get pending() {
           return listener.queue.length + (run.isBusy ? 1 : 0);
         },
@@ -168,8 +171,12 @@ function unpack(packed: string): SourceChange {
   switch (packed[0]) {
     case "a":
       return { kind: "appeared", path };
+    case "A":
+      return { kind: "appeared", path, eachBelow: true };
     case "g":
       return { kind: "gone", path };
+    case "G":
+      return { kind: "gone", path, eachBelow: true };
     case "c":
       return { kind: "changed", path };
     default:
