@@ -31,7 +31,7 @@ const firstLength = 512;
 
 /**
  * The growth that is too much; undefined where there is none. The input is doubled until the time can be measured or the limit is reached, so
- * that what is hopelessly slow is found while it is short. Seen once, it may be the machine: it must be seen for two lengths in a row.
+ * that what is hopelessly slow is found while it is short. Seen once, it may be the machine: it must be seen for two lengths in a row, or take long for the longest.
  */
 export async function findGrowth(work: (length: number) => Work, maxLength: number): Promise<Growth | undefined> {
   let seen: Growth | undefined;
@@ -41,7 +41,7 @@ export async function findGrowth(work: (length: number) => Work, maxLength: numb
     const growth = await measure(work(length), longer, length);
     const isTooMuch = growth.longerMs >= floorMs && growth.longerMs / growth.ms > maxRatio;
     const isLast = 8 * length > maxLength || growth.longerMs > 20 * enoughMs;
-    if (isTooMuch && (seen || isLast)) return growth;
+    if (isTooMuch && (seen || (isLast && growth.longerMs > 2 * enoughMs))) return growth;
     if (!isTooMuch && growth.longerMs > enoughMs) return undefined;
     seen = isTooMuch ? growth : undefined;
   }

@@ -39,6 +39,7 @@ export function fuzz({ seed, msPerParser, eachToken = false }: FuzzOptions): voi
 const nothing: Attack = { shape: "repeat", before: "", unit: "a", between: "", behind: "" };
 
 async function withstands(parser: Parser, attack: Attack): Promise<void> {
+  const told = JSON.stringify(attack);
   const work = (length: number): Work => {
     const text = textOf(attack, length);
     // To refuse a text is an answer, too.
@@ -48,11 +49,12 @@ async function withstands(parser: Parser, attack: Attack): Promise<void> {
       } catch {}
     };
   };
-  if (!parser.isShort) expect(await findGrowth(work, parser.maxLength), "grows faster than its input").toBeUndefined();
+  if (!parser.isShort)
+    expect(await findGrowth(work, parser.maxLength), `grows faster than its input: ${told}`).toBeUndefined();
   if (parser.inThread) return;
   const limitMs = maxUnits * (await referenceMs());
   const all = work(parser.maxLength);
   // Once is enough where it is fast.
   const ms = (await cpuMs(all, 1)) < limitMs ? 0 : await cpuMs(all, 3);
-  expect(ms, "takes longer than a request may hold the main thread").toBeLessThan(limitMs);
+  expect(ms, `takes longer than a request may hold the main thread: ${told}`).toBeLessThan(limitMs);
 }

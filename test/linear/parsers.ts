@@ -711,6 +711,7 @@ const files: readonly Parser[] = [
     maxLength: 256 * kib,
     inThread: true,
     run: htmlToMarkdown,
+    kept: [{ before: "<p>", unit: "<a href=b>c</a> d " }, { unit: "<li>(<a href=" }],
   },
   {
     name: "the encoding of HTML",

@@ -38,7 +38,8 @@ export function htmlToMarkdown(html: string): string {
   const blocks = createBlocks();
   const lists: { readonly isNumbered: boolean; count: number }[] = [];
   const tables: { readonly rows: string[][] }[] = [];
-  const links: { readonly href: string; readonly from: number }[] = [];
+  /** The link that is open. The line before it is set aside: to cut it out of a long line again and again would take long. */
+  let link: { readonly href: string; readonly before: string } | undefined;
   let title = "";
   let line = "";
   /** Kept beside it, because looking at the end of a string that grows means putting it together each time. */
@@ -52,12 +53,12 @@ export function htmlToMarkdown(html: string): string {
   let droppedName = "";
 
   function flush(): void {
-    const text = preformatted > 0 ? line : line.trim();
+    const all = link ? link.before + line : line;
+    const text = preformatted > 0 ? all : all.trim();
     const wasItem = isItem;
-    const marked = links.length > 0 ? links.splice(0) : [];
     line = "";
     endsInSpace = true;
-    for (const link of marked) links.push({ ...link, from: 0 });
+    if (link) link = { href: link.href, before: "" };
     if (text.trim() === "") return;
     isItem = false;
     const cell = tables.at(-1)?.rows.at(-1);
@@ -153,7 +154,9 @@ export function htmlToMarkdown(html: string): string {
       case "a":
         // Links do not stand in links: the one before was left open.
         endLink();
-        if (!isEmpty) links.push({ href: decodeHtmlEntities(attributeOf(rest, "href") ?? ""), from: line.length });
+        if (isEmpty) break;
+        link = { href: decodeHtmlEntities(attributeOf(rest, "href") ?? ""), before: line };
+        line = "";
         break;
       case "img": {
         const alt = oneLine(decodeHtmlEntities(attributeOf(rest, "alt") ?? ""));
@@ -177,13 +180,17 @@ export function htmlToMarkdown(html: string): string {
   }
 
   function endLink(): void {
-    const link = links.pop();
-    if (!link || !isWorthNaming(link.href) || preformatted > 0) return;
-    const shown = line.slice(link.from);
-    const text = shown.trim();
-    if (text === "" || text === link.href) return;
-    const lead = shown.slice(0, shown.indexOf(text));
-    line = `${line.slice(0, link.from)}${lead}[${oneLine(text)}](${link.href.trim().replaceAll(/\s/g, "%20")})${/\s$/.test(shown) ? " " : ""}`;
+    if (!link) return;
+    const { href, before } = link;
+    link = undefined;
+    const text = line.trim();
+    if (text === "" || text === href || !isWorthNaming(href) || preformatted > 0) {
+      line = before + line;
+      return;
+    }
+    const lead = line.slice(0, line.indexOf(text));
+    const target = href.trim().replaceAll(/\s/g, "%20");
+    line = `${before}${lead}[${oneLine(text)}](${target})${/\s$/.test(line) ? " " : ""}`;
   }
 
   function endTable(): void {
