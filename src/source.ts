@@ -108,6 +108,19 @@ export interface SourceHit extends Omit<Hit, "resource"> {
   readonly entry: Entry;
 }
 
+export interface SourceHits {
+  /** Best first. */
+  readonly hits: readonly SourceHit[];
+  /** The share of the mount that was searched, from 0 to 1. */
+  readonly ready: number;
+  /** Why it is not all. */
+  readonly failure?: string;
+}
+
+export function toSourceHits(found: readonly SourceHit[] | SourceHits): SourceHits {
+  return "ready" in found ? found : { hits: found, ready: 1 };
+}
+
 /** A skill, said where its SKILL.md stands. */
 export interface SourceSkill extends Pick<Entry, "path" | "reveals"> {
   readonly frontMatter: FrontMatter;
@@ -192,11 +205,11 @@ export interface Source {
   learnTemplates?(call: Call): Promise<void>;
   /** Best first. An unknown variable has no suggestions. */
   complete?(ask: CompleteAsk, call: Call): Promise<readonly Suggestion[]>;
-  /** Best first. */
+  /** Best first. A plain array says that all of the mount was searched. */
   search?(
     ask: { readonly text: string; readonly limit: number; readonly within?: string },
     call: Call,
-  ): Promise<readonly SourceHit[]>;
+  ): Promise<readonly SourceHit[] | SourceHits>;
   /** Pages as for `list`. What a skill says of its files is what reading them gives, until a change of them is told. With `skill`. */
   skills?(ask: ListAsk, call: Call): Promise<Page<SourceSkill>>;
   /** What `skills` would say of the skill whose SKILL.md stands here. Anything else throws "not-found". */

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { plantedSecrets } from "../lib/secrets.corpus.ts";
 import { encodeText } from "../lib/text-encoding.ts";
 import type { Call } from "../resources.ts";
-import type { Part, Source } from "../source.ts";
+import { type Part, type Source, toSourceHits } from "../source.ts";
 import file from "../sources/file.ts";
 import { cutPart } from "../sources/file/cut-part.ts";
 import { createMemory, type Memory } from "../sources/memory.ts";
@@ -233,11 +233,11 @@ describe("what else is said", () => {
     });
     const masked = mask(source);
     const found = async (text: string) => {
-      const hits = await masked.search!({ text, limit: 10 }, call());
+      const { hits } = toSourceHits(await masked.search!({ text, limit: 10 }, call()));
       expect(JSON.stringify(hits)).not.toContain(token.slice(6, 16));
       return hits.map(({ entry }) => entry.path).sort();
     };
-    expect((await source.search!({ text: token, limit: 10 }, call())).length).toBe(1);
+    expect(toSourceHits(await source.search!({ text: token, limit: 10 }, call())).hits.length).toBe(1);
     expect(await found(token)).toEqual([]);
     expect(await found(token.slice(0, 12))).toEqual([]);
     // Neither of the two, be it true or made up, is told from the other.
@@ -247,9 +247,12 @@ describe("what else is said", () => {
 
   it("of a hit does not tell a secret letter by letter, behind the name that stands before it", async () => {
     const { source } = createMemory({ "a.txt": `AWS_SECRET_ACCESS_KEY=${token} and more` });
-    const found = async (text: string) => (await mask(source).search!({ text, limit: 10 }, call())).length;
+    const found = async (text: string) =>
+      toSourceHits(await mask(source).search!({ text, limit: 10 }, call())).hits.length;
     const name = "AWS_SECRET_ACCESS_KEY=";
-    expect((await source.search!({ text: name + token.slice(0, 8), limit: 10 }, call())).length).toBe(1);
+    expect(toSourceHits(await source.search!({ text: name + token.slice(0, 8), limit: 10 }, call())).hits.length).toBe(
+      1,
+    );
     expect(await found(name)).toBe(1);
     for (let length = 1; length < token.length; length += 1) expect(await found(name + token.slice(0, length))).toBe(0);
   });
@@ -258,7 +261,8 @@ describe("what else is said", () => {
     const text = `token = "${token}"\n\nthe harbour\n`;
     const { source } = createMemory({ "a.txt": text, "b.txt": "the harbour" });
     const search = async () => [hitAt("a.txt", text.indexOf("the")), hitAt("b.txt", 0)];
-    expect(await mask({ ...source, search }).search!({ text: "harbour", limit: 10 }, call())).toEqual([
+    const found = await mask({ ...source, search }).search!({ text: "harbour", limit: 10 }, call());
+    expect(toSourceHits(found).hits).toEqual([
       { entry: { path: "a.txt" }, score: 1, snippet: "the harbour" },
       hitAt("b.txt", 0),
     ]);

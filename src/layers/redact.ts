@@ -5,7 +5,18 @@ import { findSecrets } from "../lib/secrets.ts";
 import { createTimeSlices } from "../lib/time-slices.ts";
 import type { Call, Page } from "../resources.ts";
 import { maskText } from "./mask-text.ts";
-import type { ActionAnswer, Address, Entry, ListAsk, Part, Source, SourceHit, SourceSkill } from "../source.ts";
+import {
+  type ActionAnswer,
+  type Address,
+  type Entry,
+  type ListAsk,
+  type Part,
+  type Source,
+  type SourceHit,
+  type SourceHits,
+  type SourceSkill,
+  toSourceHits,
+} from "../source.ts";
 
 export interface RedactOptions {
   /** The lines or bytes of a part that a query names; undefined where it names none. */
@@ -104,13 +115,10 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
       return { ...(pieces[0] as Part), body: { text: text.join("") } };
     }
 
-    async function search(
-      ask: Parameters<NonNullable<Source["search"]>>[0],
-      call: Call,
-    ): Promise<readonly SourceHit[]> {
-      const hits = (await inner.search?.(ask, call)) ?? [];
-      const checked = await Promise.all(hits.map((hit) => checkHit(hit, ask.text, call)));
-      return checked.filter((hit) => hit !== undefined);
+    async function search(ask: Parameters<NonNullable<Source["search"]>>[0], call: Call): Promise<SourceHits> {
+      const found = toSourceHits(await inner.search!(ask, call));
+      const checked = await Promise.all(found.hits.map((hit) => checkHit(hit, ask.text, call)));
+      return { ...found, hits: checked.filter((hit) => hit !== undefined) };
     }
 
     /**

@@ -92,6 +92,13 @@ describe("a search", () => {
     expect(clock.logged[0]).toMatchObject({ message: "a mount could not be searched", facts: { mount: "x" } });
   });
 
+  it("says how much a source has searched by itself, and why not all", async () => {
+    const half: Source = { ...mute, search: async () => ({ hits: [], ready: 0.5, failure: "it is being indexed" }) };
+    const { house } = open({ a: half, b: sources.b });
+    const { ready, failures } = await house.search({ text: "tea", limit: 10 }, call);
+    expect({ ready, failures }).toEqual({ ready: 0.75, failures: [{ mount: "a", message: "it is being indexed" }] });
+  });
+
   it("is unsupported where nothing that may be seen can be searched", async () => {
     const refusal = { kind: "unsupported", message: "nothing here can be searched" };
     await expect(open({ c: mute }).search("tea")).rejects.toMatchObject(refusal);

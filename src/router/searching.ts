@@ -2,7 +2,7 @@
 import { invalid, notFound, ResourceError, toResourceError } from "../errors.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import type { Call, Failure, Hit, Resources, SearchAsk } from "../resources.ts";
-import type { SourceHit } from "../source.ts";
+import { type SourceHit, toSourceHits } from "../source.ts";
 import { describe, withdrawn } from "./doors.ts";
 import type { Doors } from "./doors.ts";
 import type { FairIndex } from "./fair-index.ts";
@@ -145,17 +145,21 @@ export function createSearching(
   async function searchMount(mount: Mounted, asked: Asked, call: Call): Promise<Answer> {
     const path = asked.within?.at.path;
     const { text } = asked;
+    let ready = 1;
+    const failures = new Map<Mounted, string>();
     try {
       const hits = await visible(
         async (limit) => {
-          const found = (await mount.source.search?.({ text, limit, ...(path && { within: path }) }, call)) ?? [];
-          return found.map((hit) => ({ ...hit, mount }));
+          const found = toSourceHits(await mount.source.search!({ text, limit, ...(path && { within: path }) }, call));
+          ready = Math.min(ready, found.ready);
+          if (found.failure !== undefined) failures.set(mount, found.failure);
+          return found.hits.map((hit) => ({ ...hit, mount }));
         },
         async (found) => toHit(found, asked, call),
         asked,
         call,
       );
-      return { hits, ready: new Map([[mount, 1]]), failures: new Map() };
+      return { hits, ready: new Map([[mount, ready]]), failures };
     } catch (cause) {
       if (call.signal.aborted) throw withdrawn(cause);
       doors.tools.log("warn", "a mount could not be searched", { mount: mount.name, cause });

@@ -192,8 +192,16 @@ function caller(id = "reader"): Call {
   return { caller: { id }, signal: stop.signal };
 }
 
-async function open(options: { policy?: Policy; era?: string; more?: readonly Mount[] } = {}) {
-  const far = await openFar(content, { templates: [greeting, streets] });
+interface GatewayOptions {
+  policy?: Policy;
+  era?: string;
+  more?: readonly Mount[];
+  /** Around the other server's source. */
+  wrap?: (source: Source) => Source;
+}
+
+async function open({ wrap, ...options }: GatewayOptions = {}) {
+  const far = await openFar(content, { templates: [greeting, streets], ...(wrap && { wrap }) });
   const house = await openGateway({ url: far.url, era: options.era ?? "auto" }, options.policy, options.more);
   onTestFinished(async () => {
     await house.close();
@@ -284,6 +292,18 @@ describe("a gateway", () => {
     far.memory.set("new", "new");
     await until((change) => change.kind === "appeared" && change.path.endsWith("/new"), "that it is there");
     expect(source.lists!({ path: `${listed.slice(0, -2)}/new` })).toBe(true);
+  });
+
+  it("says how much of the other server was searched, and why not all of it", async () => {
+    const wrap = (source: Source): Source => ({
+      ...source,
+      search: async () => ({ hits: [], ready: 0.5, failure: "the disk at 10.1.2.3 is slow" }),
+    });
+    const { house } = await open({ wrap });
+    const { ready, failures } = await house.search({ text: "alpha", limit: 10 }, caller());
+    expect(ready).toBe(0.5);
+    expect(failures).toMatchObject([{ message: expect.stringContaining("is slow") as string }]);
+    expect(JSON.stringify(failures)).not.toContain("10.1.2.3");
   });
 
   it("hides what the rules of this house hide, through every door", async () => {

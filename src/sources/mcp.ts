@@ -5,7 +5,7 @@ import { isPackageMissing } from "../lib/needed-package.ts";
 import { mayHoldSecret } from "../lib/url-secret.ts";
 import { withoutPlaces } from "../lib/without-places.ts";
 import { directoryType } from "../resources.ts";
-import type { Call, Content, Hit, Page, Resource } from "../resources.ts";
+import type { Call, Content, Page, Resource, SearchAnswer } from "../resources.ts";
 import { defineSource, pathOf, segmentsOf } from "../source.ts";
 import type { Address, Entry, Part, Source, SourceHit, SourceTemplate, Tools } from "../source.ts";
 import type { RemoteHouse } from "../client/connect.ts";
@@ -361,12 +361,14 @@ function createGateway(
         house.search({ text, limit, ...(below !== undefined && { within: below }) }, call),
       ).catch((cause: unknown) => {
         ignoreUnsupported(cause);
-        return { hits: [] as readonly Hit[] };
+        return { hits: [], ready: 0 } as SearchAnswer;
       });
-      return found.hits.flatMap(({ resource, ...hit }): SourceHit[] => {
+      const hits = found.hits.flatMap(({ resource, ...hit }): SourceHit[] => {
         const entry = entryOf(resource);
         return entry ? [{ ...hit, entry }] : [];
       });
+      const failure = found.failures?.map(({ message }) => withoutPlaces(message))[0];
+      return { hits, ready: found.ready, ...(failure !== undefined && { failure }) };
     },
 
     skills: skills.skills,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { notFound, ResourceError } from "../errors.ts";
-import { innerSlash } from "../source.ts";
+import { innerSlash, toSourceHits } from "../source.ts";
 import type { SourceChange } from "../source.ts";
 import { createClock } from "../testing/clock.ts";
 import { sourceContract } from "../testing/source-contract.ts";
@@ -143,13 +143,13 @@ describe("memory", () => {
       long: `${"x".repeat(5000)} target ${"y".repeat(5000)}`,
       binary: new TextEncoder().encode("straße"),
     });
-    const search = async (text: string) => await source.search?.({ text, limit: 10 }, call);
+    const search = async (text: string) => toSourceHits(await source.search!({ text, limit: 10 }, call)).hits;
     expect(await search("straße")).toMatchObject([
       { entry: { path: "german" }, lines: [2, 2], snippet: "Die STRASSE ist lang" },
     ]);
     expect(await search("ÉTÉ")).toMatchObject([{ entry: { path: "french" }, lines: [3, 3] }]);
     expect(await search("データ")).toMatchObject([{ entry: { path: "japanese" }, lines: [2, 2] }]);
-    const [long] = (await search("target")) ?? [];
+    const [long] = await search("target");
     expect(long?.snippet).toContain("target");
     expect(long?.snippet?.length).toBeLessThan(300);
     expect(await search("  ")).toEqual([]);

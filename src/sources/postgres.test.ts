@@ -8,7 +8,7 @@ import { openPolicy } from "../access/policy.ts";
 import { ResourceError } from "../errors.ts";
 import type { Call, Change } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
-import type { Entry, Part, Source, SourceChange, Tools } from "../source.ts";
+import { type Entry, type Part, type Source, type SourceChange, toSourceHits, type Tools } from "../source.ts";
 import { sourceContract, sweepFaults } from "../testing/index.ts";
 import { listen } from "../testing/listen.ts";
 import { asking, collect } from "../testing/pages.ts";
@@ -520,12 +520,12 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
           rows: true,
           fullText: [{ table: "notes", columns: ["title", "body"], config: "english" }],
         });
-        const hits = (await source.search?.({ text: "garden", limit: 10 }, call())) ?? [];
+        const { hits } = toSourceHits(await source.search!({ text: "garden", limit: 10 }, call()));
         expect(hits).toHaveLength(1);
         expect(hits[0]?.entry).toMatchObject({ path: "public/notes/rows", query: { key: "1" } });
         const { snippet = "", marks = [] } = hits[0] ?? {};
         expect(marks.map(([from, to]) => snippet.slice(from, to).toLowerCase())).toEqual(["gardens", "gardens"]);
-        expect((await source.search?.({ text: "wall", limit: 10 }, call()))?.length).toBe(2);
+        expect(await source.search?.({ text: "wall", limit: 10 }, call())).toHaveLength(2);
         expect(await source.search?.({ text: "zebra", limit: 10 }, call())).toEqual([]);
         expect(await source.search?.({ text: "wall", limit: 10, within: "public/other" }, call())).toEqual([]);
         expect(() => open({ url, rows: ["other"], fullText: [{ table: "notes", columns: ["title"] }] })).toThrow(

@@ -4,7 +4,7 @@ import type { ErrorKind } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { parseTemplate } from "../lib/uri-template.ts";
 import { directoryType } from "../resources.ts";
-import { pathOf, segmentsOf } from "../source.ts";
+import { pathOf, segmentsOf, toSourceHits } from "../source.ts";
 import type { Address, ListAsk, Part, Source, SourceChange } from "../source.ts";
 import { contractContent, directoriesOf, missingBeside } from "./contract-content.ts";
 import type { KnownContent } from "./contract-content.ts";
@@ -86,8 +86,10 @@ export function sourceContract(name: string, setup: SourceSetup): void {
       if (found === undefined) throw new Error(`the source has no template ${template}`);
       return present(source.complete)({ template: found, variable, value, given }, call());
     };
-    const search = (text: string, limit: number, within?: string) =>
-      present(source.search)(within === undefined ? { text, limit } : { text, limit, within }, call());
+    const search = async (text: string, limit: number, within?: string) => {
+      const ask = within === undefined ? { text, limit } : { text, limit, within };
+      return toSourceHits(await present(source.search)(ask, call())).hits;
+    };
     const skills = (ask: ListAsk) => present(source.skills)(ask, call());
     const skill = (at: Address) => present(source.skill)(at, call());
     const watch = (signal = stop.signal) => present(source.watch)({ ...call(), signal });
