@@ -2,7 +2,8 @@
 import { ResourceError, toResourceError } from "../errors.ts";
 import type { Tools } from "../source.ts";
 import type { Embeddings } from "./embeddings.ts";
-import { fileIdentity, indexFolder } from "./index-folder.ts";
+import { fileIdentity } from "../lib/file-identity.ts";
+import { indexFolder } from "./index-folder.ts";
 import { type IndexProblem, isLoss, toIndexProblem } from "./index-problem.ts";
 import { type IndexedMount, keyNote, modelNote } from "./indexer.ts";
 import type { OpenStore, Store, StoreAsk, StoreHit } from "./store.ts";
