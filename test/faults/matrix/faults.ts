@@ -112,10 +112,10 @@ const pause: Fault = {
   },
 };
 
-/** Whether the process stands still. */
+/** Whether the process stands still, or has ended. */
 export function isPaused(pid: number): boolean {
   try {
-    return /^State:\s+T/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+    return /^State:\s+[TZX]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
   } catch {
     return false;
   }
