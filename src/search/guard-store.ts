@@ -1,6 +1,7 @@
 /** A store whose files may be removed, replaced or overwritten by others at any time. */
 import { ResourceError } from "../errors.ts";
-import { fileIdentity, type IndexFolder } from "./index-folder.ts";
+import { fileIdentity } from "../lib/file-identity.ts";
+import type { IndexFolder } from "./index-folder.ts";
 import { IndexLostError, type IndexProblem, isLoss, toIndexProblem } from "./index-problem.ts";
 import type { Lease } from "./lease.ts";
 import { isWhole } from "./open-database.ts";

@@ -1,7 +1,7 @@
 /** What an index consists of on disk: the database, who may write it, and how far it has come. */
-import type { BigIntStats } from "node:fs";
 import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, truncateSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { fileIdentity, statOf } from "../lib/file-identity.ts";
 import { writeFileAtomically } from "../lib/write-file-atomically.ts";
 import type { IndexStatus } from "./status.ts";
 
@@ -101,21 +101,6 @@ export function makeFolder(path: string): void {
   } catch (cause) {
     // Another process may have made it meanwhile.
     if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw cause;
-  }
-}
-
-/** Which file stands at a path; undefined where none does. Numbers of deleted files are given out again, times of birth are not. */
-export function fileIdentity(path: string): string | undefined {
-  const stats = statOf(path);
-  return stats && `${stats.dev}-${stats.ino}-${stats.birthtimeNs}`;
-}
-
-/** Undefined where nothing is, or nothing that can be reached. */
-function statOf(path: string): BigIntStats | undefined {
-  try {
-    return statSync(path, { bigint: true, throwIfNoEntry: false });
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,7 +1,7 @@
 /** Who may write an index: one at a time, of all the processes that have it open. */
 import { truncateSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { fileIdentity } from "./index-folder.ts";
+import { fileIdentity } from "../lib/file-identity.ts";
 import { isLoss } from "./index-problem.ts";
 
 export interface Lease {

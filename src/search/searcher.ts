@@ -1,8 +1,10 @@
 /** Answers from an index that another thread or process keeps. */
+import { accessSync, constants } from "node:fs";
 import { ResourceError, toResourceError } from "../errors.ts";
 import type { Tools } from "../source.ts";
 import type { Embeddings } from "./embeddings.ts";
-import { fileIdentity, indexFolder } from "./index-folder.ts";
+import { fileIdentity } from "../lib/file-identity.ts";
+import { indexFolder } from "./index-folder.ts";
 import { type IndexProblem, isLoss, toIndexProblem } from "./index-problem.ts";
 import { type IndexedMount, keyNote, modelNote } from "./indexer.ts";
 import type { OpenStore, Store, StoreAsk, StoreHit } from "./store.ts";
@@ -59,7 +61,7 @@ export function createSearcher({ folder, openStore, tools, embeddings }: Searche
     problem = undefined;
     if (file === undefined) return undefined;
     try {
-      open = { store: openStore(database, { readOnly: true }), file };
+      open = { store: openStore(database, { readOnly: true }), file, isOnReadOnlyDisk: !mayBeWritten(database) };
       return open;
     } catch (cause) {
       if (cause instanceof ResourceError && isLoss(cause.cause)) throw cause.cause;
@@ -85,7 +87,7 @@ export function createSearcher({ folder, openStore, tools, embeddings }: Searche
     const isVectored = embeddings !== undefined && !ask.typing && store.note(modelNote) === embeddings.model;
     const vector = isVectored ? await vectorOf(ask.text, signal) : undefined;
     // It may have been made anew meanwhile.
-    if (vector) opened = current();
+    if (isVectored) opened = current();
     if (!opened) return { hits: [], ...(problem && { problem }) };
     const meant = isMeant(opened.store).map(({ name }) => name);
     const hits = meant.length === 0 ? [] : opened.store.search({ ...ask, mounts: meant, ...(vector && { vector }) });
@@ -118,6 +120,8 @@ export function createSearcher({ folder, openStore, tools, embeddings }: Searche
         if (!isLoss(cause)) throw cause;
         close();
         throw new DamagedIndexError(cause);
+      } finally {
+        if (open?.isOnReadOnlyDisk) close();
       }
     },
     close,
@@ -127,4 +131,18 @@ export function createSearcher({ folder, openStore, tools, embeddings }: Searche
 interface Opened {
   readonly store: Store;
   readonly file: string;
+  /**
+   * Then it is open for one search only: SQLite opens the shared memory once for a process, so that whoever keeps the index here
+   * could not write it as long as this connection is there, even when the disk can be written again.
+   */
+  readonly isOnReadOnlyDisk: boolean;
+}
+
+function mayBeWritten(file: string): boolean {
+  try {
+    accessSync(file, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -148,7 +148,7 @@ async function turns(count: number): Promise<void> {
 }
 
 /** The same numbers for the same seed (mulberry32). */
-function createRandom(seed: number): () => number {
+export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d_2b_79_f5) >>> 0;

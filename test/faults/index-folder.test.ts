@@ -133,6 +133,29 @@ describe("an index that cannot be opened at start", () => {
   }, 60_000);
 });
 
+describe("an index that is searched on a read-only disk", () => {
+  it.skipIf(!canMount)(
+    `finds what it holds, says that it is incomplete, and is written again once the disk can be${why}`,
+    async () => {
+      mountCache();
+      const before = await stage.serve();
+      await stage.untilTrue(before, "tea");
+      // Its log is left behind, so that the database can be opened where nothing can be written.
+      await before.end("SIGKILL");
+      execFileSync("mount", ["-o", "remount,ro", stage.cache]);
+      const server = await stage.serve();
+      stage.write("new.md", "green tea");
+      await until("results that are said to be incomplete", async () => {
+        const { names, ready, failures } = await server.search("tea");
+        return { holds: names.length === 20 && ready < 1 && failures !== undefined, seen: { names, ready, failures } };
+      });
+      execFileSync("mount", ["-o", "remount,rw", stage.cache]);
+      await stage.untilTrue(server, "tea");
+    },
+    90_000,
+  );
+});
+
 describe("an index whose disk becomes full while it is in use", () => {
   it.skipIf(!canMount)(
     `says so, and takes up what it missed once there is room${why}`,

@@ -37,6 +37,10 @@ export interface StartOptions {
   /** Runs as this user and group. */
   readonly user?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** Words before the command, as `unshare --user`; the process stays the one that is started. */
+  readonly wrapper?: readonly string[];
+  /** Any free port by default. */
+  readonly port?: number;
 }
 
 export interface Ended {
@@ -117,7 +121,7 @@ export function createStage(): Stage {
         ? []
         : ["setpriv", `--reuid=${options.user}`, `--regid=${options.user}`, "--clear-groups"];
     const limited = options.descriptors === undefined ? "" : `ulimit -n ${options.descriptors}; `;
-    return spawn("sh", ["-c", `${limited}exec "$@"`, "sh", ...asUser, ...command], {
+    return spawn("sh", ["-c", `${limited}exec "$@"`, "sh", ...(options.wrapper ?? []), ...asUser, ...command], {
       cwd: folder,
       env: environment(options),
       stdio: ["ignore", "pipe", "pipe"],
@@ -146,7 +150,7 @@ export function createStage(): Stage {
 
     async serve(options = {}) {
       const what = options.config === undefined ? (options.folders ?? [folder]) : ["--config", options.config];
-      const child = start(["serve", ...what, "--port", "0"], options);
+      const child = start(["serve", ...what, "--port", String(options.port ?? 0)], options);
       const server = await toServer(child, folder);
       undoing.push(async () => {
         await server.house.close();

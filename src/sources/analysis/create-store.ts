@@ -35,6 +35,8 @@ const overwritten = columns.filter((name) => name !== "id" && name !== "key");
 export function createStore(options: StoreOptions): Store {
   const { database, maxBytes, leaseMs, maxLeaseBytes = 64 * 1024 ** 2, newId = timedId, placeOf = headOf } = options;
   const { now, leaseClockMs, agree, read, write, listen, close } = database;
+  /** Of the database that was last asked for changes. */
+  let watchedGeneration = database.generation;
 
   /** One way down one tree, which is as quick among a million as among a thousand. */
   function* keptAt(key: Uint8Array): Work<Kept | undefined> {
@@ -353,12 +355,12 @@ export function createStore(options: StoreOptions): Store {
         return { tallies, results: yield* total("results"), bytes: yield* total("bytes") };
       }),
 
-    changes: (after) =>
-      read(function* () {
+    async changes(after) {
+      const answer = await read(function* () {
         const bounds = yield* get("select min(seq) as first, max(seq) as last from changes");
         const [first, last] = [Number(bounds?.["first"] ?? 0), Number(bounds?.["last"] ?? 0)];
-        if (after === undefined || after >= last) return { last, changes: [] };
-        if (after < first - 1) return { last, changes: "lost" as const };
+        if (after === undefined || after === last) return { last, changes: [] };
+        if (after > last || after < first - 1) return { last, changes: "lost" as const };
         const rows = yield* all("select seq, kind, id from changes where seq > ? order by seq", after);
         return {
           last,
@@ -368,7 +370,12 @@ export function createStore(options: StoreOptions): Store {
             id: String(id),
           })),
         };
-      }),
+      });
+      // The numbers of another database say nothing about this one.
+      const isOther = after !== undefined && database.generation !== watchedGeneration;
+      watchedGeneration = database.generation;
+      return isOther ? { ...answer, changes: "lost" as const } : answer;
+    },
 
     expired: (from, to, limit) =>
       read(function* () {

@@ -37,6 +37,8 @@ export interface Database {
   leaseClockMs(): number;
   /** Resolves once that is known. */
   agree(): Promise<void>;
+  /** Another number after each time that the database was found to be another one than before. Absent where that cannot be seen. */
+  readonly generation?: number;
   /** All that one piece of work reads is of one moment. */
   read<T>(work: () => Work<T>): Promise<T>;
   /** Whole or not at all, one after another. */

@@ -1,6 +1,7 @@
 /** The file that results are kept in: made where it is missing, written by many processes, each write whole or not at all. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { ResourceError } from "../../errors.ts";
+import { fileIdentity } from "../../lib/file-identity.ts";
 import type { Tools } from "../../source.ts";
 import type { Database, Row, Statement, Work } from "./sql.ts";
 
@@ -46,16 +47,31 @@ export function createFile(
   { now, monotonicMs, wait }: Pick<Tools, "now" | "monotonicMs" | "wait">,
 ): Database {
   const closing = new AbortController();
-  let open: { readonly database: DatabaseSync; readonly ask: Ask } | undefined;
+  let open: { readonly database: DatabaseSync; readonly ask: Ask; readonly identity: string | undefined } | undefined;
+
+  let generation = 0;
+
+  /** Whether the path still leads to the file that is open: what is written to a removed file is gone with this process. */
+  const isThere = ({ identity }: NonNullable<typeof open>) => fileIdentity(path) === identity;
+
+  function close(): void {
+    const closed = open;
+    open = undefined;
+    closed?.database.close();
+  }
 
   async function withFile<T>(work: (file: NonNullable<typeof open>) => T): Promise<T> {
     const untilMs = monotonicMs() + patienceMs;
     for (;;) {
       if (closing.signal.aborted) throw new ResourceError("cancelled", "the house is closing");
       try {
+        if (open && !isThere(open)) {
+          close();
+          generation += 1;
+        }
         if (!open) {
           const database = openFile(path);
-          open = { database, ask: statementsOf(database) };
+          open = { database, ask: statementsOf(database), identity: fileIdentity(path) };
         }
         return work(open);
       } catch (cause) {
@@ -71,20 +87,26 @@ export function createFile(
     // A file is shared by the processes of one machine, and so is this clock; it begins anew when the machine starts.
     leaseClockMs: () => Math.floor(monotonicMs()),
     agree: async () => undefined,
+    get generation() {
+      return generation;
+    },
     read: (work) => withFile(({ database, ask }) => within(database, "begin", () => perform(work(), ask))),
     write: (work, { isLasting } = {}) =>
-      withFile(({ database, ask }) => {
+      withFile((file) => {
+        const { database, ask } = file;
         if (isLasting) database.exec("pragma synchronous = full");
         try {
-          return within(database, "begin immediate", () => perform(work(), ask));
+          const answer = within(database, "begin immediate", () => perform(work(), ask));
+          if (isLasting && !isThere(file))
+            throw new ResourceError("unavailable", "the file of results was removed or replaced meanwhile; try again");
+          return answer;
         } finally {
           if (isLasting) database.exec("pragma synchronous = normal");
         }
       }),
     async close() {
       closing.abort();
-      open?.database.close();
-      open = undefined;
+      close();
     },
   };
 }

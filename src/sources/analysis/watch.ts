@@ -37,7 +37,7 @@ export function createLookOut({ store, tools: { now, wait }, pollMs, onWrite }: 
       const toMs = now();
       const written = await store.changes(last);
       const expired = await store.expired(seenMs, toMs, maxTold + 1);
-      const isChanged = written.last !== last || expired.ids.length > 0;
+      const isChanged = written.last !== last || written.changes === "lost" || expired.ids.length > 0;
       ({ last } = written);
       ({ next } = expired);
       seenMs = toMs;

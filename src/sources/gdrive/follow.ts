@@ -101,7 +101,7 @@ export function createFollowing({ sync, ledger, tools, pollMs, push }: Following
 
   /** Armed when it is called: what is written to the ledger from here on is told. */
   function listen(signal: AbortSignal): AsyncIterable<SourceChange> {
-    let seq = ledger.seq;
+    let { seq, generation } = ledger;
     let failure: { readonly cause: unknown } | undefined;
     let ready: (() => void) | undefined;
     let hasNews = false;
@@ -133,7 +133,9 @@ export function createFollowing({ sync, ledger, tools, pollMs, push }: Following
           if (signal.aborted) return;
           if (failure) throw failure.cause;
           const upTo = ledger.seq;
-          const changes = upTo < seq ? undefined : ledger.changesSince(seq, maxChanges);
+          const isSame = upTo >= seq && ledger.generation === generation;
+          const changes = isSame ? ledger.changesSince(seq, maxChanges) : undefined;
+          ({ generation } = ledger);
           seq = upTo;
           if (changes) yield* changes.flatMap(toSourceChanges);
           else yield { kind: "lost" };

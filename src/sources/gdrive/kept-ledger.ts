@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { fileIdentity } from "../../lib/file-identity.ts";
 import { cacheFolder, surroundingsOf } from "../../lib/own-folders.ts";
 import { ResourceError } from "../../errors.ts";
 import type { Tools } from "../../source.ts";
@@ -22,7 +23,7 @@ export async function keptLedger(options: DriveSourceOptions, tools: Tools): Pro
       throwAway(file);
       return openLedger({ file, folders });
     });
-    return watched(ledger, () => throwAway(file));
+    return renewed(ledger, file, () => openLedger({ file, folders }), tools);
   } catch (cause) {
     tools.log("warn", "what is known of Drive cannot be kept, so all of it is looked at after each start", { cause });
     return openLedger({ file: undefined, folders });
@@ -34,31 +35,61 @@ function throwAway(file: string): void {
   for (const end of ["", "-wal", "-shm"]) rmSync(file + end, { force: true });
 }
 
-/** Damage in the middle shows only when one comes there. Whoever has the file open goes on with it; the next start makes it anew. */
-function watched(ledger: Ledger, damaged: () => void): Ledger {
-  const seen = <T>(work: () => T): T => {
+/** Damage in the middle shows only when one comes there. The file is then thrown away and made anew, unless another thread or process has done so. */
+function renewed(first: Ledger, file: string, open: () => Promise<Ledger>, { log }: Pick<Tools, "log">): Ledger {
+  let ledger = first;
+  let identity = fileIdentity(file);
+  let generation = 0;
+  let renewing = false;
+  let isClosed = false;
+
+  async function renew(): Promise<void> {
+    const damaged = ledger;
+    try {
+      if (fileIdentity(file) === identity) throwAway(file);
+      ledger = await open();
+      identity = fileIdentity(file);
+      generation += 1;
+      if (isClosed) ledger.close();
+      damaged.close();
+    } catch (cause) {
+      log("warn", "what is kept of Drive was damaged, and cannot be made anew yet", { cause });
+    } finally {
+      renewing = false;
+    }
+  }
+
+  function seen<T>(work: () => T): T {
     try {
       return work();
     } catch (cause) {
       if (!isDamaged(cause)) throw cause;
-      damaged();
-      const says = "what is kept of Drive was damaged and has been thrown away; start again, and it is made anew";
-      throw new ResourceError("unavailable", says, { cause, passing: false });
+      if (!renewing && !isClosed) {
+        renewing = true;
+        void renew();
+      }
+      throw new ResourceError("unavailable", "what is kept of Drive was damaged and is made anew; try again", {
+        cause,
+      });
     }
-  };
-  return new Proxy(ledger, {
-    get(from, key) {
-      const value: unknown = seen(() => Reflect.get(from, key));
+  }
+
+  return new Proxy(first, {
+    get(_, key) {
+      if (key === "generation") return generation;
+      const value: unknown = seen(() => Reflect.get(ledger, key));
+      if (key === "close") isClosed = true;
       if (typeof value !== "function") return value;
-      return (...asked: unknown[]): unknown => seen(() => Reflect.apply(value, from, asked));
+      return (...asked: unknown[]): unknown => seen(() => Reflect.apply(value, ledger, asked));
     },
   });
 }
 
-/** Whether a file is no database, or one that was broken. */
+/** Whether a file is no database, or one that was broken or cut short: https://sqlite.org/rescode.html */
 function isDamaged(cause: unknown): boolean {
-  const { errcode } = cause as { readonly errcode?: unknown };
-  return errcode === 11 || errcode === 26;
+  const code = Number((cause as { readonly errcode?: unknown }).errcode);
+  const [corrupt, notDatabase, shortRead] = [11, 26, 522];
+  return (code & 0xff) === corrupt || (code & 0xff) === notDatabase || code === shortRead;
 }
 
 function keyOf(options: DriveSourceOptions): string {

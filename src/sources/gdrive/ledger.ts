@@ -52,6 +52,8 @@ export interface Ledger {
   setNote(name: string, value: string): void;
   /** Counts what has been written. */
   readonly seq: number;
+  /** Another number after each time that the ledger was made anew: then `seq` counts from the beginning. Absent where it never is. */
+  readonly generation?: number;
   /** Undefined where it is more than this, or where it is no longer known. */
   changesSince(seq: number, most: number): readonly LedgerChange[] | undefined;
   row(id: string): Row | undefined;

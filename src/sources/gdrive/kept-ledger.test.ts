@@ -1,0 +1,47 @@
+/** The ledger on the disk is overwritten while it is open. */
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { z } from "zod";
+import { createTools } from "../../server/tools.ts";
+import gdrive from "../gdrive.ts";
+import { keptLedger } from "./kept-ledger.ts";
+import { known, startTestSync } from "./test-sync.ts";
+
+const { signal } = new AbortController();
+const cacheBefore = process.env["XDG_CACHE_HOME"];
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "pressmark-ledger-"));
+  process.env["XDG_CACHE_HOME"] = folder;
+});
+afterEach(() => {
+  if (cacheBefore === undefined) delete process.env["XDG_CACHE_HOME"];
+  else process.env["XDG_CACHE_HOME"] = cacheBefore;
+  rmSync(folder, { recursive: true });
+});
+
+it.skipIf(process.platform !== "linux")("is made anew without a restart (skipped: needs XDG folders)", async () => {
+  const drive = await startTestSync();
+  drive.furnish();
+  const options = gdrive.options(z).parse({ anonymous: true, rootUrl: drive.fake.rootUrl });
+  const ledger = await keptLedger(options, createTools({ write: () => true }));
+  await drive.sync(ledger).now(signal);
+  const kept = join(folder, "pressmark", "gdrive");
+  // The shared memory as well: otherwise SQLite answers from what it has read before.
+  for (const name of readdirSync(kept))
+    writeFileSync(join(kept, name), Buffer.alloc(statSync(join(kept, name)).size, "garbled "), { flag: "r+" });
+  await expect(drive.sync(ledger).now(signal)).rejects.toThrow("was damaged and is made anew");
+  for (;;) {
+    try {
+      await drive.sync(ledger).now(signal);
+      break;
+    } catch (cause) {
+      expect(String(cause)).toContain("is made anew");
+    }
+  }
+  expect(known(ledger)).toEqual(drive.truth());
+  ledger.close();
+  await drive.fake.close();
+});
