@@ -295,11 +295,8 @@ describe("a gateway", () => {
   });
 
   it("says how much of the other server was searched, and why not all of it", async () => {
-    const wrap = (source: Source): Source => ({
-      ...source,
-      search: async () => ({ hits: [], ready: 0.5, failure: "the disk at 10.1.2.3 is slow" }),
-    });
-    const { house } = await open({ wrap });
+    const found = { hits: [], ready: 0.5, failure: "the disk at 10.1.2.3 is slow" };
+    const { house } = await open({ wrap: (source) => ({ ...source, search: async () => found }) });
     const { ready, failures } = await house.search({ text: "alpha", limit: 10 }, caller());
     expect(ready).toBe(0.5);
     expect(failures).toMatchObject([{ message: expect.stringContaining("is slow") as string }]);
