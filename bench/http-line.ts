@@ -68,6 +68,7 @@ export async function openHttpLine(port: number): Promise<HttpLine> {
     ask(requestHead, body, keep = false) {
       keeping = keep;
       return new Promise((resolve, reject) => {
+        if (socket.destroyed) return reject(new Error("the server hung up"));
         settle = { resolve, reject };
         socket.write(`${requestHead}${Buffer.byteLength(body)}\r\n\r\n${body}`);
       });

@@ -70,7 +70,8 @@ async function measure(started: Running, folder: string): Promise<Row["figures"]
 
   async function ask(question: Question): Promise<void> {
     if (free.length === 0) await new Promise<void>((resolve) => waiting.push(resolve));
-    const lane = free.pop()!;
+    // In turn: a server hangs up on a connection that is idle for long.
+    const lane = free.shift()!;
     await lane.ask(question);
     free.push(lane);
     waiting.shift()?.();

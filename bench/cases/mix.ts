@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Case, Row } from "../case.ts";
 import { median, quantile } from "../figures.ts";
-import { openLanes, type Lane } from "../lanes.ts";
+import { openLanes } from "../lanes.ts";
 import { launch, type Running } from "../launch.ts";
 import { residentBytes } from "../meter.ts";
 import { list, read, type Question } from "../questions.ts";
+import type { Walked } from "../walker.ts";
 
 const listenCount = 2000;
 const perSecond = 475;
@@ -90,9 +91,18 @@ export const mixCase: Case = {
   },
 };
 
+/** Resolves when it has begun. */
+async function startWalk({ http, contestant }: Running): Promise<{ readonly walked: Promise<Walked> }> {
+  const { port, path } = http!;
+  const walker = fork(join(import.meta.dirname, "..", "walker.ts"), [String(port), path, String(turnMs)]);
+  const failed = once(walker, "exit").then(() => Promise.reject(new Error(`${contestant.name} could not be walked`)));
+  failed.catch(() => undefined);
+  await Promise.race([once(walker, "message"), failed]);
+  return { walked: Promise.race([once(walker, "message").then(([walked]) => walked as Walked), failed]) };
+}
+
 async function loadFor(started: Running, folder: string) {
-  const { lanes, close } = await openLanes(started, "modern", laneCount + 1);
-  const [walker, ...pool] = lanes as [Lane, ...Lane[]];
+  const { lanes: pool, close } = await openLanes(started, "modern", laneCount);
   const files = Array.from({ length: 1000 }, (_, file) =>
     read(`file://${folder}/folder-000/file-${String(file).padStart(4, "0")}.txt`),
   );
@@ -101,40 +111,28 @@ async function loadFor(started: Running, folder: string) {
   const latencies: number[] = [];
   const free = [...pool];
   const waiting: (() => void)[] = [];
+  const { walked } = await startWalk(started);
   const end = performance.now() + turnMs;
 
   /** The time counts from when the request was due, so that a server that makes others wait is charged for it. */
   async function ask(question: Question, due: number): Promise<void> {
     if (free.length === 0) await new Promise<void>((resolve) => waiting.push(resolve));
-    const lane = free.pop()!;
+    // In turn: a server hangs up on a connection that is idle for long.
+    const lane = free.shift()!;
     await lane.ask(question);
     free.push(lane);
     waiting.shift()?.();
     if (question !== first) latencies.push(performance.now() - due);
   }
 
-  let pages = 0;
-  let entries = 0;
-  async function walk(): Promise<void> {
-    let cursor: string | undefined;
-    while (performance.now() < end) {
-      const { body } = await walker.ask(list(cursor), true);
-      const { result } = JSON.parse(body) as { result: { resources: unknown[]; nextCursor?: string } };
-      cursor = result.nextCursor;
-      pages += 1;
-      entries += result.resources.length;
-    }
-  }
-
   const asked: Promise<void>[] = [];
-  const walking = walk();
   const from = performance.now();
   for (let count = 0; performance.now() < end; count++) {
     const due = from + (count * 1000) / perSecond;
     if (due > performance.now()) await wait(due - performance.now());
     asked.push(ask(count % listEvery === 0 ? first : files[count % files.length]!, due));
   }
-  await Promise.all([...asked, walking]);
+  const [{ pages, entries }] = await Promise.all([walked, ...asked]);
   close();
   return { latencies, pages, entries };
 }

@@ -7,7 +7,7 @@ const waiting: (() => void)[] = [];
  * To be called often by long work. Returns undefined while the slice lasts, then a promise to wait for.
  * Of all work in this thread, one slice at a time runs between two rounds of I/O: ten long requests hold up others no longer than one does.
  */
-export function createTimeSlices(sliceMs = 5): () => Promise<void> | undefined {
+export function createTimeSlices(sliceMs = 2): () => Promise<void> | undefined {
   let begunMs = monotonicMs();
   return () => {
     if (monotonicMs() - begunMs < sliceMs) return undefined;
