@@ -47,7 +47,7 @@ const leanBuiltins: Plugin = {
 };
 
 /** What the first answer needs. */
-const startChunks: ReadonlySet<string> = new Set(["core", "house", "files"]);
+const startChunks: ReadonlySet<string> = new Set(["core", "server", "files"]);
 
 /** A file of plain letters is read as it stands; a single one beyond makes Node decode it all, and hold it at two bytes a letter. */
 const plainLetters: Plugin = {
@@ -117,8 +117,8 @@ async function buildModules(): Promise<void> {
           test: /src\/(?:cli\/(?!commands\/(?!index\.ts|serve\.ts)|completions|confirm|pick|reading)|(?:errors|layer|resources|source)\.ts$)/,
         },
         {
-          name: "house",
-          test: /src\/(?:access|layers(?!\/(?:mask-text|redact))|router|watch|server\/(?:cursor-key|folders|house-index|house-status|index-status|instructions|line-limit|search\/index-place|locate|open-house|own-metrics(?!-text)|own-mounts|picker-app|picker-page|start-|state-folder|status-|tools|young-generation)|config\/(?:find-config|package-folder)|lib\/uri-template|protocol|transport)/,
+          name: "server",
+          test: /src\/(?:access|layers(?!\/(?:mask-text|redact))|router|watch|server\/(?:activity-log|built-in-mounts|cursor-key|folders|index-status|instructions|limit-heap-growth|line-limit|locate|open-server|picker-app|picker-page|runtime|search\/index-location|server-index|server-metrics|start-|state-folder|status-)|config\/(?:find-config|package-folder)|lib\/uri-template|protocol|transport)/,
         },
         {
           name: "files",

@@ -13,8 +13,8 @@ import { Worker } from "node:worker_threads";
 /** Tests that start watches, processes, threads and servers, and wait for what they do. */
 const timed = [
   "src/client",
-  "src/server/follow-file.test.ts",
-  "src/server/live-house.test.ts",
+  "src/server/watch-file.test.ts",
+  "src/server/reloadable-resources.test.ts",
   "src/sources/file/extract.test.ts",
   "src/sources/file/watch.test.ts",
   "src/sources/file/watch-tree.test.ts",

@@ -3,7 +3,7 @@ export { openPolicy, type Policy } from "./access/policy.ts";
 export { type ConfigInput, defineConfig, type MountInput } from "./config/define-config.ts";
 export { bestCounter, type CountTokens, estimate } from "./context/count-tokens.ts";
 export { gather, type GatherAsk } from "./context/gather.ts";
-export type { Included, Item, LeftOut, Pack, PackFormat, Receipt } from "./context/pack.ts";
+export type { Included, PackItem, LeftOut, Pack, PackFormat, Receipt } from "./context/pack.ts";
 export {
   type ErrorDetails,
   type ErrorKind,
@@ -13,37 +13,46 @@ export {
   ResourceError,
   toResourceError,
 } from "./errors.ts";
-export { type Asked, type Layer, type Operation, stack, wrapSource } from "./layer.ts";
+export { type OperationMethod, type Layer, type Operation, stack, wrapSource } from "./layer.ts";
 export { standardLayers } from "./layers/standard.ts";
-export { createEdge } from "./protocol/create-edge.ts";
-export type { Edge, Headers, Kind, Peer, Reply, Session, SessionPeer, Wire } from "./protocol/edge.ts";
+export { createProtocol } from "./protocol/create-protocol.ts";
+export type {
+  Protocol,
+  HeaderLookup,
+  MessageEra,
+  Peer,
+  Reply,
+  ProtocolSession,
+  SessionPeer,
+  WireBytes,
+} from "./protocol/protocol.ts";
 export { createActionTools } from "./protocol/tools/action-tools.ts";
 export {
-  type Acted,
+  type ActionResult,
   type Action,
   type Annotations,
   type Body,
   type Call,
   type Caller,
   type Change,
-  type Completion,
+  type CompletionRequest,
   type Content,
   type Description,
   directoryType,
-  type Failure,
+  type MountFailure,
   type Freshness,
   type FrontMatter,
   type Hit,
   type Icon,
   type Page,
-  type PageAsk,
-  type ReadAnswer,
+  type PageRequest,
+  type ReadResult,
   type Resource,
   type Resources,
-  type SearchAnswer,
-  type SearchAsk,
+  type SearchResult,
+  type SearchRequest,
   type Skill,
-  type SkillAnswer,
+  type SkillResult,
   type SkillFile,
   type Suggestions,
   type Template,
@@ -52,16 +61,16 @@ export {
 } from "./resources.ts";
 export { createResources } from "./router/create-resources.ts";
 export type { Mount } from "./router/route.ts";
-export { type House, type HouseOptions, openHouse } from "./server/open-house.ts";
-export { createTools } from "./server/tools.ts";
+export { type Server, type OpenServerOptions, openServer } from "./server/open-server.ts";
+export { createRuntime } from "./server/runtime.ts";
 export {
-  type ActionAnswer,
+  type SourceActionResult,
   type Address,
-  type CompleteAsk,
+  type SourceCompletionRequest,
   defineSource,
   type Entry,
   innerSlash,
-  type ListAsk,
+  type ListRequest,
   type Part,
   pathOf,
   segmentsOf,
@@ -75,10 +84,10 @@ export {
   type SourceSkillFile,
   type SourceTemplate,
   type Suggestion,
-  type Tools,
+  type Runtime,
 } from "./source.ts";
 export { sources } from "./sources/index.ts";
-export { createActionDoor, type PostDoor } from "./transport/action-door.ts";
+export { createActionEndpoint, type ActionEndpoint } from "./transport/action-endpoint.ts";
 export { createHttp, type Http, type HttpOptions } from "./transport/http.ts";
 export { type Listening, listen, type ListenOptions } from "./transport/listen.ts";
 export { serveStdio, type StdioOptions } from "./transport/stdio.ts";

@@ -18,13 +18,16 @@ export type Operation =
   | "watch"
   | "act";
 
-export type Asked = (...asked: never[]) => Promise<unknown>;
+export type OperationMethod = (...asked: never[]) => Promise<unknown>;
 
 /**
  * A source that answers through `around`: for each operation that the inner source has, `around` is given its name and the
  * bound method, and returns what stands in its place. What is no operation (`order`, `cursorAfter`, `templates`, `learnTemplates`, `lists`, `follow`, `timeoutMs`, `maySee`, `close`) passes through.
  */
-export function wrapSource(inner: Source, around: <T extends Asked>(operation: Operation, ask: T) => T): Source {
+export function wrapSource(
+  inner: Source,
+  around: <T extends OperationMethod>(operation: Operation, ask: T) => T,
+): Source {
   const wrapped: Source = {
     list: around("list", inner.list.bind(inner)),
     read: around("read", inner.read.bind(inner)),
@@ -54,7 +57,7 @@ export function wrapSource(inner: Source, around: <T extends Asked>(operation: O
 
 function wrapActions(
   actions: NonNullable<Source["actions"]>,
-  around: <T extends Asked>(operation: Operation, ask: T) => T,
+  around: <T extends OperationMethod>(operation: Operation, ask: T) => T,
 ): NonNullable<Source["actions"]> {
   return Object.fromEntries(
     Object.entries(actions).map(([name, action]) => [name, { ...action, run: around("act", action.run.bind(action)) }]),

@@ -59,7 +59,7 @@ export interface Freshness {
   readonly scope: "public" | "private";
 }
 
-export interface ReadAnswer extends Freshness {
+export interface ReadResult extends Freshness {
   readonly contents: readonly Content[];
 }
 
@@ -68,10 +68,10 @@ export interface Page<T> {
   /** Present if and only if there may be more. Opaque: hand it back as it is. */
   readonly next?: string;
   /** Mounts that could not answer: what is theirs is missing from this page. */
-  readonly failures?: readonly Failure[];
+  readonly failures?: readonly MountFailure[];
 }
 
-export interface Failure {
+export interface MountFailure {
   readonly mount: string;
   readonly message: string;
 }
@@ -98,13 +98,13 @@ export interface Call {
   readonly progress?: (done: number, total?: number, message?: string) => void;
 }
 
-export interface PageAsk {
+export interface PageRequest {
   readonly cursor?: string;
   /** At most so many are wanted. The page may hold fewer, and more where they come from afar. */
   readonly limit?: number;
 }
 
-export interface Completion {
+export interface CompletionRequest {
   /** The template as listed, or a URI. */
   readonly template: string;
   readonly variable: string;
@@ -121,7 +121,7 @@ export interface Suggestions {
   readonly more?: boolean;
 }
 
-export interface SearchAsk {
+export interface SearchRequest {
   readonly text: string;
   readonly limit: number;
   /** Only what lies below this URI. */
@@ -143,12 +143,12 @@ export interface Hit {
   readonly lines?: readonly [first: number, last: number];
 }
 
-export interface SearchAnswer {
+export interface SearchResult {
   readonly hits: readonly Hit[];
   /** How much of what could be searched was, from 0 to 1; 1 only when nothing is known to be missing or stale. */
   readonly ready: number;
   /** Mounts of which not all was searched because something went wrong, and what. */
-  readonly failures?: readonly Failure[];
+  readonly failures?: readonly MountFailure[];
 }
 
 /** The front matter of a SKILL.md, as its author wrote it. */
@@ -176,7 +176,7 @@ export interface Skill {
   readonly files: readonly SkillFile[] | "dynamic";
 }
 
-export interface SkillAnswer extends Freshness {
+export interface SkillResult extends Freshness {
   readonly skill: Skill;
 }
 
@@ -191,10 +191,10 @@ export interface Action {
   /** Whether everything is afterwards as it was before. */
   readonly readOnly: boolean;
   /** A path of its own over HTTP, for where it is the only one of that door. */
-  readonly door?: string;
+  readonly endpoint?: string;
 }
 
-export interface Acted {
+export interface ActionResult {
   /** What JSON can hold; `uris` are those of the resources. */
   readonly value: Readonly<Record<string, unknown>>;
   /** What the value speaks of. */
@@ -218,24 +218,24 @@ export interface Watch extends AsyncIterable<Change> {
 /** Everything the house can be asked. The router answers it here, the client from afar. */
 export interface Resources {
   /** Pages are disjoint and together complete; a mount that fails is named in its page, and the others are served. */
-  list(ask: PageAsk, call: Call): Promise<Page<Resource>>;
+  list(ask: PageRequest, call: Call): Promise<Page<Resource>>;
   /** The direct children of one directory. What is missing, or no directory, throws "not-found". */
-  children(uri: string, ask: PageAsk, call: Call): Promise<Page<Resource>>;
+  children(uri: string, ask: PageRequest, call: Call): Promise<Page<Resource>>;
   /** Contents carry the caller's own spelling of the URI. A missing resource throws "not-found"; it never gives an empty array. */
-  read(uri: string, call: Call): Promise<ReadAnswer>;
-  templates(ask: PageAsk, call: Call): Promise<Page<Template>>;
+  read(uri: string, call: Call): Promise<ReadResult>;
+  templates(ask: PageRequest, call: Call): Promise<Page<Template>>;
   /** An unknown template throws "invalid"; an unknown variable has no suggestions. */
-  complete(ask: Completion, call: Call): Promise<Suggestions>;
+  complete(ask: CompletionRequest, call: Call): Promise<Suggestions>;
   stat(uri: string, call: Call): Promise<Resource>;
-  search(ask: SearchAsk, call: Call): Promise<SearchAnswer>;
+  search(ask: SearchRequest, call: Call): Promise<SearchResult>;
   /** Pages as for `list`. Absent where there are no skills, now and later. */
-  skills?(ask: PageAsk, call: Call): Promise<Page<Skill>>;
+  skills?(ask: PageRequest, call: Call): Promise<Page<Skill>>;
   /** The skill whose SKILL.md this is, in the caller's own spelling. Anything else throws "not-found". */
-  skill?(uri: string, call: Call): Promise<SkillAnswer>;
+  skill?(uri: string, call: Call): Promise<SkillResult>;
   /** What this caller may ask the mounts to do. Absent where that is nothing, now and later. */
   actions?(call: Call): Promise<readonly Action[]>;
   /** What is not among the caller's actions throws "not-found"; what does not fit its schema "invalid", and names the field. */
-  act?(what: Pick<Action, "mount" | "name">, input: unknown, call: Call): Promise<Acted>;
+  act?(what: Pick<Action, "mount" | "name">, input: unknown, call: Call): Promise<ActionResult>;
   /** Resolves once armed: a change made after that is never missed. Ends when the call's signal does. */
   watch(filter: WatchFilter, call: Call): Promise<Watch>;
   /** How long lists stay fresh, and for whom. */

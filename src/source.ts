@@ -81,7 +81,7 @@ export interface SourceTemplate {
   readonly meta?: Readonly<Record<string, unknown>>;
 }
 
-export interface ListAsk {
+export interface ListRequest {
   /** From the page before, as it was. */
   readonly cursor?: string;
   /** About how many entries are wanted. A source may give fewer or more. It may differ from page to page. */
@@ -90,7 +90,7 @@ export interface ListAsk {
   readonly versions?: boolean;
 }
 
-export interface CompleteAsk {
+export interface SourceCompletionRequest {
   readonly template: SourceTemplate;
   readonly variable: string;
   readonly value: string;
@@ -175,11 +175,11 @@ export interface SourceAction<Input = unknown> {
   /** Whether everything is afterwards as it was before. */
   readonly readOnly?: boolean;
   /** A path of its own over HTTP (`POST /<door>`), for where it is the only one of that door. */
-  readonly door?: string;
-  run(input: Input, call: Call): Promise<ActionAnswer>;
+  readonly endpoint?: string;
+  run(input: Input, call: Call): Promise<SourceActionResult>;
 }
 
-export interface ActionAnswer {
+export interface SourceActionResult {
   /** What JSON can hold. */
   readonly value: Readonly<Record<string, unknown>>;
   /** What the value speaks of. A caller who may not see all of it gets "not-found" instead. */
@@ -189,7 +189,7 @@ export interface ActionAnswer {
 /** A backend. `list` and `read` are required; of the rest, what is there is what it can do. */
 export interface Source {
   /** Pages are disjoint, ordered by address and together complete. Directories are not listed. */
-  list(ask: ListAsk, call: Call): Promise<Page<Entry>>;
+  list(ask: ListRequest, call: Call): Promise<Page<Entry>>;
   /** How its lists stand, by path, where the backend has another fixed order than that of addresses; children may stand in yet another. */
   readonly order?: (left: string, right: string) => number;
   /** The cursor with which a list goes on right behind this entry. Without it, a page that was cut is asked for again. */
@@ -199,19 +199,19 @@ export interface Source {
   /** What `list` would say of this address, or of a directory. A missing address throws "not-found". */
   stat?(at: Address, call: Call): Promise<Entry>;
   /** The direct children of a directory, directories included. Pages as for `list`. Anything else throws "not-found". */
-  children?(at: Address, ask: ListAsk, call: Call): Promise<Page<Entry>>;
+  children?(at: Address, ask: ListRequest, call: Call): Promise<Page<Entry>>;
   readonly templates?: readonly SourceTemplate[];
   /** Asked before `templates` is looked at, by a source that learns them from elsewhere: then they are as it knows them by now. Never throws. */
   learnTemplates?(call: Call): Promise<void>;
   /** Best first. An unknown variable has no suggestions. */
-  complete?(ask: CompleteAsk, call: Call): Promise<readonly Suggestion[]>;
+  complete?(ask: SourceCompletionRequest, call: Call): Promise<readonly Suggestion[]>;
   /** Best first. A plain array says that all of the mount was searched. */
   search?(
     ask: { readonly text: string; readonly limit: number; readonly within?: string },
     call: Call,
   ): Promise<readonly SourceHit[] | SourceHits>;
   /** Pages as for `list`. What a skill says of its files is what reading them gives, until a change of them is told. With `skill`. */
-  skills?(ask: ListAsk, call: Call): Promise<Page<SourceSkill>>;
+  skills?(ask: ListRequest, call: Call): Promise<Page<SourceSkill>>;
   /** What `skills` would say of the skill whose SKILL.md stands here. Anything else throws "not-found". */
   skill?(at: Address, call: Call): Promise<SourceSkill>;
   /** What is left out, or not as it should be, and why: for the person who runs the house, never for a caller. */
@@ -249,7 +249,7 @@ export interface Source {
 }
 
 /** The world, as a source may touch it. Tests hand in their own. */
-export interface Tools {
+export interface Runtime {
   /** Milliseconds since the epoch, for what is shown or stored. Someone may set this clock back or forward at any time. */
   now(): number;
   /** Milliseconds that only go forward, from no fixed beginning: for time limits, delays and how old something is. */
@@ -269,7 +269,7 @@ export interface Tools {
    */
   readonly checkTrust?: () => void;
   /** The house that the source stands in, for after it was opened: what is served here, as a caller may see it. Absent where it stands alone. */
-  readonly house?: Pick<Resources, "read" | "stat" | "watch">;
+  readonly pressmark?: Pick<Resources, "read" | "stat" | "watch">;
 }
 
 export interface SourceDefinition<Options = unknown> {
@@ -294,7 +294,7 @@ export interface SourceDefinition<Options = unknown> {
    * ever called public. Absent where the backend asks for nothing.
    */
   usesCredentials?(options: Options): boolean;
-  open(options: Options, tools: Tools): Promise<Source>;
+  open(options: Options, runtime: Runtime): Promise<Source>;
 }
 
 /** Ties a definition's options to its `open`, so that both are checked. */

@@ -8,12 +8,12 @@ import { expect, it } from "vitest";
 
 const allowed: Readonly<Record<string, string>> = {
   "lib/file-clock-ms.ts": "compared with the times that the system stamps files with",
-  "server/tools.ts": "hands the clock to those below",
-  "server/discretion.ts": "hands the clock on",
-  "server/status-register.ts": "shown: when a client was last seen",
-  "server/house-status.ts": "shown: when a mount was checked",
+  "server/runtime.ts": "hands the clock to those below",
+  "server/log-redaction.ts": "hands the clock on",
+  "server/activity-log.ts": "shown: when a client was last seen",
+  "server/status-page.ts": "shown: when a mount was checked",
   "server/search/indexer-thread.ts": "compared with the time that a file was written",
-  "server/sets/house-sets.ts": "compared with the time that a file was written",
+  "server/sets/server-sets.ts": "compared with the time that a file was written",
   "config/hosts/settings.ts": "part of the name of a copy",
   "search/query.ts": "what a query calls a week ago",
   "search/find-passages.ts": "compared with the time that a resource was modified",
@@ -35,14 +35,14 @@ const allowed: Readonly<Record<string, string>> = {
   "sources/metrics/complete.ts": "the moment that is asked for",
   "sources/analysis.ts": "shown: whether a result has expired",
   "sources/analysis/create-store.ts": "stored: when results were made, and when they expire",
-  "sources/analysis/flight.ts": "compared with the time that a result expires, which is stored",
+  "sources/analysis/computations.ts": "compared with the time that a result expires, which is stored",
   "sources/analysis/sqlite-database.ts": "stored: when results were made, and when they expire",
   "sources/analysis/watch.ts": "compared with the time that a result expires, which is stored",
-  "sources/analysis/desk.ts": "shown: when a result expires",
+  "sources/analysis/analysis-actions.ts": "shown: when a result expires",
   "sources/analysis/reading.ts": "shown: when a result expires",
 };
 
-const wallClock = /\bDate\.now\b|\bnew Date\(\)|\btools\.now\b|\bTools\["now"\]|\{ now\b/;
+const wallClock = /\bDate\.now\b|\bnew Date\(\)|\bruntime\.now\b|\bRuntime\["now"\]|\{ now\b/;
 /** Tests, what only tests need, and the fakes of other people's servers. */
 const ofTests = /(?:\.test|(?:^|\/)test-[^/]*)\.tsx?$|^testing\//;
 

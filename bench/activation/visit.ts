@@ -4,7 +4,7 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { startServer } from "../../src/server/start-server.ts";
+import { startHttp } from "../../src/server/start-http.ts";
 import { asRecord, at, type ToolChoice } from "./dialects.ts";
 import { writeProject } from "./project.ts";
 
@@ -43,7 +43,7 @@ export async function openShop(): Promise<Shop> {
   opening.defer(() => rm(root, { recursive: true, force: true }));
 
   async function open(tools: boolean): Promise<Visit> {
-    const server = await startServer({
+    const server = await startHttp({
       folders: [folder],
       from: root,
       env,

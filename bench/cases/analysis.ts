@@ -7,11 +7,11 @@ import { join } from "node:path";
 import { z } from "zod";
 import { openPolicy } from "../../src/access/policy.ts";
 import { withStandardLayers } from "../../src/layers/standard.ts";
-import { createResources, type House } from "../../src/router/create-resources.ts";
-import { createTools } from "../../src/server/tools.ts";
+import { createResources, type LocalResources } from "../../src/router/create-resources.ts";
+import { createRuntime } from "../../src/server/runtime.ts";
 import type { Source } from "../../src/source.ts";
 import analysis from "../../src/sources/analysis.ts";
-import { keyOf, type Question } from "../../src/sources/analysis/question.ts";
+import { keyOf, type AnalysisQuestion } from "../../src/sources/analysis/question.ts";
 import { headOf } from "../../src/sources/analysis/create-store.ts";
 import type { Case } from "../case.ts";
 import { median } from "../figures.ts";
@@ -24,7 +24,7 @@ const call = { caller: { id: "bench" }, signal: new AbortController().signal };
 
 /** As a caller sees it, layers and all. */
 interface Shelf {
-  readonly house: House;
+  readonly pressmark: LocalResources;
   readonly source: Source;
   readonly count: number;
 }
@@ -49,7 +49,7 @@ export const analysisCases: readonly Case[] = [
       const shelves: Record<string, Shelf> = {};
       try {
         for (const [name, count] of Object.entries(sizes))
-          shelves[name] = furnish(await fill(join(folder, `${name}.db`), count), count);
+          shelves[name] = build(await fill(join(folder, `${name}.db`), count), count);
         const taken = Object.keys(shelves).map((name) => ({ name, find: [] as number[], page: [] as number[] }));
         // The first round warms up.
         for (let round = -1; round < rounds; round += 1)
@@ -71,30 +71,30 @@ export const analysisCases: readonly Case[] = [
           },
         }));
       } finally {
-        for (const { house } of Object.values(shelves)) await house.close();
+        for (const { pressmark } of Object.values(shelves)) await pressmark.close();
         rmSync(folder, { recursive: true, force: true });
       }
     },
   },
 ];
 
-function furnish(inner: Source, count: number): Shelf {
-  const tools = createTools(process.stderr);
-  const source = withStandardLayers(inner, { name: "wall" }, tools);
+function build(inner: Source, count: number): Shelf {
+  const runtime = createRuntime(process.stderr);
+  const source = withStandardLayers(inner, { name: "wall" }, runtime);
   const mounts = [{ name: "wall", base: "analysis://", source }];
-  const house = createResources({ mounts, policy: openPolicy, tools, cursorKey: new Uint8Array(32) });
-  return { house, source, count };
+  const pressmark = createResources({ mounts, policy: openPolicy, runtime, cursorKey: new Uint8Array(32) });
+  return { pressmark, source, count };
 }
 
 const promptOf = (number: number) => `question ${number}: how should the two services talk to each other?`;
 
-function questionOf(number: number): Question {
+function questionOf(number: number): AnalysisQuestion {
   return { prompt: promptOf(number), taskType: "basic", options: {}, providers: [], models: [], grounding: [] };
 }
 
 /** One is stored as a producer would; the others are copies of it under keys of their own, written all at once. */
 async function fill(path: string, count: number): Promise<Source> {
-  const open = () => analysis.open(analysis.options(z).parse({ path }), createTools(process.stderr));
+  const open = () => analysis.open(analysis.options(z).parse({ path }), createRuntime(process.stderr));
   const first = await open();
   await first.actions!["store_analysis"]!.run({ prompt: promptOf(0), taskType: "basic", result }, call);
   await first.close?.();
@@ -141,12 +141,12 @@ function idOf(number: number): string {
 }
 
 /** For one, anywhere among them. */
-async function findSome({ house, count }: Shelf): Promise<number> {
+async function findSome({ pressmark, count }: Shelf): Promise<number> {
   const what = { mount: "wall", name: "find_analysis" };
   const asked = Array.from({ length: finds }, () => Math.floor(Math.random() * count));
   const before = process.cpuUsage();
   for (const number of asked) {
-    const { value } = await house.act!(what, { prompt: promptOf(number), taskType: "basic" }, call);
+    const { value } = await pressmark.act!(what, { prompt: promptOf(number), taskType: "basic" }, call);
     if (value["status"] !== "hit") throw new Error(`question ${number} was not found`);
   }
   return cpuMicrosSince(before) / finds;

@@ -1,10 +1,10 @@
 /** A Drive of ten thousand documents: what the first look at all of them, a look when nothing changed, and reading cost beside waiting for it. */
 import { fork } from "node:child_process";
 import { z } from "zod";
-import { createTools } from "../../src/server/tools.ts";
+import { createRuntime } from "../../src/server/runtime.ts";
 import type { Source } from "../../src/source.ts";
 import gdrive from "../../src/sources/gdrive.ts";
-import { fileFields } from "../../src/sources/gdrive/described.ts";
+import { fileFields } from "../../src/sources/gdrive/drive-objects.ts";
 import type { Case } from "../case.ts";
 import { median } from "../figures.ts";
 
@@ -91,7 +91,7 @@ function perRequest(all: readonly Measured[]): number {
 
 function open(rootUrl: string): Promise<Source> {
   const options = gdrive.options(z).parse({ anonymous: true, keep: false, drives: [], rootUrl });
-  return gdrive.open(options, createTools(process.stderr));
+  return gdrive.open(options, createRuntime(process.stderr));
 }
 
 async function measured({ asked }: Stub, work: () => Promise<void>): Promise<Measured> {

@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { z } from "zod";
-import { createTools } from "../../src/server/tools.ts";
+import { createRuntime } from "../../src/server/runtime.ts";
 import metrics, { createMetrics } from "../../src/sources/metrics.ts";
 import type { Case } from "../case.ts";
 import { median } from "../figures.ts";
@@ -37,7 +37,7 @@ export const metricsCases: readonly Case[] = [
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       const points = seriesCount * pointCount;
       const options = { ...metrics.options(z).parse({ url }), maxPoints: points };
-      const source = createMetrics(options, createTools(process.stderr));
+      const source = createMetrics(options, createRuntime(process.stderr));
       const call = { caller: { id: "bench" }, signal: new AbortController().signal };
       const taken: Record<string, number[]> = { bare: [], parse: [], json: [], csv: [], svg: [] };
       try {

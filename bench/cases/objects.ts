@@ -1,7 +1,7 @@
 /** A prefix of a hundred thousand keys: what its pages cost beside asking the store for them and looking for the keys alone. */
 import { type ChildProcess, fork } from "node:child_process";
 import { z } from "zod";
-import { createTools } from "../../src/server/tools.ts";
+import { createRuntime } from "../../src/server/runtime.ts";
 import s3 from "../../src/sources/s3.ts";
 import type { Case } from "../case.ts";
 import { median } from "../figures.ts";
@@ -79,7 +79,7 @@ async function walkBare(endpoint: string): Promise<Walk> {
 
 async function walkSource(endpoint: string): Promise<Walk> {
   const options = s3.options(z).parse({ buckets: ["bucket"], prefix: "logs/", endpoint, anonymous: true });
-  const source = await s3.open(options, createTools(process.stderr));
+  const source = await s3.open(options, createRuntime(process.stderr));
   const call = { caller: { id: "bench" }, signal: new AbortController().signal };
   const begun = performance.now();
   let found = 0;

@@ -49,8 +49,8 @@ function byBatch(): Reader {
 
 async function bySource(): Promise<Reader> {
   const { default: definition } = await import("../../src/sources/git.ts");
-  const tools = { now: Date.now, monotonicMs: () => performance.now(), wait: async () => {}, log: () => {} };
-  const source = await definition.open({ root }, tools);
+  const runtime = { now: Date.now, monotonicMs: () => performance.now(), wait: async () => {}, log: () => {} };
+  const source = await definition.open({ root }, runtime);
   return {
     read: (files, commit) =>
       Promise.all(
@@ -63,17 +63,17 @@ async function bySource(): Promise<Reader> {
   };
 }
 
-async function byHouse(): Promise<Reader & { log(): Promise<number> }> {
-  const { openHouse } = await import("pressmark");
-  const house = await openHouse({ folders: [root], from: root, env: process.env, err: process.stderr });
+async function byServer(): Promise<Reader & { log(): Promise<number> }> {
+  const { openServer } = await import("pressmark");
+  const pressmark = await openServer({ folders: [root], from: root, env: process.env, err: process.stderr });
   const text = async (path: string) => {
-    const { contents } = await house.resources.read(`git://${basename(root)}/${path}`, call());
+    const { contents } = await pressmark.resources.read(`git://${basename(root)}/${path}`, call());
     return (contents[0]!.body as { readonly text: string }).text;
   };
   return {
     read: (files, commit) => Promise.all(files.map(({ path }) => text(`blob/${commit}/${path}`))),
     log: async () => (JSON.parse(await text("log")) as { commits: unknown[] }).commits.length,
-    close: () => house.close(),
+    close: () => pressmark.close(),
   };
 }
 
@@ -113,7 +113,7 @@ function byProcess(): Reader {
 const readers: Readonly<Record<string, () => Reader | Promise<Reader>>> = {
   "cat-file --batch": byBatch,
   pressmark: bySource,
-  "pressmark, the house": byHouse,
+  "pressmark, the house": byServer,
   "isomorphic-git": byIsomorphicGit,
   "a process each": byProcess,
 };
@@ -155,14 +155,14 @@ async function blobs(): Promise<{ wallMs: number; cpuMs: number }[]> {
 }
 
 async function log(): Promise<{ wallMs: number; cpuMs: number }[]> {
-  const house = await byHouse();
+  const pressmark = await byServer();
   const taken = [];
   for (let page = 0; page < 20; page++) {
     const begun = performance.now();
-    if ((await house.log()) !== 50) throw new Error("the page has another length");
+    if ((await pressmark.log()) !== 50) throw new Error("the page has another length");
     if (page >= 10) taken.push({ wallMs: performance.now() - begun, cpuMs: Number.NaN });
   }
-  await house.close();
+  await pressmark.close();
   return taken;
 }
 

@@ -13,9 +13,9 @@ async function byFdir(): Promise<() => number> {
   };
 }
 
-async function byHouse(): Promise<() => Promise<number>> {
-  const { openHouse } = await import("pressmark");
-  const { resources } = await openHouse({ folders: [root], from: root, env: process.env, err: process.stderr });
+async function byServer(): Promise<() => Promise<number>> {
+  const { openServer } = await import("pressmark");
+  const { resources } = await openServer({ folders: [root], from: root, env: process.env, err: process.stderr });
   const call = { caller: { id: "bench" }, signal: new AbortController().signal };
   return async () => {
     let count = 0;
@@ -30,7 +30,7 @@ async function byHouse(): Promise<() => Promise<number>> {
   };
 }
 
-const walk = how === "fdir" ? await byFdir() : await byHouse();
+const walk = how === "fdir" ? await byFdir() : await byServer();
 const before = process.cpuUsage();
 const from = performance.now();
 const entries = await walk();

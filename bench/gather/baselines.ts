@@ -1,5 +1,5 @@
 /** What a plain search would put into a pack: the best of BM25, until nothing more fits. */
-import { tokensOf } from "../../src/search/tokens.ts";
+import { tokenize } from "../../src/search/tokens.ts";
 import { estimate } from "../../src/context/count-tokens.ts";
 
 export type Lines = Map<string, Set<number>>;
@@ -57,7 +57,7 @@ function createBaseline({ name, lines, pathWords, onePerFile }: Shape): Baseline
         const piece = rows.slice(at, Math.min(rows.length, at + lines)).join("\n");
         const times = new Map<string, number>();
         let length = 0;
-        for (const { term, kind } of tokensOf(pathWords ? `${path}\n${piece}` : piece)) {
+        for (const { term, kind } of tokenize(pathWords ? `${path}\n${piece}` : piece)) {
           times.set(term, (times.get(term) ?? 0) + 1);
           if (kind !== "whole") length += 1;
         }
@@ -88,7 +88,7 @@ function createBaseline({ name, lines, pathWords, onePerFile }: Shape): Baseline
       }
       const mean = words / Math.max(1, count);
       const scores = new Map<number, number>();
-      for (const term of new Set(tokensOf(task).map((token) => token.term))) {
+      for (const term of new Set(tokenize(task).map((token) => token.term))) {
         const list = (postings.get(term) ?? []).flatMap((id, at, all) =>
           at % 2 === 0 && units[id] ? [[id, all[at + 1]!] as const] : [],
         );

@@ -7,7 +7,7 @@ import { gather } from "../../src/context/gather.ts";
 import type { Pack } from "../../src/context/pack.ts";
 import { createBaselines, type Lines } from "./baselines.ts";
 import { readHistory, usualLimits, type Commit } from "./history.ts";
-import { base, openTreeHouse } from "./tree-house.ts";
+import { base, openTreeServer } from "./tree-server.ts";
 
 const budgets = [8000, 16_000, 32_000];
 
@@ -23,19 +23,19 @@ interface Report {
 }
 
 async function measure(repository: string): Promise<Report> {
-  const house = openTreeHouse(repository);
+  const pressmark = openTreeServer(repository);
   const baselines = createBaselines();
   const names = ["gather", ...baselines.map(({ name }) => name)];
   const rows = new Map(names.map((name) => [name, budgets.map((): Shares => ({ files: 0, lines: 0 }))]));
   let commits = 0;
   let gatherMs = 0;
   for (const commit of readHistory(repository, usualLimits)) {
-    const { added, gone } = house.goTo(commit.parent);
+    const { added, gone } = pressmark.goTo(commit.parent);
     for (const baseline of baselines) {
       for (const path of gone) baseline.remove(path);
-      for (const path of added) baseline.add(path, house.texts.get(path)!);
+      for (const path of added) baseline.add(path, pressmark.texts.get(path)!);
     }
-    const changed = new Map([...commit.changed].filter(([path]) => house.texts.has(path)));
+    const changed = new Map([...commit.changed].filter(([path]) => pressmark.texts.has(path)));
     if (changed.size === 0) continue;
     commits += 1;
     for (const { name, pack } of baselines)
@@ -43,13 +43,13 @@ async function measure(repository: string): Promise<Report> {
     for (const [at, budget] of budgets.entries()) {
       const began = performance.now();
       const call = { caller: { id: "bench" }, signal: AbortSignal.timeout(60_000) };
-      const pack = await gather(house.resources, { task: commit.task, budget }, call);
+      const pack = await gather(pressmark.resources, { task: commit.task, budget }, call);
       gatherMs += (performance.now() - began) / budgets.length;
       if (pack.tokens > budget) throw new Error(`a pack of ${pack.tokens} tokens for a budget of ${budget}`);
       add(rows.get("gather")![at]!, linesOf(pack), changed);
     }
   }
-  await house.close();
+  await pressmark.close();
   return { repository, commits, rows, gatherMs: gatherMs / Math.max(1, commits) };
 }
 
@@ -82,11 +82,11 @@ function add(to: Shares, pack: Lines, changed: Commit["changed"]): void {
 }
 
 function print(title: string, commits: number, rows: Report["rows"], note: string): void {
-  const spell = ({ files, lines }: Shares) => `${(files / commits).toFixed(2)}/${(lines / commits).toFixed(2)}`;
+  const format = ({ files, lines }: Shares) => `${(files / commits).toFixed(2)}/${(lines / commits).toFixed(2)}`;
   process.stdout.write(`\n${title}: ${commits} ${note}\n`);
   process.stdout.write(`${" ".repeat(34)}${budgets.map((budget) => `${budget / 1000}k`.padEnd(11)).join("")}\n`);
   for (const [name, shares] of rows)
-    process.stdout.write(`  ${name.padEnd(32)}${shares.map((one) => spell(one).padEnd(11)).join("")}\n`);
+    process.stdout.write(`  ${name.padEnd(32)}${shares.map((one) => format(one).padEnd(11)).join("")}\n`);
 }
 
 /** Every repository counts the same. */

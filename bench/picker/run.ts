@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { chromium, type Page } from "playwright-core";
 import { buildPicker } from "../../scripts/build-picker.ts";
-import { startServer } from "../../src/server/start-server.ts";
+import { startHttp } from "../../src/server/start-http.ts";
 import { median, quantile } from "../figures.ts";
 import { prepareFixture } from "../fixture.ts";
 
@@ -32,7 +32,7 @@ const pickerFolder = join(scratch, "picker");
 const { scriptBytes } = await buildPicker(pickerFolder);
 const config = join(scratch, "pressmark.config.yaml");
 writeFileSync(config, `mounts: { flat: { source: file, root: ${JSON.stringify(flat)}, search: false } }\n`);
-const server = await startServer({
+const server = await startHttp({
   folders: [],
   config,
   from: scratch,

@@ -77,7 +77,7 @@ export function wordsAndPairs(): Contestant {
 function fts5(
   name: string,
   tokenizer: Stock,
-  spell: (text: string) => string,
+  format: (text: string) => string,
   terms: (question: string) => readonly string[],
 ): Contestant {
   const folder = mkdtempSync(join(tmpdir(), "fts5-"));
@@ -91,7 +91,7 @@ function fts5(
     name,
     put(documents) {
       database.exec("begin");
-      for (const { path, text } of documents) insert.run(path, spell(text));
+      for (const { path, text } of documents) insert.run(path, format(text));
       database.exec("commit");
     },
     ask(question, limit) {

@@ -74,8 +74,8 @@ function ask(set: TestSet, rivals: readonly Contestant[]): void {
 /** The same questions as another keyboard would type them. */
 function askVariants(set: TestSet, contestant: Contestant): void {
   const plain = measure(contestant, set.questions).ndcg;
-  const ratios = Object.entries(variants).map(([name, spell]): [string, number] => {
-    const questions = set.questions.map((question) => ({ ...question, text: spell(question.text) }));
+  const ratios = Object.entries(variants).map(([name, format]): [string, number] => {
+    const questions = set.questions.map((question) => ({ ...question, text: format(question.text) }));
     return [name, measure(contestant, questions).ndcg / plain];
   });
   const recall = shortWordRecall(contestant, set.documents);

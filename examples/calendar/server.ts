@@ -1,5 +1,5 @@
 /** A calendar: a resource per year, any year through a template, and an event that is added while someone listens. */
-import { createEdge, createResources, createTools, notFound, openPolicy, serveStdio } from "pressmark";
+import { createProtocol, createResources, createRuntime, notFound, openPolicy, serveStdio } from "pressmark";
 import { createMemory } from "pressmark/sources/memory";
 
 type Event = readonly [day: string, what: string];
@@ -38,8 +38,8 @@ process.once("SIGUSR2", () => {
 const resources = createResources({
   mounts: [{ name: "calendar", base: "calendar://", source }],
   policy: openPolicy,
-  tools: createTools(process.stderr),
+  runtime: createRuntime(process.stderr),
   cursorKey: crypto.getRandomValues(new Uint8Array(32)),
 });
-await serveStdio(createEdge({ resources, server: { name: "calendar", version: "1.0.0" } }));
+await serveStdio(createProtocol({ resources, server: { name: "calendar", version: "1.0.0" } }));
 await resources.close();

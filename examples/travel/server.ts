@@ -1,5 +1,5 @@
 /** Things to do in a city: which kinds there are to choose from depends on the city that was chosen. */
-import { createEdge, createResources, createTools, notFound, openPolicy, serveStdio } from "pressmark";
+import { createProtocol, createResources, createRuntime, notFound, openPolicy, serveStdio } from "pressmark";
 import { createMemory } from "pressmark/sources/memory";
 
 const listed = {
@@ -37,8 +37,8 @@ const { source } = createMemory(
 const resources = createResources({
   mounts: [{ name: "travel", base: "travel://", source }],
   policy: openPolicy,
-  tools: createTools(process.stderr),
+  runtime: createRuntime(process.stderr),
   cursorKey: crypto.getRandomValues(new Uint8Array(32)),
 });
-await serveStdio(createEdge({ resources, server: { name: "travel", version: "1.0.0" } }));
+await serveStdio(createProtocol({ resources, server: { name: "travel", version: "1.0.0" } }));
 await resources.close();

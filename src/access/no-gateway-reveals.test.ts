@@ -4,7 +4,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { createEdge } from "../protocol/create-edge.ts";
+import { createProtocol } from "../protocol/create-protocol.ts";
 import { createReadingTools } from "../protocol/tools/reading-tools.ts";
 import type { Call } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
@@ -13,11 +13,11 @@ import { segmentsOf } from "../source.ts";
 import { createClock } from "../testing/clock.ts";
 import { listen } from "../transport/listen.ts";
 import { openPolicy, type Policy } from "./policy.ts";
-import { askAll, encode, overEncode } from "./test-doors.ts";
+import { askAll, encode, overEncode } from "./test-entry-points.ts";
 import { createModel, createTree, type Hidden, isHidden, type MountPlan, plan } from "./test-plan.ts";
 
 const call: Call = { caller: { id: "reader" }, signal: new AbortController().signal };
-const { tools } = createClock();
+const { runtime } = createClock();
 const cursorKey = new Uint8Array(32);
 
 /** A server of these trees, over HTTP, and a gateway to it with these rules. */
@@ -31,22 +31,22 @@ async function openGateway(
     const { source } = createTree(one, (at) => exists(one.name, at));
     return { name: one.name, base: `${one.name}://m/`, source };
   });
-  const upstream = createResources({ mounts, policy: openPolicy, tools, cursorKey, pageSize: pageSize * 3 });
+  const upstream = createResources({ mounts, policy: openPolicy, runtime, cursorKey, pageSize: pageSize * 3 });
   const reading = createReadingTools({ resources: upstream, server: "up", mounts: () => mounts });
-  const edge = createEdge({ resources: upstream, server: { name: "up", version: "1" }, tools: reading });
+  const edge = createProtocol({ resources: upstream, server: { name: "up", version: "1" }, tools: reading });
   const listening = await listen(edge, { port: 0, graceMs: 0 });
-  const source = await mcp.open(mcp.options(z).parse({ url: listening.url, era: "modern" }), tools);
-  const house = createResources({
+  const source = await mcp.open(mcp.options(z).parse({ url: listening.url, era: "modern" }), runtime);
+  const pressmark = createResources({
     mounts: [{ name: "far", base: "mcp://far/", source }],
     policy,
-    tools,
+    runtime,
     cursorKey,
     pageSize,
   });
   return {
-    house,
+    pressmark,
     async [Symbol.asyncDispose]() {
-      await house.close();
+      await pressmark.close();
       listening.server.closeAllConnections();
       await listening.close();
       await upstream.close();
@@ -98,7 +98,7 @@ it("no gateway reveals what read refuses", async () => {
         ];
       });
       const templates = plans.map(({ name }) => `mcp://far/${name}:%2F%2Fm/`);
-      const ask = ({ house }: typeof real) => askAll(house, ["mcp://far", ...uris], templates, call);
+      const ask = ({ pressmark }: typeof real) => askAll(pressmark, ["mcp://far", ...uris], templates, call);
       expect(await ask(real)).toEqual(await ask(bare));
     }),
     { numRuns: 10, endOnFailure: true },

@@ -6,11 +6,11 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { notFound, toResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
-import { type Call, directoryType, type SearchAnswer } from "../resources.ts";
+import { type Call, directoryType, type SearchResult } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
 import type { SearchIndex } from "../search/search-index.ts";
 import { openStore } from "../search/sqlite-store.ts";
-import type { Store } from "../search/store.ts";
+import type { IndexStore } from "../search/store.ts";
 import type { Entry, Source } from "../source.ts";
 import { createClock } from "../testing/clock.ts";
 import type { Policy } from "./policy.ts";
@@ -45,8 +45,8 @@ const plan: fc.Arbitrary<Plan> = fc.record({
 
 let folder: string;
 /** Of all houses, each under a name of its own: to make one for each would take the longest. */
-let store: Store;
-let houses = 0;
+let store: IndexStore;
+let servers = 0;
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "pressmark-reveals-"));
@@ -75,7 +75,7 @@ interface Furniture {
 }
 
 function open({ files, directories, gone, ready, policy }: Furniture) {
-  const own = `m${(houses += 1)}`;
+  const own = `m${(servers += 1)}`;
   const entries = [...files.keys()].toSorted(compareAddresses).map((at): Entry => {
     const { text, link } = files.get(at)!;
     return { path: at, mimeType: "text/plain", version: text, ...(link !== undefined && { reveals: { path: link } }) };
@@ -103,18 +103,18 @@ function open({ files, directories, gone, ready, policy }: Furniture) {
     problem: () => undefined,
     search: async (ask) => store.search({ ...ask, mounts: [own] }).map((hit) => ({ ...hit, mount: "m" })),
   };
-  const house = createResources({
+  const pressmark = createResources({
     mounts: [{ name: "m", base: "m://", source }],
     policy,
     index,
-    tools: createClock().tools,
+    runtime: createClock().runtime,
     cursorKey: new Uint8Array(32),
   });
-  return { house, own };
+  return { pressmark, own };
 }
 
 /** In no order: how often a word is to be found, also where the caller may not look, moves what is found up and down. */
-function inNoOrder(answer: SearchAnswer): unknown {
+function inNoOrder(answer: SearchResult): unknown {
   const hits = answer.hits.map(({ score: _score, ...hit }) => JSON.stringify(hit)).sort();
   return { hits, scores: answer.hits.map(({ score }) => score), ready: answer.ready };
 }
@@ -152,12 +152,12 @@ describe("search in an index", () => {
 
         for (const text of ["tea", "お茶", "te", "path:tea", '"milk tea"', "cup -milk"]) {
           const ask = { text, limit: 100 };
-          const whole = await bare.house.search(ask, call);
-          expect(inNoOrder(await real.house.search(ask, call))).toEqual(inNoOrder(whole));
+          const whole = await bare.pressmark.search(ask, call);
+          expect(inNoOrder(await real.pressmark.search(ask, call))).toEqual(inNoOrder(whole));
           for (const { resource } of whole.hits)
-            expect((await real.house.read(resource.uri, call)).contents).toHaveLength(1);
+            expect((await real.pressmark.read(resource.uri, call)).contents).toHaveLength(1);
           for (const limit of [1, 2, 3]) {
-            const some = await real.house.search({ text, limit }, call);
+            const some = await real.pressmark.search({ text, limit }, call);
             expect(some.hits).toHaveLength(Math.min(limit, whole.hits.length));
             const uris = whole.hits.map(({ resource }) => resource.uri);
             for (const { resource } of some.hits) expect(uris).toContain(resource.uri);
@@ -165,14 +165,14 @@ describe("search in an index", () => {
         }
         for (const at of new Set(["", "a", "tea", "nowhere", ...Object.keys(files)])) {
           const within = `m://${encode(at)}`;
-          const [ours, theirs] = [real, bare].map(({ house }) =>
-            outcome(house.search({ text: "tea", limit: 100, within }, call), inNoOrder),
+          const [ours, theirs] = [real, bare].map(({ pressmark }) =>
+            outcome(pressmark.search({ text: "tea", limit: 100, within }, call), inNoOrder),
           );
           expect(await ours).toEqual(await theirs);
         }
         for (const value of ["te", "a/", "茶"]) {
           const ask = { template: "m://{+path}", variable: "path", value, given: {} };
-          const [ours, theirs] = [await real.house.complete(ask, call), await bare.house.complete(ask, call)];
+          const [ours, theirs] = [await real.pressmark.complete(ask, call), await bare.pressmark.complete(ask, call)];
           expect(ours.values.toSorted()).toEqual(theirs.values.toSorted());
         }
         for (const { own } of [real, bare]) store.removeBelow(own, "");

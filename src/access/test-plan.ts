@@ -4,7 +4,7 @@ import { notFound, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { directoryType } from "../resources.ts";
 import type { Page } from "../resources.ts";
-import type { Entry, ListAsk, Part, Source, SourceAction, SourceChange, SourceSkill } from "../source.ts";
+import type { Entry, ListRequest, Part, Source, SourceAction, SourceChange, SourceSkill } from "../source.ts";
 
 /** A text, a directory, or a collection: its parts stand at other paths. */
 export type Node =
@@ -147,7 +147,7 @@ export function createTree(mount: MountPlan, exists: (path: string) => boolean) 
   }
 
   /** Pages as the source likes them: never more than its own size. */
-  function toPage(paths: readonly string[], { cursor, limit }: ListAsk): Page<Entry> {
+  function toPage(paths: readonly string[], { cursor, limit }: ListRequest): Page<Entry> {
     const rest = paths.filter((at) => cursor === undefined || compareAddresses(at, cursor) > 0);
     const given = rest.slice(0, Math.min(limit, sourcePage));
     const last = given.at(-1);

@@ -1,12 +1,22 @@
 /** From the words after a command's name to what its `run` is given. */
 import { quote } from "../errors.ts";
-import { type Command, type Flag, type Flags, type Given, positionals, type Takes, UsageError } from "./command.ts";
+import {
+  type Command,
+  type Flag,
+  type Flags,
+  type CommandInput,
+  positionals,
+  type PositionalDeclarations,
+  UsageError,
+} from "./command.ts";
 import { nearest } from "../lib/nearest.ts";
 
-export type Parsed = { readonly help: true } | { readonly help: false; readonly given: Given<Takes, Flags> };
+export type ParsedArguments =
+  | { readonly help: true }
+  | { readonly help: false; readonly given: CommandInput<PositionalDeclarations, Flags> };
 
 /** `--help` anywhere before `--` wins over whatever else is wrong. */
-export function parseArguments(command: Command, words: readonly string[]): Parsed {
+export function parseArguments(command: Command, words: readonly string[]): ParsedArguments {
   const end = words.includes("--") ? words.indexOf("--") : words.length;
   if (words.slice(0, end).some((word) => word === "--help" || word === "-h")) return { help: true };
 
@@ -37,7 +47,7 @@ export function parseArguments(command: Command, words: readonly string[]): Pars
     }
   }
   // Built from declarations alone: every declared name is present, with a value of its declared type.
-  return { help: false, given: { ...place(command, placed), flags } as Given<Takes, Flags> };
+  return { help: false, given: { ...place(command, placed), flags } as CommandInput<PositionalDeclarations, Flags> };
 }
 
 function findFlag(

@@ -3,12 +3,12 @@ import type { Readable, Writable } from "node:stream";
 import { quote } from "../errors.ts";
 
 /** What a shell may offer in place of a value. */
-export type Offer = "files" | "folders" | readonly string[];
+export type ShellCompletion = "files" | "folders" | readonly string[];
 
 export interface Positional<Value = unknown> {
   readonly summary: string;
   readonly count: "one" | "optional" | "many";
-  readonly offer?: Offer;
+  readonly offer?: ShellCompletion;
   /** Never set: it carries the type of what `run` is given. */
   readonly gives?: Value;
 }
@@ -18,7 +18,7 @@ export interface Flag<Value = unknown> {
   /** What stands for the value in the help. Absent for a switch, which takes none. */
   readonly value?: string;
   readonly short?: string;
-  readonly offer?: Offer;
+  readonly offer?: ShellCompletion;
   /** What `run` is given when the flag is absent. */
   readonly initial: Value;
   /** The initial value as the help says it, where that is worth saying. */
@@ -27,10 +27,10 @@ export interface Flag<Value = unknown> {
   take(text: string, before: Value): Value;
 }
 
-export type Takes = Readonly<Record<string, string | Positional>>;
+export type PositionalDeclarations = Readonly<Record<string, string | Positional>>;
 export type Flags = Readonly<Record<string, Flag>>;
 
-export type Given<T extends Takes, F extends Flags> = {
+export type CommandInput<T extends PositionalDeclarations, F extends Flags> = {
   readonly [Name in keyof T]: T[Name] extends Positional<infer Value> ? Value : string;
 } & { readonly flags: { readonly [Name in keyof F]: F[Name] extends Flag<infer Value> ? Value : never } };
 
@@ -38,7 +38,7 @@ export type Given<T extends Takes, F extends Flags> = {
 export type Screen = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
 
 /** The process, as a command may touch it. Tests hand in their own. */
-export interface World {
+export interface CommandContext {
   readonly version: string;
   readonly folder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -55,19 +55,22 @@ export interface Command {
   /** What the help says beyond the summary; one paragraph. */
   readonly more?: string;
   readonly examples?: readonly string[];
-  readonly takes: Takes;
+  readonly takes: PositionalDeclarations;
   readonly flags: Flags;
-  run(given: Given<Takes, Flags>, world: World): Promise<void>;
+  run(given: CommandInput<PositionalDeclarations, Flags>, world: CommandContext): Promise<void>;
 }
 
-export interface CommandDeclaration<T extends Takes, F extends Flags> extends Omit<Command, "run" | "takes" | "flags"> {
+export interface CommandDeclaration<T extends PositionalDeclarations, F extends Flags> extends Omit<
+  Command,
+  "run" | "takes" | "flags"
+> {
   readonly takes?: T;
   readonly flags?: F;
-  run(given: Given<T, F>, world: World): Promise<void>;
+  run(given: CommandInput<T, F>, world: CommandContext): Promise<void>;
 }
 
 /** Ties what a command takes to what its `run` is given, so that both are checked. */
-export function defineCommand<const T extends Takes = {}, const F extends Flags = {}>(
+export function defineCommand<const T extends PositionalDeclarations = {}, const F extends Flags = {}>(
   declaration: CommandDeclaration<T, F>,
 ): Command {
   const { run, takes, flags, ...rest } = declaration;
@@ -76,19 +79,19 @@ export function defineCommand<const T extends Takes = {}, const F extends Flags 
     takes: takes ?? {},
     flags: flags ?? {},
     // The parser fills exactly what `takes` and `flags` declare, which is what the declaration's `run` asks for.
-    run: (given, world) => run(given as Given<T, F>, world),
+    run: (given, world) => run(given as CommandInput<T, F>, world),
   };
 }
 
-export function optional(summary: string, offer?: Offer): Positional<string | undefined> {
+export function optional(summary: string, offer?: ShellCompletion): Positional<string | undefined> {
   return { summary, count: "optional", ...(offer && { offer }) };
 }
 
-export function many(summary: string, offer?: Offer): Positional<readonly string[]> {
+export function many(summary: string, offer?: ShellCompletion): Positional<readonly string[]> {
   return { summary, count: "many", ...(offer && { offer }) };
 }
 
-export function one(summary: string, offer?: Offer): Positional<string> {
+export function one(summary: string, offer?: ShellCompletion): Positional<string> {
   return { summary, count: "one", ...(offer && { offer }) };
 }
 
@@ -101,7 +104,7 @@ interface ValueFlagOptions<Value> {
   readonly initial: Value;
   readonly initially?: string;
   readonly short?: string;
-  readonly offer?: Offer;
+  readonly offer?: ShellCompletion;
   readonly parse: (text: string) => Value;
 }
 
@@ -143,7 +146,7 @@ export function wholeNumber(least: number): (text: string) => number {
 }
 
 /** A flag with a value that may be given again and again. */
-export function listFlag(value: string, summary: string, offer?: Offer): Flag<readonly string[]> {
+export function listFlag(value: string, summary: string, offer?: ShellCompletion): Flag<readonly string[]> {
   return { summary, value, initial: [], take: (text, before) => [...before, text], ...(offer && { offer }) };
 }
 

@@ -1,5 +1,5 @@
 /** Completion scripts for the shells, from the declarations. */
-import { type Command, type Offer, positionals } from "./command.ts";
+import { type Command, type ShellCompletion, positionals } from "./command.ts";
 
 export const shells = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof shells)[number];
@@ -55,7 +55,7 @@ function reply(action: string): string {
   return `COMPREPLY=($(compgen ${action} -- "$word"))`;
 }
 
-function bashOffer(offer: Offer | undefined): string {
+function bashOffer(offer: ShellCompletion | undefined): string {
   // A name may hold spaces; what is offered from a list does not.
   if (offer === "folders" || offer === "files") return `local IFS=$'\\n'; ${reply(offer === "files" ? "-f" : "-d")}`;
   return reply(`-W ${single((offer ?? []).join(" "))}`);
@@ -90,7 +90,7 @@ compdef _pressmark pressmark
 `;
 }
 
-function zshOffer(offer: Offer | undefined): string {
+function zshOffer(offer: ShellCompletion | undefined): string {
   if (offer === "folders") return "_files -/";
   return offer === "files" ? "_files" : offer ? `(${offer.join(" ")})` : " ";
 }
@@ -114,7 +114,7 @@ function fish(commands: readonly Command[]): string {
   return `${lines.join("\n")}\n`;
 }
 
-function fishOffer(offer: Offer): string {
+function fishOffer(offer: ShellCompletion): string {
   return offer === "folders"
     ? " -a '(__fish_complete_directories)'"
     : offer === "files"

@@ -2,10 +2,14 @@
 import { createInterface } from "node:readline/promises";
 import type { ReadStream } from "node:tty";
 import { invalid } from "../errors.ts";
-import type { World } from "./command.ts";
+import type { CommandContext } from "./command.ts";
 
 /** Asks where someone can answer; where no one can, `--yes` must have been said. */
-export async function confirm(question: string, yes: boolean, { input, out, signal }: World): Promise<boolean> {
+export async function confirm(
+  question: string,
+  yes: boolean,
+  { input, out, signal }: CommandContext,
+): Promise<boolean> {
   if (yes) return true;
   if (!(input as Partial<ReadStream>).isTTY)
     throw invalid("nothing was done, for there is no one to ask; look at what is shown above, then add --yes");

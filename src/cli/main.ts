@@ -1,14 +1,14 @@
 /** From the words on the command line to an exit code. */
 import { quote, ResourceError } from "../errors.ts";
 import { parseArguments } from "./arguments.ts";
-import { type Command, UsageError, type World } from "./command.ts";
+import { type Command, UsageError, type CommandContext } from "./command.ts";
 import { allCommands, commands, loadCommand } from "./commands/index.ts";
 import { exitCodeOf } from "./exit-codes.ts";
 import { helpFor, overview } from "./help.ts";
 import { nearest } from "../lib/nearest.ts";
 import { plainText, print } from "./print.ts";
 
-export async function main(words: readonly string[], world: World): Promise<number> {
+export async function main(words: readonly string[], world: CommandContext): Promise<number> {
   try {
     const [name, ...rest] = words;
     if (name === "--version" || name === "-V") {
@@ -42,7 +42,7 @@ async function find(name: string): Promise<Command> {
   );
 }
 
-function explain(cause: unknown, { err, env, signal }: World): number {
+function explain(cause: unknown, { err, env, signal }: CommandContext): number {
   const code = exitCodeOf(cause, signal.aborted);
   if (code === 130) return code;
   const known = cause instanceof UsageError || cause instanceof ResourceError;

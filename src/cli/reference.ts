@@ -1,5 +1,5 @@
 /** `docs/cli.md`, from the declarations. */
-import { type Command, type Offer, positionals } from "./command.ts";
+import { type Command, type ShellCompletion, positionals } from "./command.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { usage } from "./help.ts";
 
@@ -49,6 +49,6 @@ function table(head: readonly string[], given: readonly (readonly string[])[]): 
   return [line(head), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
 }
 
-function choices(offer: Offer | undefined): string {
+function choices(offer: ShellCompletion | undefined): string {
   return Array.isArray(offer) ? `: ${offer.join(", ")}` : "";
 }

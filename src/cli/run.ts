@@ -5,7 +5,7 @@ import { main } from "./main.ts";
 const echoMs = 300;
 
 /** Runs the words of this process's command line; called once, by `bin/pressmark.js`. */
-export async function run({ version }: { readonly version: string }): Promise<void> {
+export async function runProcess({ version }: { readonly version: string }): Promise<void> {
   // The reader has seen enough (`| head`), which is no failure of ours.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
   // A server goes on when nobody reads its log any more.

@@ -9,13 +9,13 @@ import {
 import { invalid, quote } from "../errors.ts";
 import { mayHoldSecret } from "../lib/url-secret.ts";
 import type { Resources } from "../resources.ts";
-import type { ToolUse } from "./by-tool.ts";
-import { createHearingFetch, type Ear } from "./hearing-fetch.ts";
-import { createKeptAnswers, type KeptAnswers } from "./kept.ts";
-import { createLink, type Patience, type Way } from "./link.ts";
+import type { ToolUse } from "./tool-fallback.ts";
+import { createObservedFetch, type StreamObserver } from "./observed-fetch.ts";
+import { createAnswerCache, type AnswerCache } from "./answer-cache.ts";
+import { createReconnecting, type Patience, type ConnectMethod } from "./reconnect.ts";
 import { type Fetch, withOwnHeaders } from "./own-headers.ts";
 import { createRemoteResources } from "./remote-resources.ts";
-import { createWatching } from "./watching.ts";
+import { createRemoteWatcher } from "./watch-remote.ts";
 
 export interface ConnectOptions {
   /** Found out unless said. */
@@ -34,19 +34,19 @@ export interface ConnectOptions {
   /** Milliseconds that never go back, for the time between attempts. */
   readonly now?: () => number;
   /** Shared by several connections; one of its own unless said. */
-  readonly kept?: KeptAnswers;
+  readonly kept?: AnswerCache;
   /** Whose answers are kept: two connections with the same are of the same person. Its own unless said. */
   readonly identity?: string;
 }
 
 /** A house afar. Connected when it is first asked, and again whenever the connection was lost. */
-export interface RemoteHouse extends Resources, ToolUse {
+export interface RemoteServer extends Resources, ToolUse {
   /** Of the last connection; undefined before the first. */
-  readonly server: ServerFacts | undefined;
+  readonly server: RemoteServerInfo | undefined;
   close(): Promise<void>;
 }
 
-export interface ServerFacts {
+export interface RemoteServerInfo {
   readonly name?: string;
   readonly version?: string;
   /** What the server wants models to be told. */
@@ -57,39 +57,42 @@ export interface ServerFacts {
 }
 
 /** Over HTTP, in whichever way the server speaks it. Throws where there is none. */
-export async function connect(url: string | URL, options: ConnectOptions = {}): Promise<RemoteHouse> {
-  return reached(createRemoteHouse(httpWays(url, options), options, String(url)));
+export async function connect(url: string | URL, options: ConnectOptions = {}): Promise<RemoteServer> {
+  return reached(createRemoteServer(httpWays(url, options), options, String(url)));
 }
 
 /** Over any transport of the official client; a fresh one for each connection. */
 export async function connectBy(
   open: () => Transport | Promise<Transport>,
   options: ConnectOptions = {},
-): Promise<RemoteHouse> {
-  return reached(createRemoteHouse([{ open }], options));
+): Promise<RemoteServer> {
+  return reached(createRemoteServer([{ open }], options));
 }
 
-async function reached(house: RemoteHouse & { reach(): Promise<void> }): Promise<RemoteHouse> {
+async function reached(pressmark: RemoteServer & { reach(): Promise<void> }): Promise<RemoteServer> {
   try {
-    await house.reach();
-    return house;
+    await pressmark.reach();
+    return pressmark;
   } catch (cause) {
-    await house.close();
+    await pressmark.close();
     throw cause;
   }
 }
 
 /** The ways to an address, the newest first. One that ends in `/sse` is of the oldest. */
-export function httpWays(url: string | URL, { headers, auth, fetch: own, era }: ConnectOptions): readonly Way[] {
+export function httpWays(
+  url: string | URL,
+  { headers, auth, fetch: own, era }: ConnectOptions,
+): readonly ConnectMethod[] {
   const address = URL.parse(String(url));
   if (!address || !/^https?:$/.test(address.protocol))
     throw invalid(`${quote(String(url))} is no address of a server; write it with http:// or https://`);
   const addressed = withOwnHeaders(own ?? ((to, init) => fetch(to, init)), address, headers);
-  const shared = (ear: Ear, isOldest: boolean) => ({
+  const shared = (ear: StreamObserver, isOldest: boolean) => ({
     ...(auth && { authProvider: auth }),
-    fetch: createHearingFetch(addressed, ear, isOldest),
+    fetch: createObservedFetch(addressed, ear, isOldest),
   });
-  const current: Way = {
+  const current: ConnectMethod = {
     hasStream: true,
     open: (ear) =>
       new StreamableHTTPClientTransport(address, {
@@ -103,7 +106,7 @@ export function httpWays(url: string | URL, { headers, auth, fetch: own, era }: 
         },
       }),
   };
-  const oldest: Way = {
+  const oldest: ConnectMethod = {
     hasStream: true,
     isOld: true,
     open: (ear) => new SSEClientTransport(address, shared(ear, true)),
@@ -121,31 +124,31 @@ function sendsNothingSecret({ headers = {}, auth, fetch: own }: ConnectOptions, 
 }
 
 /** Nothing is connected before the first question, or `reach`. */
-export function createRemoteHouse(
-  ways: readonly Way[],
+export function createRemoteServer(
+  ways: readonly ConnectMethod[],
   options: ConnectOptions = {},
   server: string = crypto.randomUUID(),
-): RemoteHouse & { reach(): Promise<void> } {
+): RemoteServer & { reach(): Promise<void> } {
   const {
     era = "auto",
     client = { name: "pressmark", version: "0.1.0" },
     timeoutMs = 60_000,
     patience = { firstMs: 250, longestMs: 30_000 },
-    kept = createKeptAnswers(),
+    kept = createAnswerCache(),
     identity = crypto.randomUUID(),
     now = () => performance.now(),
   } = options;
-  const link = createLink({ ways, era, client, timeoutMs, patience, now });
+  const link = createReconnecting({ ways, era, client, timeoutMs, patience, now });
   const isAnonymous = sendsNothingSecret(options, server);
   const resources = createRemoteResources({ link, kept, server, identity, isAnonymous });
-  const watching = createWatching({
+  const watching = createRemoteWatcher({
     link,
     timeoutMs,
     patience,
     now,
     changed: (change) => (change.kind === "updated" ? kept.forget(server, change.uri) : kept.forgetLists(server)),
   });
-  let said: ServerFacts | undefined;
+  let said: RemoteServerInfo | undefined;
   link.onConnection(({ client: made, era: spoken }) => {
     const { name, version } = made.getServerVersion() ?? {};
     const [instructions, revision] = [made.getInstructions(), made.getNegotiatedProtocolVersion()];

@@ -1,8 +1,18 @@
 /** From the wire's shapes to the house's. What is not as it should be is left out. */
 import type { Resource as WireResource, ResourceTemplateType as WireTemplate } from "@modelcontextprotocol/client";
 import { ResourceError } from "../errors.ts";
-import type { Body, Content, Description, Failure, Freshness, Page, Resource, Skill, Template } from "../resources.ts";
-import { isRecord } from "./failure.ts";
+import type {
+  Body,
+  Content,
+  Description,
+  MountFailure,
+  Freshness,
+  Page,
+  Resource,
+  Skill,
+  Template,
+} from "../resources.ts";
+import { isRemoteObject } from "./remote-error.ts";
 
 type Loose = Readonly<Record<string, unknown>>;
 
@@ -18,7 +28,7 @@ export function toTemplate({ uriTemplate, ...said }: WireTemplate): Template {
 export function toResources(found: unknown): Resource[] {
   if (!Array.isArray(found)) return [];
   return found
-    .filter((each) => isRecord(each) && typeof each["uri"] === "string" && typeof each["name"] === "string")
+    .filter((each) => isRemoteObject(each) && typeof each["uri"] === "string" && typeof each["name"] === "string")
     .map((each) => toResource(each as WireResource));
 }
 
@@ -69,20 +79,20 @@ export function restOfPage(result: {
   readonly nextCursor?: unknown;
   readonly _meta?: unknown;
 }): Omit<Page<unknown>, "items"> {
-  const failures = isRecord(result._meta) ? result._meta["pressmark/failures"] : undefined;
+  const failures = isRemoteObject(result._meta) ? result._meta["pressmark/failures"] : undefined;
   return {
     ...(typeof result.nextCursor === "string" && { next: result.nextCursor }),
     ...(Array.isArray(failures) && { failures: failures.filter(isFailure) }),
   };
 }
 
-export function isFailure(value: unknown): value is Failure {
-  return isRecord(value) && typeof value["mount"] === "string" && typeof value["message"] === "string";
+export function isFailure(value: unknown): value is MountFailure {
+  return isRemoteObject(value) && typeof value["mount"] === "string" && typeof value["message"] === "string";
 }
 
 /** What may be kept, and for whom. A server that says nothing lets nothing be kept. */
 export function toFreshness(result: unknown): Freshness {
-  const { ttlMs, cacheScope } = isRecord(result) ? result : {};
+  const { ttlMs, cacheScope } = isRemoteObject(result) ? result : {};
   return {
     ttlMs: typeof ttlMs === "number" && ttlMs > 0 ? Math.min(ttlMs, 86_400_000) : 0,
     scope: cacheScope === "public" ? "public" : "private",
@@ -91,12 +101,13 @@ export function toFreshness(result: unknown): Freshness {
 
 /** Undefined for what is no skill. */
 export function toSkill(said: unknown): Skill | undefined {
-  if (!isRecord(said) || typeof said["uri"] !== "string") return undefined;
+  if (!isRemoteObject(said) || typeof said["uri"] !== "string") return undefined;
   const { uri, frontmatter, resources } = said;
-  if (!isRecord(frontmatter) || typeof frontmatter["name"] !== "string" || !isShallow(frontmatter)) return undefined;
+  if (!isRemoteObject(frontmatter) || typeof frontmatter["name"] !== "string" || !isShallow(frontmatter))
+    return undefined;
   const frontMatter = { description: "", ...frontmatter, name: frontmatter["name"] };
   if (!Array.isArray(resources)) return { uri, frontMatter, files: "dynamic" };
-  const files = resources.filter(isRecord).map((file) => ({
+  const files = resources.filter(isRemoteObject).map((file) => ({
     uri: String(file["uri"]),
     digest: String(file["digest"]),
     size: Number(file["size"]),

@@ -1,9 +1,9 @@
 /** Resources over MCP, for hosts: also in a browser. */
-export { connect, connectBy, type ConnectOptions, type RemoteHouse, type ServerFacts } from "./connect.ts";
-export type { ToolSaid, ToolUse } from "./by-tool.ts";
-export { createKeptAnswers, type KeptAnswers, type KeptKey, type KeptOptions } from "./kept.ts";
+export { connect, connectBy, type ConnectOptions, type RemoteServer, type RemoteServerInfo } from "./connect.ts";
+export type { ToolSaid, ToolUse } from "./tool-fallback.ts";
+export { createAnswerCache, type AnswerCache, type CachedAnswerKey, type AnswerCacheOptions } from "./answer-cache.ts";
 export { type CheckedFile, readSkill, readSkillFile } from "./read-skill.ts";
 export { walkPages } from "./walk-pages.ts";
-export type { Patience } from "./link.ts";
+export type { Patience } from "./reconnect.ts";
 export { type ErrorKind, ResourceError } from "../errors.ts";
 export * from "../resources.ts";

@@ -1,7 +1,7 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { describe, expect, it } from "vitest";
 import type { ResourceError } from "../errors.ts";
-import { createLink } from "./link.ts";
+import { createReconnecting } from "./reconnect.ts";
 
 const patience = { firstMs: 100, longestMs: 1000 };
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
@@ -46,7 +46,7 @@ function start(isBroken = true) {
     };
     return transport;
   }
-  const link = createLink({
+  const link = createReconnecting({
     ways: [{ open }],
     era: "legacy",
     client: { name: "test", version: "1" },

@@ -1,7 +1,7 @@
 /** In the newer era: one listen for all that is watched, since a browser has few connections to one server. */
 import type { McpSubscription } from "@modelcontextprotocol/client";
-import { answerIn } from "./failure.ts";
-import type { Armed, Post, PostOptions } from "./post.ts";
+import { answerIn } from "./remote-error.ts";
+import type { Armed, RemoteWatch, RemoteWatchOptions } from "./remote-watch.ts";
 
 interface Listen {
   readonly subscription: McpSubscription;
@@ -18,7 +18,7 @@ interface Ask {
   readonly armed: PromiseWithResolvers<Armed>;
 }
 
-export function createListening({ connection, timeoutMs, isWanted, missed }: PostOptions): Post {
+export function createListening({ connection, timeoutMs, isWanted, missed }: RemoteWatchOptions): RemoteWatch {
   const { promise: over, resolve: end } = Promise.withResolvers<void>();
   const wanted = new Set<string>();
   let wantsList = false;
@@ -26,7 +26,7 @@ export function createListening({ connection, timeoutMs, isWanted, missed }: Pos
   let current: Listen | undefined;
   let turn: Promise<unknown> = Promise.resolve();
 
-  function inTurn(work: () => Promise<void>): void {
+  function inOrder(work: () => Promise<void>): void {
     turn = turn.then(work).catch(() => undefined);
   }
 
@@ -81,7 +81,7 @@ export function createListening({ connection, timeoutMs, isWanted, missed }: Pos
       const armed = Promise.withResolvers<Armed>();
       waiting.push({ uris, list, armed });
       // What is asked for while others wait is in the same listen.
-      inTurn(async () => {
+      inOrder(async () => {
         const asks = waiting;
         waiting = [];
         if (asks.length > 0) await answer(asks);
@@ -94,7 +94,7 @@ export function createListening({ connection, timeoutMs, isWanted, missed }: Pos
     rest() {
       wanted.clear();
       wantsList = false;
-      inTurn(async () => {
+      inOrder(async () => {
         const last = current;
         if (wantsList || wanted.size > 0) return;
         current = undefined;

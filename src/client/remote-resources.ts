@@ -1,18 +1,18 @@
 /** Resources over MCP: the same questions, asked of a server, in whichever era it speaks. */
 import type { Client, RequestOptions, StandardSchemaV1 } from "@modelcontextprotocol/client";
 import { invalid, notFound, ResourceError } from "../errors.ts";
-import type { Call, Freshness, Page, PageAsk, ReadAnswer, Resource, Resources, SkillAnswer } from "../resources.ts";
-import { callTool, childrenByTool, searchByTool, toolNames, type ToolUse } from "./by-tool.ts";
-import { isRecord } from "./failure.ts";
+import type { Call, Freshness, Page, PageRequest, ReadResult, Resource, Resources, SkillResult } from "../resources.ts";
+import { callTool, childrenByTool, searchByTool, toolNames, type ToolUse } from "./tool-fallback.ts";
+import { isRemoteObject } from "./remote-error.ts";
 import { restOfPage, toContent, toFreshness, toResource, toResources, toSkill, toTemplate } from "./from-wire.ts";
-import type { KeptAnswers, KeptKey } from "./kept.ts";
-import type { Link } from "./link.ts";
-import { childrenIn, nameIn, parentOf, showsDirectory, toDirectory } from "./tree-of.ts";
+import type { AnswerCache, CachedAnswerKey } from "./answer-cache.ts";
+import type { Reconnecting } from "./reconnect.ts";
+import { childrenByUri, nameIn, parentOf, showsDirectory, toDirectory } from "./tree-of.ts";
 import { walkPages } from "./walk-pages.ts";
 
 export interface RemoteOptions {
-  readonly link: Link;
-  readonly kept: KeptAnswers;
+  readonly link: Reconnecting;
+  readonly kept: AnswerCache;
   /** Where kept answers belong. */
   readonly server: string;
   readonly identity: string;
@@ -50,12 +50,12 @@ export function createRemoteResources({
 
   /** From what is kept, or from the server. */
   async function answer<T>(
-    what: Omit<KeptKey, "server" | "identity"> & { readonly hasCursor?: boolean },
+    what: Omit<CachedAnswerKey, "server" | "identity"> & { readonly hasCursor?: boolean },
     call: Call,
     ask: Question<T>,
   ): Promise<T> {
     const { question, isList, uri } = what;
-    const key: KeptKey = { server, identity, question, isList, ...(uri !== undefined && { uri }) };
+    const key: CachedAnswerKey = { server, identity, question, isList, ...(uri !== undefined && { uri }) };
     const known = kept.get<T>(key);
     if (known) return known.answer;
     const settle = kept.expect(key);
@@ -70,16 +70,16 @@ export function createRemoteResources({
     }
   }
 
-  function list(ask: PageAsk, call: Call): Promise<Page<Resource>> {
-    return answer({ question: spell("list", ask), isList: true }, call, async (client, options) => {
+  function list(ask: PageRequest, call: Call): Promise<Page<Resource>> {
+    return answer({ question: format("list", ask), isList: true }, call, async (client, options) => {
       const result = await client.request({ method: "resources/list", params: pageParams(ask) }, options);
       listFreshness = freshnessOf(result);
       return { value: { items: result.resources.map(toResource), ...restOfPage(result) }, freshness: listFreshness };
     });
   }
 
-  async function children(uri: string, ask: PageAsk, call: Call): Promise<Page<Resource>> {
-    const question = spell("children", ask);
+  async function children(uri: string, ask: PageRequest, call: Call): Promise<Page<Resource>> {
+    const question = format("children", ask);
     const page = await answer<Page<Resource> | undefined>(
       { question, isList: true, uri, hasCursor: ask.cursor !== undefined },
       call,
@@ -92,17 +92,17 @@ export function createRemoteResources({
     );
     if (page) return page;
     if (ask.cursor !== undefined) throw invalid("the cursor is not one of this list");
-    return { items: await childrenIn(everything(call), uri) };
+    return { items: await childrenByUri(everything(call), uri) };
   }
 
   function everything(call: Call): AsyncGenerator<Resource> {
     return walkPages((ask) => list(ask, call), searching);
   }
 
-  async function read(uri: string, call: Call): Promise<ReadAnswer> {
+  async function read(uri: string, call: Call): Promise<ReadResult> {
     const what = { question: "read", isList: false, uri };
     const left = kept.get({ server, identity, ...what })?.leftMs;
-    const found = await answer<ReadAnswer>(what, call, async (client, options) => {
+    const found = await answer<ReadResult>(what, call, async (client, options) => {
       const result = await client.request({ method: "resources/read", params: { uri } }, options);
       // An empty answer is none; some servers give it for what is not there.
       if (result.contents.length === 0) throw notFound(uri);
@@ -160,7 +160,7 @@ export function createRemoteResources({
     stat,
 
     templates: (ask, call) =>
-      answer({ question: spell("templates", ask), isList: true }, call, async (client, options) => {
+      answer({ question: format("templates", ask), isList: true }, call, async (client, options) => {
         const result = await client.request({ method: "resources/templates/list", params: pageParams(ask) }, options);
         const items = result.resourceTemplates.map(toTemplate);
         return { value: { items, ...restOfPage(result) }, freshness: freshnessOf(result) };
@@ -188,7 +188,7 @@ export function createRemoteResources({
     search: (ask, call) => link.ask((client, options) => searchByTool(client, ask, options), call, ask.within),
 
     skills: (ask, call) =>
-      answer({ question: spell("skills", ask), isList: true }, call, async (client, options) => {
+      answer({ question: format("skills", ask), isList: true }, call, async (client, options) => {
         if (!hasSkills(client)) return { value: { items: [] }, freshness: unkept };
         const result = await askFor(client, "skills/list", pageParams(ask), options);
         const found = Array.isArray(result["skills"]) ? result["skills"] : [];
@@ -198,7 +198,7 @@ export function createRemoteResources({
 
     skill: (uri, call) =>
       link.ask(
-        async (client, options): Promise<SkillAnswer> => {
+        async (client, options): Promise<SkillResult> => {
           if (!hasSkills(client)) throw notFound(uri);
           const result = await askFor(client, "skills/get", { uri }, options);
           const skill = toSkill(result["skill"]);
@@ -222,7 +222,7 @@ export function createRemoteResources({
 async function byTool(
   client: Client,
   uri: string,
-  ask: PageAsk,
+  ask: PageRequest,
   options: RequestOptions,
 ): Promise<Page<Resource> | undefined> {
   try {
@@ -243,13 +243,13 @@ const anyObject: StandardSchemaV1<unknown, Loose> = {
   "~standard": {
     version: 1,
     vendor: "pressmark",
-    validate: (value) => (isRecord(value) ? { value } : { issues: [{ message: "an object is wanted" }] }),
+    validate: (value) => (isRemoteObject(value) ? { value } : { issues: [{ message: "an object is wanted" }] }),
   },
 };
 
 function readsDirectories(client: Client): boolean {
   const extension: unknown = client.getServerCapabilities()?.extensions?.[skillsExtension];
-  return isRecord(extension) && extension["directoryRead"] === true;
+  return isRemoteObject(extension) && extension["directoryRead"] === true;
 }
 
 function hasSkills(client: Client): boolean {
@@ -260,10 +260,10 @@ function isMissing(cause: unknown): boolean {
   return cause instanceof ResourceError && cause.kind === "not-found";
 }
 
-function spell(question: string, { cursor }: PageAsk): string {
+function format(question: string, { cursor }: PageRequest): string {
   return cursor === undefined ? question : `${question} ${cursor}`;
 }
 
-function pageParams({ cursor }: PageAsk): { cursor?: string } {
+function pageParams({ cursor }: PageRequest): { cursor?: string } {
   return cursor === undefined ? {} : { cursor };
 }

@@ -1,9 +1,9 @@
 /** Resources of a server that is started as a program. For Node alone. */
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { connectBy, type ConnectOptions, type RemoteHouse } from "./connect.ts";
-import type { Way } from "./link.ts";
+import { connectBy, type ConnectOptions, type RemoteServer } from "./connect.ts";
+import type { ConnectMethod } from "./reconnect.ts";
 
-export interface Program {
+export interface ServerProgram {
   /** Found as the system finds programs. No shell is involved. */
   readonly command: string;
   readonly args?: readonly string[];
@@ -17,15 +17,22 @@ export interface Program {
 }
 
 /** The program is started again when it has ended and something is asked, or watched. */
-export function connectProgram(program: Program, options: ConnectOptions = {}): Promise<RemoteHouse> {
+export function connectProgram(program: ServerProgram, options: ConnectOptions = {}): Promise<RemoteServer> {
   return connectBy(() => openProgram(program), options);
 }
 
-export function programWay(program: Program): Way {
+export function programWay(program: ServerProgram): ConnectMethod {
   return { open: () => openProgram(program) };
 }
 
-function openProgram({ command, args = [], cwd, env, stderr = "ignore", beforeStart }: Program): StdioClientTransport {
+function openProgram({
+  command,
+  args = [],
+  cwd,
+  env,
+  stderr = "ignore",
+  beforeStart,
+}: ServerProgram): StdioClientTransport {
   const transport = new StdioClientTransport({
     command,
     args: [...args],

@@ -1,19 +1,19 @@
 /** In the older era: one subscription for each URI, whoever wants it. */
 import { ResourceError } from "../errors.ts";
-import { toFailure } from "./failure.ts";
-import type { Post, PostOptions } from "./post.ts";
+import { toRemoteError } from "./remote-error.ts";
+import type { RemoteWatch, RemoteWatchOptions } from "./remote-watch.ts";
 
 /** So many are asked for at a time. */
 const atOnce = 16;
 const never = new AbortController().signal;
 
-export function createSubscriptions({ connection, timeoutMs, isWanted }: PostOptions): Post {
+export function createRemoteSubscriptions({ connection, timeoutMs, isWanted }: RemoteWatchOptions): RemoteWatch {
   const { client } = connection;
   const subscribed = new Set<string>();
   /** Requests about one URI go one after the other: over HTTP, what is sent later may arrive earlier. */
   const turns = new Map<string, Promise<unknown>>();
 
-  function inTurn<T>(uri: string, work: () => Promise<T>): Promise<T> {
+  function inOrder<T>(uri: string, work: () => Promise<T>): Promise<T> {
     const done = (turns.get(uri) ?? Promise.resolve()).then(work);
     const settled = done.catch(() => undefined);
     turns.set(uri, settled);
@@ -25,14 +25,14 @@ export function createSubscriptions({ connection, timeoutMs, isWanted }: PostOpt
 
   /** Whether it is there to be watched. */
   function subscribe(uri: string): Promise<boolean> {
-    return inTurn(uri, async () => {
+    return inOrder(uri, async () => {
       if (subscribed.has(uri)) return true;
       try {
         await client.subscribeResource({ uri }, { timeout: timeoutMs });
         subscribed.add(uri);
         return true;
       } catch (cause) {
-        const { kind } = toFailure(cause, never, uri);
+        const { kind } = toRemoteError(cause, never, uri);
         if (kind === "not-found" || kind === "invalid") return false;
         throw cause;
       }
@@ -40,7 +40,7 @@ export function createSubscriptions({ connection, timeoutMs, isWanted }: PostOpt
   }
 
   function unsubscribe(uri: string): Promise<void> {
-    return inTurn(uri, async () => {
+    return inOrder(uri, async () => {
       if (isWanted(uri) || !subscribed.delete(uri)) return;
       // A connection that is gone holds no subscription.
       await client.unsubscribeResource({ uri }, { timeout: timeoutMs }).catch(() => undefined);

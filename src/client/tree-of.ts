@@ -4,7 +4,7 @@ import { cutAt } from "../lib/cut-at.ts";
 import { type Content, directoryType, type Resource } from "../resources.ts";
 
 /** The direct children of what this URI would be a directory of; what has nothing below it throws "not-found". */
-export async function childrenIn(all: AsyncIterable<Resource>, uri: string): Promise<readonly Resource[]> {
+export async function childrenByUri(all: AsyncIterable<Resource>, uri: string): Promise<readonly Resource[]> {
   const start = uri.endsWith("/") ? uri : `${uri}/`;
   const found = new Map<string, Resource>();
   for await (const resource of all) {

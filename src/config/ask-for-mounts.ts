@@ -7,7 +7,7 @@ import { createIsIgnored } from "./ignored.ts";
 import { isConfined, mountReasons, type OwnFolder, programReason, schemeReasons } from "./permissions.ts";
 import type { KeyPath } from "./problem.ts";
 import { programFiles, ProgramTooLarge } from "./program-files.ts";
-import { type Resolved, valueAt } from "./references.ts";
+import { type ResolvedReferences, valueAt } from "./references.ts";
 import { type Facts, holds, realPath, sha256 } from "./trust.ts";
 
 /** By part: the paths that options name, each with what a person is told when it leads elsewhere. */
@@ -18,7 +18,7 @@ export interface MountsAsking {
   readonly places: Places;
   /** The config as it is written. */
   readonly raw: unknown;
-  readonly resolved: Resolved;
+  readonly resolved: ResolvedReferences;
   readonly folder: string;
   readonly isNamed: boolean;
   /** Whether a person is about to be asked. */

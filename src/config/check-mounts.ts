@@ -55,8 +55,8 @@ async function checkMount(
   const [forSource, strange] = ownNames.length > 0 ? split(rest, ownNames) : [rest, {}];
   for (const key of Object.keys(strange)) refuse(unknownKey([...at, key], [...ownNames, ...commonNames]));
 
-  const mount = take(check(common, { ...forMount, source: definition.name }, at, options), refuse);
-  const checked = take(check(own, forSource, at, options), refuse);
+  const mount = takeChecked(check(common, { ...forMount, source: definition.name }, at, options), refuse);
+  const checked = takeChecked(check(own, forSource, at, options), refuse);
   if (!mount || !checked) return undefined;
   const { source: _source, limits, redact = options.redact, ...more } = mount.value;
   return {
@@ -78,7 +78,7 @@ function holdsReference(value: unknown, at: KeyPath, options: Pick<MountChecking
 }
 
 /** The value where there is one; otherwise its problems are said. */
-export function take<T>(
+export function takeChecked<T>(
   answer: Checked<T>,
   refuse: (...problems: readonly Problem[]) => void,
 ): { readonly value: T } | undefined {

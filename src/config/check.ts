@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import type { z } from "zod";
 import { quote } from "../errors.ts";
-import { depthOf, issueWords, meantBranch } from "../lib/issue-words.ts";
+import { depthOf, describeIssue, meantBranch } from "../lib/describe-issue.ts";
 import { nearest } from "../lib/nearest.ts";
 import type { KeyPath, Problem } from "./problem.ts";
 import { isPlainObject } from "./references.ts";
@@ -149,7 +149,7 @@ function toProblems(issue: Issue, root: unknown, at: KeyPath, options: CheckOpti
 }
 
 function sentence(issue: Issue, value: unknown, isReferred: boolean): string {
-  return issueWords(issue, {
+  return describeIssue(issue, {
     wrongType(expected) {
       if (value === undefined) return `is missing; it must be ${named(expected)}`;
       if (value === null) return `is empty; it must be ${named(expected)}`;

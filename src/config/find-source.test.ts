@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { defineConfig } from "./define-config.ts";
 import { grantPermissions, permissionsAsked } from "./grant-permissions.ts";
-import { type ConfigWorld, loadConfig } from "./load-config.ts";
+import { type ConfigContext, loadConfig } from "./load-config.ts";
 import { ConfigError } from "./problem.ts";
 
 let folder: string;
-let world: ConfigWorld;
+let world: ConfigContext;
 
 beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-own-source-")));

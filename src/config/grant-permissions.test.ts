@@ -5,14 +5,14 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Config } from "./config.ts";
 import { grantPermissions, permissionsAsked } from "./grant-permissions.ts";
-import { type ConfigWorld, loadConfig } from "./load-config.ts";
+import { type ConfigContext, loadConfig } from "./load-config.ts";
 import { asksFor, type Permission } from "./trust.ts";
 
 let root: string;
 let folder: string;
 let env: Record<string, string | undefined>;
 let read: string[];
-let world: ConfigWorld;
+let world: ConfigContext;
 
 beforeEach(() => {
   root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-grant-")));
@@ -27,7 +27,7 @@ beforeEach(() => {
         read.push(String(name));
         return Reflect.get(target, name) as unknown;
       },
-    }) as ConfigWorld["env"],
+    }) as ConfigContext["env"],
     stateFolder: join(root, "state"),
   };
 });

@@ -18,14 +18,14 @@ import { sources } from "../sources/index.ts";
 import type { Registry } from "./find-source.ts";
 import type { Config } from "./config.ts";
 import { grantPermissions, permissionsAsked } from "./grant-permissions.ts";
-import { type ConfigWorld, loadConfig, plainName, trustCommand } from "./load-config.ts";
+import { type ConfigContext, loadConfig, plainName, trustCommand } from "./load-config.ts";
 import { ConfigError } from "./problem.ts";
 import { mountSchema } from "./schema.ts";
 import { asksFor, createTrustStore } from "./trust.ts";
 
 let root: string;
 let folder: string;
-let world: ConfigWorld;
+let world: ConfigContext;
 
 beforeEach(() => {
   root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-config-")));
@@ -47,7 +47,7 @@ function write(text: string, name = "pressmark.config.yaml"): string {
   return file;
 }
 
-interface LoadTestOptions extends Partial<ConfigWorld> {
+interface LoadTestOptions extends Partial<ConfigContext> {
   readonly name?: string;
   readonly named?: boolean;
 }

@@ -4,16 +4,16 @@ import { sources } from "../sources/index.ts";
 import { askForMounts, mayRun, type Places, referredFact } from "./ask-for-mounts.ts";
 import { createAsking, partOf, type Standing } from "./asking.ts";
 import { check, type CheckOptions } from "./check.ts";
-import { checkMounts, take } from "./check-mounts.ts";
+import { checkMounts, takeChecked } from "./check-mounts.ts";
 import type { Config, MountConfig } from "./config.ts";
 import type { Registry } from "./find-source.ts";
 import { pathReason, referenceReason, searchReasons, serverReasons } from "./permissions.ts";
-import { ConfigError, inOrder, type Problem, problemLine, spellPath } from "./problem.ts";
+import { ConfigError, inOrder, type Problem, problemLine, formatPath } from "./problem.ts";
 import { parseConfig, readConfig, runConfig } from "./read-config.ts";
 import { isPlainObject, redactor, resolveReferences, valueAt } from "./references.ts";
 import { configSchema, type SearchSettings, type ServerSettings } from "./schema.ts";
 import { checkSets } from "./sets.ts";
-import { shownConfig } from "./shown.ts";
+import { shownConfig } from "./masked-config.ts";
 import { createTrustStore, type Grant, holds, noGrant, type Permission } from "./trust.ts";
 import { createIsConsequence, withoutUnresolved } from "./unresolved.ts";
 import { wholePermission } from "./whole-permission.ts";
@@ -24,7 +24,7 @@ export interface ConfigOrigin {
   readonly named: boolean;
 }
 
-export interface ConfigWorld {
+export interface ConfigContext {
   /** Where the person stands: paths in errors are seen from there. */
   readonly from: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -43,7 +43,7 @@ interface LoadOptions {
 }
 
 /** Throws a ConfigError with everything that is wrong. */
-export async function loadConfig(origin: ConfigOrigin, world: ConfigWorld): Promise<LoadedConfig> {
+export async function loadConfig(origin: ConfigOrigin, world: ConfigContext): Promise<LoadedConfig> {
   const grant = origin.named ? noGrant : createTrustStore(world.stateFolder).read(origin.file);
   return loadWith(origin, world, { grant, isAsking: false });
 }
@@ -51,7 +51,7 @@ export async function loadConfig(origin: ConfigOrigin, world: ConfigWorld): Prom
 /** The same under a grant that is given. */
 export async function loadWith(
   { file, named }: ConfigOrigin,
-  world: ConfigWorld,
+  world: ConfigContext,
   { grant, isAsking }: LoadOptions,
 ): Promise<LoadedConfig> {
   const folder = dirname(resolve(file));
@@ -85,10 +85,10 @@ export async function loadWith(
   const checking: CheckOptions = {
     zod,
     folder,
-    isReferred: (path) => resolved.secretPaths.has(spellPath(path)),
+    isReferred: (path) => resolved.secretPaths.has(formatPath(path)),
     sawPath(path, key) {
       if (!holds(folder, path)) asking.because(key, pathReason(path, key));
-      const place = [`where ${spellPath(key.slice(2))} leads`, path] as const;
+      const place = [`where ${formatPath(key.slice(2))} leads`, path] as const;
       const known = places.get(partOf(key));
       if (known) known.push(place);
       else places.set(partOf(key), [place]);
@@ -96,9 +96,9 @@ export async function loadWith(
   };
   const schema = configSchema(zod);
   const outline =
-    take(check(schema, resolved.value, [], checking), refuse) ??
+    takeChecked(check(schema, resolved.value, [], checking), refuse) ??
     // Settings that may not be resolved are left out, and do not take the others along.
-    take(check(schema, withoutUnresolved(resolved), [], checking), () => undefined);
+    takeChecked(check(schema, withoutUnresolved(resolved), [], checking), () => undefined);
   const { limits, redact: isRedacted, server = {}, search = {}, sets: chosen = {} } = outline?.value ?? {};
   const mounts = await checkMounts(mountsOf(resolved.value, folder, refuse), {
     ...checking,

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Config } from "./config.ts";
 import { grantPermissions, permissionsAsked } from "./grant-permissions.ts";
-import { type ConfigWorld, loadConfig } from "./load-config.ts";
+import { type ConfigContext, loadConfig } from "./load-config.ts";
 import {
   after,
   createFolder,
@@ -42,7 +42,7 @@ interface Looked {
   readonly read: readonly string[];
 }
 
-function worldWith({ where }: Surroundings, read: string[] = []): ConfigWorld {
+function worldWith({ where }: Surroundings, read: string[] = []): ConfigContext {
   const env = new Proxy({ ...secrets, WHERE: where } as Record<string, string>, {
     get(target, name) {
       read.push(String(name));

@@ -1,23 +1,23 @@
 /** From the text of a config to plain values, and from a key back to its place in the text. */
 import type { Document, Node as YamlNode, YAMLError } from "yaml";
-import { type JsonNode, JsonTextError, memberOf, parseJsonText, valueOf } from "../lib/json-text.ts";
-import { createPlaceFinder } from "../lib/place-finder.ts";
+import { type JsonNode, JsonTextError, memberOf, parseJsonText, nodeValue } from "../lib/json-text.ts";
+import { createPlaceFinder } from "../lib/text-position.ts";
 import { callInThread, ThreadOverrun } from "../lib/threads.ts";
-import type { KeyPath, Place, Problem } from "./problem.ts";
+import type { KeyPath, TextPosition, Problem } from "./problem.ts";
 import { isPlainObject } from "./references.ts";
 
 export interface ParsedText {
   readonly value: unknown;
   /** Where a key, or its value, stands; that of the nearest thing around it where it is absent. */
-  place(path: KeyPath, at: "key" | "value"): Place | undefined;
+  place(path: KeyPath, at: "key" | "value"): TextPosition | undefined;
 }
 
-export type TextFormat = "yaml" | "json";
+export type ConfigFormat = "yaml" | "json";
 
 /** What is wrong with the text itself, instead of its values. */
 export type ParseAnswer = ParsedText | { readonly problems: readonly Problem[] };
 
-export async function parseText(text: string, format: TextFormat): Promise<ParseAnswer> {
+export async function parseText(text: string, format: ConfigFormat): Promise<ParseAnswer> {
   return format === "json" ? parseJson(text) : parseYaml(text);
 }
 
@@ -33,7 +33,7 @@ function parseJson(text: string): ParseAnswer {
   const twice = repeatedKeys(root, [], placeAt);
   if (twice.length > 0) return { problems: twice };
   return {
-    value: valueOf(root),
+    value: nodeValue(root),
     place(path, at) {
       let node = root;
       let start = root.start;
@@ -50,7 +50,7 @@ function parseJson(text: string): ParseAnswer {
   };
 }
 
-function repeatedKeys(node: JsonNode, path: KeyPath, placeAt: (offset: number) => Place): Problem[] {
+function repeatedKeys(node: JsonNode, path: KeyPath, placeAt: (offset: number) => TextPosition): Problem[] {
   if (node.kind === "array") return node.items.flatMap((item, index) => repeatedKeys(item, [...path, index], placeAt));
   if (node.kind !== "object") return [];
   const seen = new Set<string>();
@@ -125,7 +125,7 @@ async function parseYaml(text: string): Promise<ParseAnswer> {
     return {
       problems: answer.problems.map(({ message, start }) => ({ path: [], message, place: placeAt(start) })),
     };
-  function place(path: KeyPath, at: "key" | "value"): Place {
+  function place(path: KeyPath, at: "key" | "value"): TextPosition {
     let here = root;
     for (const key of path) {
       const next = here.inside?.get(String(key));

@@ -5,7 +5,7 @@ import { placesBeyond } from "../sources/git/reach.ts";
 import { findRepository } from "../sources/git/repository.ts";
 import type { MountConfig } from "./config.ts";
 import type { IsIgnored } from "./ignored.ts";
-import { type KeyPath, spellPath } from "./problem.ts";
+import { type KeyPath, formatPath } from "./problem.ts";
 import type { FoundReference } from "./references.ts";
 import type { SearchSettings, ServerSettings } from "./schema.ts";
 import { skillFolders } from "./skill-folders.ts";
@@ -149,23 +149,23 @@ async function keptBack(path: string, folder: OwnFolder, isFolder: boolean): Pro
  * What a reference reads. The disk is looked at, to say where a link leads, only where a person is about to be asked.
  */
 export function referenceReason({ kind, name, path }: FoundReference, folder: string, isAsking: boolean): string {
-  if (kind === "env") return `reads the environment variable ${JSON.stringify(name)} for ${spellPath(path)}`;
+  if (kind === "env") return `reads the environment variable ${JSON.stringify(name)} for ${formatPath(path)}`;
   const file = resolve(folder, name);
   const straight = resolve(isAsking ? realPath(folder) : folder, relative(folder, file));
   const real = isAsking ? realPath(file) : straight;
   const isOwn = isBelow(folder, file) && (!isAsking || isBelow(realPath(folder), real));
   const shown = isBelow(folder, file) ? name : file;
   const led = real === straight ? "" : `, which leads to ${JSON.stringify(real)}`;
-  return `reads the file ${JSON.stringify(shown)}${led}${isOwn ? "" : ", outside its own folder,"} for ${spellPath(path)}`;
+  return `reads the file ${JSON.stringify(shown)}${led}${isOwn ? "" : ", outside its own folder,"} for ${formatPath(path)}`;
 }
 
 export function pathReason(path: string, key: KeyPath): string {
-  return `reaches ${JSON.stringify(realPath(path))}, outside its own folder, for ${spellPath(key)}`;
+  return `reaches ${JSON.stringify(realPath(path))}, outside its own folder, for ${formatPath(key)}`;
 }
 
 /** For a source of one's own, which is run. */
 export function programReason(files: readonly string[], key: KeyPath): string {
-  return `runs ${files.join(", ")} as a program, as it is now, for ${spellPath(key)}`;
+  return `runs ${files.join(", ")} as a program, as it is now, for ${formatPath(key)}`;
 }
 
 /** What a mount does beyond what any folder may. `command` is as it is written. */
@@ -174,7 +174,7 @@ export async function mountReasons(
   folder: OwnFolder,
   command?: unknown,
 ): Promise<string[]> {
-  const which = spellPath(["mounts", name]);
+  const which = formatPath(["mounts", name]);
   if (isConfined(definition.name)) {
     const reasons = await confined[definition.name]!(options as Readonly<Record<string, unknown>>, folder);
     return reasons.map((reason) => `${reason}, for ${which}`);
@@ -189,7 +189,7 @@ const takenSchemes: ReadonlySet<unknown> = new Set(["pressmark", "set", "ui", "z
 /** For a mount that would answer in the place of another: of the picker, of the status, of a page of the web. */
 export function schemeReasons({ name, scheme }: Pick<MountConfig, "name" | "scheme">): string[] {
   if (!takenSchemes.has(scheme)) return [];
-  return [`answers for URIs that begin with ${JSON.stringify(`${scheme}:`)}, for ${spellPath(["mounts", name])}`];
+  return [`answers for URIs that begin with ${JSON.stringify(`${scheme}:`)}, for ${formatPath(["mounts", name])}`];
 }
 
 /** Files that a mount names other than by options which are paths. */

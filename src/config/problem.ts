@@ -3,7 +3,7 @@ import { ResourceError } from "../errors.ts";
 
 export type KeyPath = readonly (string | number)[];
 
-export interface Place {
+export interface TextPosition {
   /** Both counted from 1. */
   readonly line: number;
   readonly column: number;
@@ -20,29 +20,32 @@ export interface Problem {
   /** Whether a rule about several values says so, and not the declaration of one. */
   readonly isOfSeveral?: boolean;
   /** Where the text says so itself; otherwise it is looked up by the path. */
-  readonly place?: Place;
+  readonly place?: TextPosition;
 }
 
 /** `pressmark.config.yaml:4:5 mounts.docs.rot: unknown option; did you mean "root"?` */
-export function problemLine(file: string, { path, message }: Problem, place: Place | undefined): string {
+export function problemLine(file: string, { path, message }: Problem, place: TextPosition | undefined): string {
   const where = place ? `${file}:${place.line}:${place.column}` : file;
-  return path.length === 0 ? `${where}: ${message}` : `${where} ${spellPath(path)}: ${message}`;
+  return path.length === 0 ? `${where}: ${message}` : `${where} ${formatPath(path)}: ${message}`;
 }
 
 /** Without those that are only the other side of another, in the order of the text. */
-export function inOrder(problems: readonly Problem[], placeOf: (problem: Problem) => Place | undefined): Problem[] {
-  const meant = new Set(problems.flatMap((problem) => (problem.meant ? [spellPath(problem.meant)] : [])));
+export function inOrder(
+  problems: readonly Problem[],
+  placeOf: (problem: Problem) => TextPosition | undefined,
+): Problem[] {
+  const meant = new Set(problems.flatMap((problem) => (problem.meant ? [formatPath(problem.meant)] : [])));
   const rank = (problem: Problem) => {
     const place = placeOf(problem);
     return place ? place.line * 1e6 + place.column : 0;
   };
   return problems
-    .filter(({ path, atKey }) => atKey || !meant.has(spellPath(path)))
+    .filter(({ path, atKey }) => atKey || !meant.has(formatPath(path)))
     .toSorted((one, other) => rank(one) - rank(other));
 }
 
 /** `mounts.docs.roots[2]`; what is no plain name stands in brackets. */
-export function spellPath(path: KeyPath): string {
+export function formatPath(path: KeyPath): string {
   return path
     .map((key, index) => {
       if (typeof key === "number") return `[${key}]`;

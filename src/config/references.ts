@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { quote } from "../errors.ts";
 import type { KeyPath, Problem } from "./problem.ts";
-import { spellPath } from "./problem.ts";
+import { formatPath } from "./problem.ts";
 
 export interface ReferenceOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -19,18 +19,18 @@ export interface ReferenceOptions {
 }
 
 /** One reference, as it is written. */
-export interface Reference {
+export interface ConfigReference {
   readonly kind: "env" | "file";
   readonly name: string;
   /** What stands for it where there is no such variable or file. */
   readonly instead: string | undefined;
 }
 
-export interface FoundReference extends Reference {
+export interface FoundReference extends ConfigReference {
   readonly path: KeyPath;
 }
 
-export interface Resolved {
+export interface ResolvedReferences {
   readonly value: unknown;
   readonly problems: readonly Problem[];
   /** What the references stood for. Never to be shown. */
@@ -55,7 +55,7 @@ const refusedPiece = Symbol("refused");
 const maxFileBytes = 64 * 1024;
 
 /** Every reference of every text; what is no text stays as it is. */
-export function resolveReferences(value: unknown, options: ReferenceOptions): Resolved {
+export function resolveReferences(value: unknown, options: ReferenceOptions): ResolvedReferences {
   const problems: Problem[] = [];
   const secrets = new Set<string>();
   const secretPaths = new Set<string>();
@@ -74,7 +74,7 @@ export function resolveReferences(value: unknown, options: ReferenceOptions): Re
     const { pieces, problem } = parseReferences(text);
     if (problem !== undefined) problems.push({ path, message: problem });
     const referred = pieces.filter((piece) => typeof piece !== "string");
-    if (referred.length > 0) secretPaths.add(spellPath(path));
+    if (referred.length > 0) secretPaths.add(formatPath(path));
     references.push(...referred.map((reference) => ({ ...reference, path })));
     const mayResolve = referred.length === 0 || options.mayResolve(path);
     const found = mayResolve && pieces.map((piece) => (typeof piece === "string" ? piece : lookUp(piece, path)));
@@ -83,14 +83,14 @@ export function resolveReferences(value: unknown, options: ReferenceOptions): Re
     return mayResolve === undefined ? text : "";
   }
 
-  function lookUp(reference: Reference, path: KeyPath): string | typeof refusedPiece {
+  function lookUp(reference: ConfigReference, path: KeyPath): string | typeof refusedPiece {
     const found = reference.kind === "env" ? readVariable(reference, path) : readReferred(reference, path);
     if (found === refusedPiece) return found;
     if (found && !found.written) secrets.add(found.text);
     return found?.text ?? "";
   }
 
-  function readVariable({ name, instead }: Reference, path: KeyPath): Found | undefined {
+  function readVariable({ name, instead }: ConfigReference, path: KeyPath): Found | undefined {
     const set: unknown = options.env[name];
     // What an object inherits, such as "constructor", is no variable.
     const found = typeof set === "string" ? set : undefined;
@@ -104,7 +104,7 @@ export function resolveReferences(value: unknown, options: ReferenceOptions): Re
     return undefined;
   }
 
-  function readReferred({ name, instead }: Reference, path: KeyPath): Found | typeof refusedPiece | undefined {
+  function readReferred({ name, instead }: ConfigReference, path: KeyPath): Found | typeof refusedPiece | undefined {
     const file = resolve(options.folder, name);
     try {
       const stats = statSync(file);
@@ -134,10 +134,10 @@ export function resolveReferences(value: unknown, options: ReferenceOptions): Re
 
 /** A text as what is written in it and the references between. What is no reference is said and left out; nothing is read. */
 export function parseReferences(text: string): {
-  readonly pieces: readonly (string | Reference)[];
+  readonly pieces: readonly (string | ConfigReference)[];
   readonly problem?: string;
 } {
-  const pieces: (string | Reference)[] = [];
+  const pieces: (string | ConfigReference)[] = [];
   let problem: string | undefined;
   for (let at = 0; at < text.length;) {
     const mark = text.indexOf("${", at);
@@ -166,7 +166,7 @@ export function parseReferences(text: string): {
 }
 
 /** Or what is wrong with it. */
-function toReference(written: string): Reference | string {
+function toReference(written: string): ConfigReference | string {
   const colon = written.indexOf(":");
   const kind = colon < 0 ? "" : written.slice(0, colon);
   const rest = written.slice(colon + 1);

@@ -1,16 +1,19 @@
 /** Whether the settings of a project hold secrets in files that are served with everything else. */
 import { openFiles } from "../sources/config/files.ts";
-import { formatOf } from "../sources/config/formats.ts";
+import { configFormatOf } from "../sources/config/formats.ts";
 import { secretSettings } from "../sources/config/secret-settings.ts";
-import type { Finding } from "./survey.ts";
+import type { ProjectFinding } from "./survey.ts";
 
 const maxBytes = 256 * 1024;
 
 /** Those files, by their paths. Hidden ones are not served, and what cannot be understood is passed over. No value is kept. */
-export async function settingsWithSecrets(project: string, findings: readonly Finding[]): Promise<readonly string[]> {
+export async function settingsWithSecrets(
+  project: string,
+  findings: readonly ProjectFinding[],
+): Promise<readonly string[]> {
   const named = findings.filter(({ source }) => source === "config").flatMap(({ values }) => values["files"] ?? []);
   const files = named.flatMap((path) => {
-    const format = path.split("/").some((name) => name.startsWith(".")) ? undefined : formatOf(path);
+    const format = path.split("/").some((name) => name.startsWith(".")) ? undefined : configFormatOf(path);
     return format === undefined ? [] : [{ path, format }];
   });
   const opened = openFiles({ root: project, files, maxBytes });

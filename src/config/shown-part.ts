@@ -3,7 +3,7 @@ import { canonicalJson } from "../lib/canonical-json.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import type { KeyPath } from "./problem.ts";
 import { dots, isPlainObject, parseReferences } from "./references.ts";
-import { isSecretOption } from "./shown.ts";
+import { isSecretOption } from "./masked-config.ts";
 
 /** What runs, what is reached, and what a program is told: in this order, whatever the author's. */
 const acting = ["command", "args", "url", "env"];

@@ -3,7 +3,7 @@ import { type Dirent, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { holdsSkill, skillFolders } from "./skill-folders.ts";
 
-export interface Finding {
+export interface ProjectFinding {
   /** What it is, as a person would call it. */
   readonly what: string;
   /** Where it was seen, from the project's folder. */
@@ -15,7 +15,7 @@ export interface Finding {
 }
 
 /** Names alone are looked at, and a few settings for the names in them; never a value. */
-export function survey(project: string): readonly Finding[] {
+export function survey(project: string): readonly ProjectFinding[] {
   return [
     ...git(project),
     ...docs(project),
@@ -56,27 +56,27 @@ const databaseFiles = [
   "config/database.yml",
 ];
 
-function git(project: string): Finding[] {
+function git(project: string): ProjectFinding[] {
   // In a worktree or a submodule it is a file.
   return isThere(project, ".git")
     ? [{ what: "git repository", where: ".git", source: "git", values: { root: "." } }]
     : [];
 }
 
-function docs(project: string): Finding[] {
+function docs(project: string): ProjectFinding[] {
   return docsFolders
     .filter((name) => isFolder(project, name))
     .map((name) => ({ what: "documentation", where: name, source: "docs", values: { root: name } }));
 }
 
-function skills(project: string): Finding[] {
+function skills(project: string): ProjectFinding[] {
   return skillFolders
     .filter((name) => holdsSkill(join(project, name)))
     .map((name) => ({ what: "skills", where: name, source: "skills", values: { root: name } }));
 }
 
 /** Two mounts of settings would have the same URIs, so all of them are one. */
-function settingsOf(project: string): Finding[] {
+function settingsOf(project: string): ProjectFinding[] {
   const files = [...composeFiles, ...settingsFiles].filter((name) => isThere(project, name));
   // Examples tell that there are settings, and none of them.
   const where = [...files, ...exampleFiles.filter((name) => isThere(project, name))];
@@ -85,12 +85,12 @@ function settingsOf(project: string): Finding[] {
   return [{ what: "settings", where: where.join(", "), source: "config", values }];
 }
 
-function compose(project: string): Finding[] {
+function compose(project: string): ProjectFinding[] {
   return composeFiles
     .filter((name) => isThere(project, name))
     .flatMap((name) => {
       const images = read(project, name).matchAll(/^[ \t]*image:[ \t]*["']?([\w./-]+)/gm);
-      const served = [...images].flatMap(([, image = ""]): Finding[] => {
+      const served = [...images].flatMap(([, image = ""]): ProjectFinding[] => {
         if (/postgres|pgvector|timescale|postgis/.test(image))
           return [
             {
@@ -133,7 +133,7 @@ function compose(project: string): Finding[] {
     });
 }
 
-function environment(project: string): Finding[] {
+function environment(project: string): ProjectFinding[] {
   return exampleFiles
     .filter((name) => isThere(project, name))
     .flatMap((name) => {
@@ -162,7 +162,7 @@ function environment(project: string): Finding[] {
               },
             ]
           : []),
-        ...buckets.flatMap(({ source, what, name: named }): Finding[] =>
+        ...buckets.flatMap(({ source, what, name: named }): ProjectFinding[] =>
           named === undefined
             ? []
             : [{ what, where: `${name} (${named})`, source, values: { buckets: [`\${env:${named}}`] } }],
@@ -191,13 +191,13 @@ function environment(project: string): Finding[] {
     });
 }
 
-function prometheus(project: string): Finding[] {
+function prometheus(project: string): ProjectFinding[] {
   return prometheusFiles
     .filter((name) => isThere(project, name))
     .map((name) => ({ what: "Prometheus", where: name, source: "metrics", values: { url: "http://127.0.0.1:9090" } }));
 }
 
-function databases(project: string): Finding[] {
+function databases(project: string): ProjectFinding[] {
   const settings = databaseFiles
     .filter((name) => isThere(project, name))
     .map((name) => ({ what: "database", where: name, source: "postgres", values: { url: "${env:DATABASE_URL}" } }));
@@ -208,7 +208,7 @@ function databases(project: string): Finding[] {
 }
 
 /** A project that asks several models the same question says so in the names of its files. */
-function analyses(project: string): Finding[] {
+function analyses(project: string): ProjectFinding[] {
   const where = ["", "src", "src/services", "docs"]
     .flatMap((folder) => namesIn(join(project, folder)).map(({ name }) => (folder === "" ? name : `${folder}/${name}`)))
     .find((path) => /wall[-_ ]?bounce/i.test(path));
@@ -217,13 +217,13 @@ function analyses(project: string): Finding[] {
 }
 
 /** Where the project shows itself: what its package names as its home, unless that is where its code is kept. */
-function website(project: string): Finding[] {
+function website(project: string): ProjectFinding[] {
   const home = /"homepage"\s*:\s*"(https:\/\/[^"\s]+)"/.exec(read(project, "package.json"))?.[1];
   if (home === undefined || /^https:\/\/(?:github|gitlab|bitbucket)\.(?:com|org)\//.test(home)) return [];
   return [{ what: "website", where: "package.json (homepage)", source: "web", values: { pages: [home] } }];
 }
 
-function once(findings: readonly Finding[]): Finding[] {
+function once(findings: readonly ProjectFinding[]): ProjectFinding[] {
   return findings.filter((each, index) => findings.findIndex((other) => other.source === each.source) === index);
 }
 

@@ -1,10 +1,10 @@
 /** What may be of use: found by search, named by the task, pinned by the caller. Nothing is read here. */
 import { ResourceError } from "../errors.ts";
-import { createLeadsOn } from "../lib/leads-on.ts";
+import { createCursorGuard } from "../lib/cursor-guard.ts";
 import { createTimeSlices } from "../lib/time-slices.ts";
-import { type Call, directoryType, type Failure, type Hit, type Resource, type Resources } from "../resources.ts";
+import { type Call, directoryType, type MountFailure, type Hit, type Resource, type Resources } from "../resources.ts";
 import type { Task } from "./read-task.ts";
-import { inTurn } from "./in-turn.ts";
+import { roundRobin } from "./round-robin.ts";
 import { findPins } from "./pins.ts";
 
 export interface Candidate {
@@ -45,7 +45,7 @@ export async function findPinned(
 /** How much of what could be searched was, and where something went wrong. */
 export interface Searched {
   readonly ready: number;
-  readonly failures: readonly Failure[];
+  readonly failures: readonly MountFailure[];
 }
 
 /** Adds what searches find. Undefined where nothing can be searched. */
@@ -79,8 +79,8 @@ async function search(
   call: Call,
 ): Promise<Searched | undefined> {
   let ready: number | undefined;
-  const failures = new Map<string, Failure>();
-  const answers = await inTurn(queries, atOnce, async (text, at): Promise<readonly Hit[]> => {
+  const failures = new Map<string, MountFailure>();
+  const answers = await roundRobin(queries, atOnce, async (text, at): Promise<readonly Hit[]> => {
     try {
       const limit = at === 0 ? wholeHits : wordHits;
       const answer = await resources.search({ text, limit, ...(within !== undefined && { within }) }, call);
@@ -114,7 +114,7 @@ async function lookThroughNames(
   const start = within === undefined ? "" : `${within.replace(/\/$/, "")}/`;
   const wanted = [...terms.values()].filter(({ weight }) => weight >= 0.5).map(({ surface }) => surface.toLowerCase());
   const scored: { readonly resource: Resource; readonly score: number }[] = [];
-  const leadsOn = createLeadsOn(maxPages);
+  const leadsOn = createCursorGuard(maxPages);
   const turn = createTimeSlices();
   let cursor: string | undefined;
   let seen = 0;

@@ -9,21 +9,24 @@ import { createClock } from "../testing/clock.ts";
 import { clean } from "./clean.ts";
 import { type CountTokens, estimate } from "./count-tokens.ts";
 import { gather, type GatherAsk } from "./gather.ts";
-import type { Item, PackFormat } from "./pack.ts";
+import type { PackItem, PackFormat } from "./pack.ts";
 
 const call: Call = { caller: { id: "reader" }, signal: new AbortController().signal };
 const base = "memory://shelf/";
 
 type Files = Readonly<Record<string, string>>;
 
-function houseOf(some: Files, policy: Policy = openPolicy): Resources {
+function resourcesOf(some: Files, policy: Policy = openPolicy): Resources {
   const mount = { name: "shelf", base, source: createMemory(some).source };
-  return createResources({ mounts: [mount], policy, tools: createClock().tools, cursorKey: new Uint8Array(32) });
+  return createResources({ mounts: [mount], policy, runtime: createClock().runtime, cursorKey: new Uint8Array(32) });
 }
 
 /** What the receipt says stands there, read again. */
-async function readAgain(house: Resources, { uri, lines: [first, last], columns }: Omit<Item, "text" | "name">) {
-  const { contents } = await house.read(uri, call);
+async function readAgain(
+  pressmark: Resources,
+  { uri, lines: [first, last], columns }: Omit<PackItem, "text" | "name">,
+) {
+  const { contents } = await pressmark.read(uri, call);
   const { body } = contents[0]!;
   const rows = clean("text" in body ? body.text : "").text.split("\n");
   if (columns) return rows[first - 1]!.slice(...columns);
@@ -90,7 +93,7 @@ describe("every pack", () => {
   it("is within its budget, whoever counts", async () => {
     await fc.assert(
       fc.asyncProperty(files, asked, async (some, given) => {
-        const { text, tokens } = await gather(houseOf(some), askOf(given, some), call);
+        const { text, tokens } = await gather(resourcesOf(some), askOf(given, some), call);
         expect(tokens).toBeLessThanOrEqual(given.budget);
         expect(text === "" ? 0 : given.counter.count(text)).toBe(tokens);
       }),
@@ -101,12 +104,12 @@ describe("every pack", () => {
   it("holds what reading its receipt again gives", async () => {
     await fc.assert(
       fc.asyncProperty(files, asked, async (some, given) => {
-        const house = houseOf(some);
-        const { items, receipt } = await gather(house, askOf(given, some), call);
+        const pressmark = resourcesOf(some);
+        const { items, receipt } = await gather(pressmark, askOf(given, some), call);
         expect(receipt.included.map(({ uri, lines }) => [uri, lines])).toEqual(
           items.map(({ uri, lines }) => [uri, lines]),
         );
-        for (const item of items) expect(await readAgain(house, item)).toBe(item.text);
+        for (const item of items) expect(await readAgain(pressmark, item)).toBe(item.text);
       }),
       tries,
     );
@@ -117,7 +120,7 @@ describe("every pack", () => {
       fc.asyncProperty(files, asked, async (some, given) => {
         const turned = Object.fromEntries(Object.entries(some).toReversed());
         const ask = askOf(given, some);
-        expect(await gather(houseOf(turned), ask, call)).toEqual(await gather(houseOf(some), ask, call));
+        expect(await gather(resourcesOf(turned), ask, call)).toEqual(await gather(resourcesOf(some), ask, call));
       }),
       tries,
     );
@@ -130,9 +133,9 @@ describe("every pack", () => {
         const { include = [], ...ask } = askOf(given, some);
         const wanted = { ...ask, include: [...include, ...hidden.map(uriOf)] };
         const seen = Object.fromEntries(Object.entries(some).filter(([at]) => !hidden.includes(at)));
-        const one = await gather(houseOf(some, policy), wanted, call);
+        const one = await gather(resourcesOf(some, policy), wanted, call);
         // Directories of hidden things stay: only what is in them is gone.
-        const other = await gather(houseOf(seen), wanted, call);
+        const other = await gather(resourcesOf(seen), wanted, call);
         expect(one).toEqual(other);
       }),
       tries,

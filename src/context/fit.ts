@@ -1,14 +1,14 @@
 /** Arranges what was picked, joins what stands side by side, and makes sure that the whole fits. */
 import type { CountTokens } from "./count-tokens.ts";
-import type { Frame } from "./frame.ts";
-import type { Item } from "./pack.ts";
+import type { PackFrame } from "./frame.ts";
+import type { PackItem } from "./pack.ts";
 import { pick, type Pick, type Picked } from "./pick.ts";
 import type { RankedPassage } from "./rank.ts";
-import { isPiece, itemOf, type Shelf } from "./shelf.ts";
+import { isPiece, itemOf, type PassageSource } from "./passage-source.ts";
 
-export interface Choice {
-  readonly shelf: Shelf;
-  readonly item: Item;
+export interface PassageChoice {
+  readonly shelf: PassageSource;
+  readonly item: PackItem;
   readonly passages: readonly RankedPassage[];
   /** Other URIs that say the same. */
   readonly also: readonly string[];
@@ -16,20 +16,25 @@ export interface Choice {
 
 export interface Fitted {
   /** In the order of the pack. */
-  readonly chosen: readonly Choice[];
+  readonly chosen: readonly PassageChoice[];
   readonly text: string;
   readonly tokens: number;
   /** Texts of which nothing fits, and that say nothing that another does not say too. */
-  readonly noRoom: readonly Shelf[];
+  readonly noRoom: readonly PassageSource[];
   /** Texts of which something is in, and not all that could be. */
-  readonly cut: readonly Shelf[];
+  readonly cut: readonly PassageSource[];
 }
 
 /** Lines between two passages that cost less than to frame the second anew. */
 const maxGap = 3;
 
 /** `shelves` are given best first. */
-export function fit(shelves: readonly Shelf[], budget: number, frame: Frame, counter: CountTokens): Fitted {
+export function fitPack(
+  shelves: readonly PassageSource[],
+  budget: number,
+  frame: PackFrame,
+  counter: CountTokens,
+): Fitted {
   const { picks: all, also, merged, cut: short } = pick(shelves, budget, frame, counter);
   const picks = [...all];
   const cut = new Set(short);
@@ -52,8 +57,8 @@ export function fit(shelves: readonly Shelf[], budget: number, frame: Frame, cou
 }
 
 /** Texts in the order of their best, the pieces of each in its own order. */
-function arrange(picks: readonly Pick[], also: Picked["also"]): Choice[] {
-  const byShelf = new Map<Shelf, RankedPassage[]>();
+function arrange(picks: readonly Pick[], also: Picked["also"]): PassageChoice[] {
+  const byShelf = new Map<PassageSource, RankedPassage[]>();
   for (const { shelf, passage } of picks) byShelf.set(shelf, [...(byShelf.get(shelf) ?? []), passage]);
   return [...byShelf].flatMap(([shelf, passages]) =>
     runsOf(passages.toSorted((left, right) => left.said.from - right.said.from)).map((run, index) => ({

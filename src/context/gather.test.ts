@@ -16,17 +16,17 @@ const base = "memory://shelf/";
 
 type Files = Readonly<Record<string, MemoryValue>>;
 
-function houseOf(files: Files, policy: Policy = open, templates: readonly MemoryTemplate[] = []): Resources {
+function resourcesOf(files: Files, policy: Policy = open, templates: readonly MemoryTemplate[] = []): Resources {
   return createResources({
     mounts: [{ name: "shelf", base, source: createMemory(files, { templates }).source }],
     policy,
-    tools: createClock().tools,
+    runtime: createClock().runtime,
     cursorKey: new Uint8Array(32),
   });
 }
 
 const pack = (files: Files, ask: Partial<GatherAsk> & { task: string }, policy?: Policy) =>
-  gather(houseOf(files, policy), { budget: 4000, ...ask }, call);
+  gather(resourcesOf(files, policy), { budget: 4000, ...ask }, call);
 
 const urisOf = ({ items }: Pack) => [...new Set(items.map(({ uri }) => uri.slice(base.length)))];
 
@@ -169,16 +169,16 @@ describe("gathering", () => {
         ],
       },
     );
-    const house = createResources({
+    const pressmark = createResources({
       mounts: [
         { name: "files", base: "memory://home/project/", source: memory.source },
         { name: "history", base: "git://project/", source: history.source },
       ],
       policy: open,
-      tools: createClock().tools,
+      runtime: createClock().runtime,
       cursorKey: new Uint8Array(32),
     });
-    const { receipt } = await gather(house, { task: "the kettle boils", budget: 1000 }, call);
+    const { receipt } = await gather(pressmark, { task: "the kettle boils", budget: 1000 }, call);
     expect(receipt.included.map(({ uri, why }) => [uri, why[0]])).toEqual([
       ["memory://home/project/stove.ts", expect.stringContaining("says")],
       ["memory://home/project/far/away.ts", "changed in the same commit as stove.ts"],
@@ -186,7 +186,7 @@ describe("gathering", () => {
   });
 
   it("reaches commits and tables that the task names through templates", async () => {
-    const house = houseOf({ "a.txt": "nothing" }, open, [
+    const pressmark = resourcesOf({ "a.txt": "nothing" }, open, [
       {
         template: "commit/{sha}",
         name: "commit",
@@ -203,7 +203,7 @@ describe("gathering", () => {
       },
     ]);
     const task = "Undo 1a2b3c4d5e, which broke the orders table for the kettle";
-    const found = await gather(house, { task, budget: 2000 }, call);
+    const found = await gather(pressmark, { task, budget: 2000 }, call);
     expect(urisOf(found)).toEqual(expect.arrayContaining(["commit/1a2b3c4d5e", "public/orders/schema"]));
   });
 
@@ -233,21 +233,21 @@ describe("gathering", () => {
   });
 
   it("goes by names where nothing can be searched", async () => {
-    const house = houseOf({ "docs/kettle.md": "# Kettle\n\nIt boils.\n", "docs/tea.md": "# Tea\n" });
-    const found = await gather({ ...house, search: unsearchable }, { task: "the kettle", budget: 1000 }, call);
+    const pressmark = resourcesOf({ "docs/kettle.md": "# Kettle\n\nIt boils.\n", "docs/tea.md": "# Tea\n" });
+    const found = await gather({ ...pressmark, search: unsearchable }, { task: "the kettle", budget: 1000 }, call);
     expect(urisOf(found)).toEqual(["docs/kettle.md"]);
     expect(found.receipt).not.toHaveProperty("ready");
   });
 
   it("says on the receipt where not all was searched", async () => {
-    const house = houseOf({ "docs/kettle.md": "# Kettle\n\nIt boils.\n" });
+    const pressmark = resourcesOf({ "docs/kettle.md": "# Kettle\n\nIt boils.\n" });
     const failures = [{ mount: "notes", message: "the folder of this mount is not there just now" }];
     const search: Resources["search"] = async (ask, asked) => ({
-      ...(await house.search(ask, asked)),
+      ...(await pressmark.search(ask, asked)),
       ready: 0.5,
       failures,
     });
-    const found = await gather({ ...house, search }, { task: "the kettle boils", budget: 1000 }, call);
+    const found = await gather({ ...pressmark, search }, { task: "the kettle boils", budget: 1000 }, call);
     expect(found.receipt).toMatchObject({ ready: 0.5, failures });
   });
 
@@ -257,7 +257,7 @@ describe("gathering", () => {
     for (const budget of [0, -1, 1.5, Number.NaN])
       await expect(pack({}, { task: "x", budget })).rejects.toThrow("a budget is");
     const ended = { ...call, signal: AbortSignal.abort() };
-    await expect(gather(houseOf({ "a.txt": "tea" }), { task: "tea", budget: 10 }, ended)).rejects.toMatchObject({
+    await expect(gather(resourcesOf({ "a.txt": "tea" }), { task: "tea", budget: 10 }, ended)).rejects.toMatchObject({
       kind: "cancelled",
     });
   });

@@ -13,13 +13,13 @@ import {
 } from "./candidates.ts";
 import type { CountTokens } from "./count-tokens.ts";
 import { maxImportsText } from "./imports.ts";
-import { inTurn } from "./in-turn.ts";
-import { findNamed } from "./named.ts";
+import { roundRobin } from "./round-robin.ts";
+import { findNamed } from "./named-files.ts";
 import { findNeighbours } from "./neighbours.ts";
 import type { Included, LeftOut, Pack, PackFormat } from "./pack.ts";
 import { isSet } from "./pins.ts";
 import { maxTaskLength, readTask } from "./read-task.ts";
-import { priorityFactor, recencyFactor, weights } from "./weights.ts";
+import { priorityFactor, recencyFactor, gatherWeights } from "./weights.ts";
 import { type AsyncWorkbench, useWorkbench } from "./use-workbench.ts";
 import type { AboutText, PackedItem, RankedText, RawText } from "./workbench.ts";
 
@@ -74,28 +74,29 @@ async function gatherAt(
   call: Call,
 ): Promise<Pack> {
   const task = readTask(text ?? "");
-  const desk = createDesk(bench, resources, call);
+  const reader = createCandidateReader(bench, resources, call);
   // Who names a set means all that is in it.
   const { all, missing } = await findPinned(resources, [...include, ...task.names.uris.filter(isSet)], call);
-  for (const uri of missing) desk.leaveOut(uri, "is not here");
+  for (const uri of missing) reader.leaveOut(uri, "is not here");
   let searched: Searched | undefined;
-  if (text === undefined) await desk.read([...all.values()].slice(0, maxIncluded));
+  if (text === undefined) await reader.read([...all.values()].slice(0, maxIncluded));
   else {
     searched = await findCandidates(resources, task, within, all, call);
     const met = Array.from(all.values(), ({ resource }) => resource);
     for (const { resource, why } of await findNamed(resources, task, met, within, call)) {
       const candidate = meet(all, resource);
-      candidate.boost = weights.named;
+      candidate.boost = gatherWeights.named;
       if (!candidate.why.includes(why)) candidate.why.push(why);
     }
-    await desk.read([...all.values()].sort(byPromise).slice(0, maxRead));
-    await addNeighbours(resources, desk, all, within, call);
+    await reader.read([...all.values()].sort(byPromise).slice(0, maxRead));
+    await addNeighbours(resources, reader, all, within, call);
   }
-  const packed = await bench.pack(desk.about(), budget, format);
-  for (const key of packed.noRoom) desk.leaveOut(desk.paper(key).uri, "does not fit into the budget");
+  const packed = await bench.pack(reader.about(), budget, format);
+  for (const key of packed.noRoom) reader.leaveOut(reader.paper(key).uri, "does not fit into the budget");
   for (const key of packed.cut)
-    if (desk.paper(key).candidate.isPinned) desk.leaveOut(desk.paper(key).uri, "fits into the budget only in part");
-  const unread = Math.max(0, all.size - desk.seen);
+    if (reader.paper(key).candidate.isPinned)
+      reader.leaveOut(reader.paper(key).uri, "fits into the budget only in part");
+  const unread = Math.max(0, all.size - reader.seen);
   return {
     format,
     text: packed.text,
@@ -108,9 +109,9 @@ async function gatherAt(
       counter: packed.counter,
       ...(searched && { ready: searched.ready }),
       ...(searched && searched.failures.length > 0 && { failures: searched.failures }),
-      included: packed.items.map((one) => toIncluded(one, desk.paper(one.key))),
-      leftOut: desk.leftOut.slice(0, maxLeftOut),
-      moreLeftOut: Math.max(0, desk.leftOut.length - maxLeftOut) + unread,
+      included: packed.items.map((one) => toIncluded(one, reader.paper(one.key))),
+      leftOut: reader.leftOut.slice(0, maxLeftOut),
+      moreLeftOut: Math.max(0, reader.leftOut.length - maxLeftOut) + unread,
     },
   };
 }
@@ -125,7 +126,7 @@ interface Paper {
   inherited: number;
 }
 
-interface Desk {
+interface CandidateReader {
   readonly leftOut: readonly LeftOut[];
   /** How many candidates were looked at, whether or not they could be read. */
   readonly seen: number;
@@ -141,7 +142,7 @@ interface Desk {
   ranked(): Promise<readonly (RankedText & { readonly paper: Paper })[]>;
 }
 
-function createDesk(bench: AsyncWorkbench, resources: Resources, call: Call): Desk {
+function createCandidateReader(bench: AsyncWorkbench, resources: Resources, call: Call): CandidateReader {
   const papers = new Map<string, Paper>();
   const seen = new Set<string>();
   const leftOut: LeftOut[] = [];
@@ -199,7 +200,7 @@ function createDesk(bench: AsyncWorkbench, resources: Resources, call: Call): De
     async read(candidates) {
       const fresh = candidates.filter(({ resource }) => !seen.has(resource.uri));
       for (const { resource } of fresh) seen.add(resource.uri);
-      const answers = await inTurn(fresh, atOnce, readOne);
+      const answers = await roundRobin(fresh, atOnce, readOne);
       answers.forEach((answer, at) => {
         const { uri } = fresh[at]!.resource;
         if (typeof answer === "string") leftOut.push({ uri, why: answer });
@@ -222,13 +223,13 @@ function createDesk(bench: AsyncWorkbench, resources: Resources, call: Call): De
 /** Reads what belongs to the best, too. */
 async function addNeighbours(
   resources: Resources,
-  desk: Desk,
+  reader: CandidateReader,
   all: Candidates,
   within: string | undefined,
   call: Call,
 ): Promise<void> {
   const start = within === undefined ? "" : `${within.replace(/\/$/, "")}/`;
-  const best = (await desk.ranked()).slice(0, maxResidents);
+  const best = (await reader.ranked()).slice(0, maxResidents);
   const neighbours = await findNeighbours(
     resources,
     best.map(({ paper }) => ({ uri: paper.candidate.resource.uri, text: paper.beginning })),
@@ -242,7 +243,7 @@ async function addNeighbours(
   const taken = new Map<string, number>();
   for (const { resource, of, nearness, why } of nearest) {
     if (!resource.uri.startsWith(start)) continue;
-    const share = weights.neighbour * nearness * best[of]!.score;
+    const share = gatherWeights.neighbour * nearness * best[of]!.score;
     if (!taken.has(resource.uri)) {
       if (taken.size >= maxNeighbours) continue;
       const candidate = meet(all, resource);
@@ -250,8 +251,8 @@ async function addNeighbours(
     }
     taken.set(resource.uri, Math.max(taken.get(resource.uri) ?? 0, share));
   }
-  await desk.read([...taken.keys()].map((uri) => all.get(uri)!));
-  for (const [uri, share] of taken) desk.inherit(uri, share);
+  await reader.read([...taken.keys()].map((uri) => all.get(uri)!));
+  for (const [uri, share] of taken) reader.inherit(uri, share);
 }
 
 /** Pins first, then what the task names, then what searches found best. */

@@ -2,9 +2,9 @@
 import { type Call, directoryType, type Resource, type Resources } from "../resources.ts";
 import { readable } from "./candidates.ts";
 import { importsOf } from "./imports.ts";
-import { inTurn } from "./in-turn.ts";
+import { roundRobin } from "./round-robin.ts";
 import { changedTogether } from "./same-commit.ts";
-import { isLanguage, kinship } from "./twins.ts";
+import { isLanguage, kinship } from "./related-names.ts";
 
 /** One whose neighbours are looked for. */
 export interface Resident {
@@ -41,16 +41,16 @@ export async function findNeighbours(
     }
     return listed;
   };
-  const found = await inTurn(residents, atOnce, async (resident, of): Promise<readonly Neighbour[]> => {
+  const found = await roundRobin(residents, atOnce, async (resident, of): Promise<readonly Neighbour[]> => {
     const folder = folderOf(resident.uri);
-    const name = nameOf(resident.uri);
+    const name = baseNameOf(resident.uri);
     if (folder === undefined) return [];
     const beside = await look(folder);
-    const inner = beside.filter(({ mimeType, uri }) => mimeType === directoryType && testFolder.test(nameOf(uri)));
+    const inner = beside.filter(({ mimeType, uri }) => mimeType === directoryType && testFolder.test(baseNameOf(uri)));
     const elsewhere = [...inner.map(({ uri }) => uri), ...mirrored(folder)];
-    const listed = [...beside, ...(await inTurn(elsewhere, 2, look)).flat()];
+    const listed = [...beside, ...(await roundRobin(elsewhere, 2, look)).flat()];
     const twins = [...listed, ...known].flatMap((resource) => {
-      const kin = resource.mimeType === directoryType ? undefined : kinship(name, nameOf(resource.uri));
+      const kin = resource.mimeType === directoryType ? undefined : kinship(name, baseNameOf(resource.uri));
       return kin ? [{ resource, of, nearness: nearnessOf[kin], why: `${sayKin[kin]} ${name}` }] : [];
     });
     return [...twins, ...(await translated(resident.uri, of, look)), ...(await imported(resident, of, known, look))];
@@ -100,13 +100,13 @@ async function translated(
   const at = segments.findIndex((segment, index) => index > 2 && index < segments.length - 1 && isLanguage(segment));
   if (at === -1) return [];
   const others = (await look(segments.slice(0, at).join("/"))).filter(
-    (one) => one.mimeType === directoryType && isLanguage(nameOf(one.uri)) && nameOf(one.uri) !== segments[at],
+    (one) => one.mimeType === directoryType && isLanguage(baseNameOf(one.uri)) && baseNameOf(one.uri) !== segments[at],
   );
   const found: Neighbour[] = [];
   for (const { uri: other } of others.slice(0, 3)) {
     const there = [other.replace(/\/$/, ""), ...segments.slice(at + 1)].join("/");
     const twin = (await look(folderOf(there) ?? there)).find((one) => one.uri === there);
-    if (twin) found.push({ resource: twin, of, nearness: 0.7, why: `is a translation of ${nameOf(uri)}` });
+    if (twin) found.push({ resource: twin, of, nearness: 0.7, why: `is a translation of ${baseNameOf(uri)}` });
   }
   return found;
 }
@@ -138,7 +138,7 @@ async function imported(
     resource,
     of,
     nearness: 0.4,
-    why: `is imported by ${nameOf(uri)}`,
+    why: `is imported by ${baseNameOf(uri)}`,
   }));
 }
 
@@ -158,7 +158,7 @@ function folderOf(uri: string): string | undefined {
     : uri.slice(0, slash);
 }
 
-export function nameOf(uri: string): string {
+export function baseNameOf(uri: string): string {
   return readable(uri.slice(uri.lastIndexOf("/") + 1));
 }
 

@@ -1,10 +1,10 @@
 /** What gathering gives: a pack for a model, and the receipt that says what is in it and why. */
-import type { Failure } from "../resources.ts";
+import type { MountFailure } from "../resources.ts";
 
 export type PackFormat = "markdown" | "xml" | "json";
 
 /** One piece of one resource, as it stands in the pack. */
-export interface Item {
+export interface PackItem {
   /** As the house spells it, or as the caller did where they named it. */
   readonly uri: string;
   readonly name: string;
@@ -22,7 +22,7 @@ export interface Item {
 }
 
 /** An item on the receipt. */
-export interface Included extends Pick<Item, "uri" | "lines" | "columns" | "lastModified"> {
+export interface Included extends Pick<PackItem, "uri" | "lines" | "columns" | "lastModified"> {
   /** Of the whole text that was read: `sha256:` and 64 hexadecimal digits of its UTF-8, before anything was taken out of it. */
   readonly digest: string;
   /** What the item alone counts, frame included. */
@@ -51,7 +51,7 @@ export interface Receipt {
   /** How much of what could be searched was, from 0 to 1; absent where nothing can be searched. */
   readonly ready?: number;
   /** Mounts of which not all was searched because something went wrong, and what. */
-  readonly failures?: readonly Failure[];
+  readonly failures?: readonly MountFailure[];
   /** In the order of the pack. */
   readonly included: readonly Included[];
   /** What would have come next first; not all of it. */
@@ -66,6 +66,6 @@ export interface Pack {
   readonly text: string;
   readonly tokens: number;
   /** What the text holds, in its order. */
-  readonly items: readonly Item[];
+  readonly items: readonly PackItem[];
   readonly receipt: Receipt;
 }

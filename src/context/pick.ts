@@ -1,13 +1,13 @@
 /** Picks passages, best first, until nothing more fits: most of them from what says most, the rest as a few lines each of what else may matter. */
 import type { CountTokens } from "./count-tokens.ts";
 import { excerptOf, slicesOf } from "./excerpt.ts";
-import type { Frame } from "./frame.ts";
+import type { PackFrame } from "./frame.ts";
 import type { RankedPassage } from "./rank.ts";
-import { itemOf, type Shelf } from "./shelf.ts";
-import { weights } from "./weights.ts";
+import { itemOf, type PassageSource } from "./passage-source.ts";
+import { gatherWeights } from "./weights.ts";
 
 export interface Pick {
-  readonly shelf: Shelf;
+  readonly shelf: PassageSource;
   readonly passage: RankedPassage;
   readonly cost: number;
 }
@@ -18,9 +18,9 @@ export interface Picked {
   /** By the URI that says something first: the URIs that say the same. */
   readonly also: ReadonlyMap<string, ReadonlySet<string>>;
   /** Those of which something is said by another. */
-  readonly merged: ReadonlySet<Shelf>;
+  readonly merged: ReadonlySet<PassageSource>;
   /** Those of which something did not fit. */
-  readonly cut: ReadonlySet<Shelf>;
+  readonly cut: ReadonlySet<PassageSource>;
 }
 
 /** A passage says the same as an earlier one if it is long enough to mean it. */
@@ -31,7 +31,7 @@ const maxMisfits = 40;
 const maxTokenLength = 16;
 
 interface Queue {
-  readonly shelf: Shelf;
+  readonly shelf: PassageSource;
   /** Not offered yet, the best first. */
   waiting: readonly RankedPassage[];
   /** Offered, and there was no room. */
@@ -39,11 +39,16 @@ interface Queue {
   taken: number;
 }
 
-export function pick(shelves: readonly Shelf[], budget: number, frame: Frame, { count }: CountTokens): Picked {
+export function pick(
+  shelves: readonly PassageSource[],
+  budget: number,
+  frame: PackFrame,
+  { count }: CountTokens,
+): Picked {
   const picks: Pick[] = [];
   const also = new Map<string, Set<string>>();
-  const merged = new Set<Shelf>();
-  const cut = new Set<Shelf>();
+  const merged = new Set<PassageSource>();
+  const cut = new Set<PassageSource>();
   const said = new Map<string, string>();
   const queues = shelves.map((shelf): Queue => ({ shelf, waiting: orderOf(shelf), misfits: [], taken: 0 }));
   let spent = 0;
@@ -99,7 +104,7 @@ export function pick(shelves: readonly Shelf[], budget: number, frame: Frame, { 
     }
   }
 
-  takeBest(budget * (1 - weights.breadth));
+  takeBest(budget * (1 - gatherWeights.breadth));
   for (const queue of queues) {
     const [first, ...rest] = [...queue.misfits.splice(0), ...queue.waiting];
     if (first) queue.waiting = [...(first.score === 0 ? slicesOf(queue.shelf.text, first) : [first]), ...rest];
@@ -120,10 +125,10 @@ export function pick(shelves: readonly Shelf[], budget: number, frame: Frame, { 
 }
 
 /** What says most first; where it is pinned and nothing does, from its beginning. */
-function orderOf({ passages }: Shelf): readonly RankedPassage[] {
+function orderOf({ passages }: PassageSource): readonly RankedPassage[] {
   return passages.toSorted((left, right) => right.score - left.score);
 }
 
 function valueOf({ shelf: { isPinned }, taken }: Queue, { score }: RankedPassage): number {
-  return score * weights.again ** taken + (isPinned ? 1e6 - taken : 0);
+  return score * gatherWeights.again ** taken + (isPinned ? 1e6 - taken : 0);
 }

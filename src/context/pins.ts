@@ -1,7 +1,7 @@
 /** What the caller wants in, whatever it says: resources by their URIs, what is in a directory, the members of a set. */
 import { toResourceError } from "../errors.ts";
 import { type Call, directoryType, type Resource, type Resources } from "../resources.ts";
-import { inTurn } from "./in-turn.ts";
+import { roundRobin } from "./round-robin.ts";
 
 export interface Pins {
   readonly found: readonly { readonly resource: Resource; readonly why: string }[];
@@ -15,9 +15,9 @@ const maxMembers = 100;
 
 export async function findPins(resources: Resources, uris: readonly string[], call: Call): Promise<Pins> {
   const missing: string[] = [];
-  const found = await inTurn([...new Set(uris)], atOnce, async (uri) => {
+  const found = await roundRobin([...new Set(uris)], atOnce, async (uri) => {
     try {
-      const resource = await find(resources, uri, call);
+      const resource = await findPinned(resources, uri, call);
       const members = resource && (await membersOf(resources, resource, call));
       if (members) return members.map((member) => ({ resource: member, why: `is in ${uri}, which was asked for` }));
       if (resource) return [{ resource, why: "was asked for" }];
@@ -31,7 +31,7 @@ export async function findPins(resources: Resources, uris: readonly string[], ca
 }
 
 /** Undefined where nothing is there for this caller. */
-export async function find(resources: Resources, uri: string, call: Call): Promise<Resource | undefined> {
+export async function findPinned(resources: Resources, uri: string, call: Call): Promise<Resource | undefined> {
   try {
     return await resources.stat(uri, call);
   } catch (cause) {
@@ -55,7 +55,9 @@ async function membersOf(
   const { contents } = await resources.read(uri, call);
   // A gateway gives the members alone: some of them it may keep to itself.
   const uris = (listed(contents[0]?.body) ?? contents.map((content) => content.uri)).slice(0, maxMembers);
-  return (await inTurn(uris, atOnce, (member) => find(resources, member, call))).filter((one) => one !== undefined);
+  return (await roundRobin(uris, atOnce, (member) => findPinned(resources, member, call))).filter(
+    (one) => one !== undefined,
+  );
 }
 
 /** Here, or behind a gateway. */

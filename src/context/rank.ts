@@ -1,7 +1,7 @@
 /** How much each passage of each candidate says of the task. */
 import type { Task } from "./read-task.ts";
-import type { Said, Text } from "./texts.ts";
-import { weights } from "./weights.ts";
+import type { CountedPassage, Text } from "./texts.ts";
+import { gatherWeights } from "./weights.ts";
 
 /** What was read, and what is known of it beside its words. */
 export interface Rankable {
@@ -22,7 +22,7 @@ export interface Ranked {
 }
 
 export interface RankedPassage {
-  readonly said: Said;
+  readonly said: CountedPassage;
   readonly score: number;
   /** Terms of the task that stand in it, those first that say most. */
   readonly terms: readonly string[];
@@ -38,15 +38,17 @@ export function rank(read: readonly Rankable[], task: Task): Ranked[] {
   return read.map(({ text, found, inherited, factor }) => {
     const best = new Map<string, number>();
     const own = text.said.map((said) => {
-      const norm = weights.k1 * (1 - weights.b + (weights.b * said.length) / mean);
+      const norm = gatherWeights.k1 * (1 - gatherWeights.b + (gatherWeights.b * said.length) / mean);
       const worths = Array.from(said.times, ([term, times]) => {
-        const worth = (rarity.get(term)! * times * (weights.k1 + 1)) / (times + norm) / most;
+        const worth = (rarity.get(term)! * times * (gatherWeights.k1 + 1)) / (times + norm) / most;
         best.set(term, Math.max(best.get(term) ?? 0, worth));
         return { term, worth };
       }).sort((left, right) => right.worth - left.worth || (left.term < right.term ? -1 : 1));
       let score = worths.reduce((sum, { worth }) => sum + worth, 0);
       for (const term of said.headingTerms)
-        score += (rarity.get(term)! * (task.terms.get(term)!.isName ? weights.definition : weights.heading)) / most;
+        score +=
+          (rarity.get(term)! * (task.terms.get(term)!.isName ? gatherWeights.definition : gatherWeights.heading)) /
+          most;
       return { said, score, terms: worths.map(({ term }) => term) };
     });
     const path = [...text.pathTerms].reduce((sum, term) => sum + rarity.get(term)!, 0) / most;
@@ -55,10 +57,10 @@ export function rank(read: readonly Rankable[], task: Task): Ranked[] {
     const place = [...text.pathTerms].reduce((sum, term) => sum + (places.get(term) ?? 0), 0);
     const score =
       (top +
-        weights.path * path +
-        weights.place * place +
-        weights.document * whole +
-        weights.found * found +
+        gatherWeights.path * path +
+        gatherWeights.place * place +
+        gatherWeights.document * whole +
+        gatherWeights.found * found +
         inherited) *
       factor;
     // A passage counts by what it says beside the best of its text, and by what the text says beside others. Where it is only the
@@ -81,13 +83,13 @@ function placesOf(read: readonly Rankable[], task: Task): ReadonlyMap<string, nu
 }
 
 /** How much it says that a term stands somewhere: what stands nearly everywhere says nothing. */
-function rarities(passages: readonly Said[], task: Task): ReadonlyMap<string, number> {
+function rarities(passages: readonly CountedPassage[], task: Task): ReadonlyMap<string, number> {
   const holding = new Map<string, number>();
   for (const { times } of passages) for (const term of times.keys()) holding.set(term, (holding.get(term) ?? 0) + 1);
   const rarity = new Map<string, number>();
   for (const { term, weight } of task.terms.values()) {
     const some = holding.get(term) ?? 0;
-    rarity.set(term, weight * Math.log(1 + (passages.length - some + 0.5) / (some + 0.5)) ** weights.rarity);
+    rarity.set(term, weight * Math.log(1 + (passages.length - some + 0.5) / (some + 0.5)) ** gatherWeights.rarity);
   }
   return rarity;
 }

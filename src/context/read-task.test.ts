@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { importsOf } from "./imports.ts";
 import { readTask } from "./read-task.ts";
-import { kinship } from "./twins.ts";
+import { kinship } from "./related-names.ts";
 
 describe("a task", () => {
   it("names URIs, paths, symbols and hashes", () => {

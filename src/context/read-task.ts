@@ -1,6 +1,6 @@
 /** A task as a person writes it, read once: which terms it speaks of, which things it names, and what to search for. */
 import { isFunctionWord } from "../search/function-words.ts";
-import { tokensOf, type Token } from "../search/tokens.ts";
+import { tokenize, type Token } from "../search/tokens.ts";
 
 /** A term of the index, and how much it says of the task that it stands somewhere. */
 export interface TaskTerm {
@@ -51,7 +51,7 @@ function termsOf(text: string): ReadonlyMap<string, TaskTerm> {
   const terms = new Map<string, TaskTerm>();
   const firstLine = endOfFirstLine(text);
   const place = endOfPlace(text);
-  const tokens = tokensOf(text);
+  const tokens = tokenize(text);
   tokens.forEach((token, at) => {
     if (token.kind === "single" && tokens[at - 1]?.kind === "pair") return;
     const surface = text.slice(token.from, token.to);

@@ -1,8 +1,8 @@
 /** Files that changed in the same commits, where the history of what is served is served as well. */
 import { type Call, type Resources } from "../resources.ts";
 import { readable } from "./candidates.ts";
-import { inTurn } from "./in-turn.ts";
-import { find } from "./pins.ts";
+import { roundRobin } from "./round-robin.ts";
+import { findPinned } from "./pins.ts";
 import type { Neighbour, Resident } from "./neighbours.ts";
 
 /** Of so many residents so many commits are looked at. A commit of many files says nothing of any two of them. */
@@ -18,7 +18,7 @@ export async function changedTogether(
 ): Promise<readonly Neighbour[]> {
   const histories = await historiesOf(resources, call);
   if (histories.length === 0) return [];
-  const found = await inTurn(residents.slice(0, maxResidents), 2, async ({ uri }, of) => {
+  const found = await roundRobin(residents.slice(0, maxResidents), 2, async ({ uri }, of) => {
     const place = histories.map((base) => placeIn(base, uri)).find((one) => one !== undefined);
     if (!place) return [];
     const { base, root, path } = place;
@@ -34,9 +34,9 @@ export async function changedTogether(
       }
     }
     const most = [...times].sort((left, right) => right[1] - left[1] || (left[0] < right[0] ? -1 : 1));
-    const neighbours = await inTurn(most.slice(0, maxTogether), 2, async ([other, count]) => {
+    const neighbours = await roundRobin(most.slice(0, maxTogether), 2, async ([other, count]) => {
       const spelled = root + other.split("/").map(encodeURIComponent).join("/");
-      const resource = await find(resources, spelled, call);
+      const resource = await findPinned(resources, spelled, call);
       const why = `changed in the same commit as ${path.slice(path.lastIndexOf("/") + 1)}`;
       return resource ? [{ resource, of, nearness: Math.min(1, 0.4 + 0.2 * count), why }] : [];
     });

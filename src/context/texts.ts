@@ -1,11 +1,11 @@
 /** The texts of candidates: read once, cleaned, cut into passages, and looked through for the terms of the task. */
-import { formatOf, isGarbled } from "../search/format.ts";
+import { textFormatOf, isGarbled } from "../search/format.ts";
 import { passagesOf, type Passage } from "../search/passages.ts";
-import { tokensOf } from "../search/tokens.ts";
+import { tokenize } from "../search/tokens.ts";
 import type { Task } from "./read-task.ts";
 
 /** A passage, and how often it says each term of the task. */
-export interface Said extends Passage {
+export interface CountedPassage extends Passage {
   readonly times: ReadonlyMap<string, number>;
   /** Where they stand in the text, in order. */
   readonly places: readonly { readonly term: string; readonly at: number }[];
@@ -18,7 +18,7 @@ export interface Said extends Passage {
 
 export interface Text {
   readonly text: string;
-  readonly said: readonly Said[];
+  readonly said: readonly CountedPassage[];
   /** Terms of the task that the path and the title have. */
   readonly pathTerms: ReadonlySet<string>;
 }
@@ -32,12 +32,12 @@ export function lookThrough(
   mimeType?: string,
 ): Text | undefined {
   if (text.includes("\0") || isGarbled(text)) return undefined;
-  const passages = passagesOf(text, formatOf(path, mimeType));
+  const passages = passagesOf(text, textFormatOf(path, mimeType));
   const times = passages.map(() => new Map<string, number>());
   const places = passages.map((): { term: string; at: number }[] => []);
   const lengths = new Float64Array(passages.length);
   let at = 0;
-  for (const { term, kind, from } of tokensOf(text)) {
+  for (const { term, kind, from } of tokenize(text)) {
     while (at < passages.length - 1 && from >= passages[at]!.to) at += 1;
     if (kind !== "whole") lengths[at]! += 1;
     if (!task.terms.has(term)) continue;
@@ -62,5 +62,5 @@ export function lookThrough(
 }
 
 function termsIn(text: string, { terms }: Task): ReadonlySet<string> {
-  return new Set(tokensOf(text).flatMap(({ term }) => (terms.has(term) ? [term] : [])));
+  return new Set(tokenize(text).flatMap(({ term }) => (terms.has(term) ? [term] : [])));
 }

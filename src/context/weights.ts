@@ -1,6 +1,6 @@
 /** How much counts how much when a pack is put together. Chosen on half of the repositories of bench/gather; the other half measures them. */
 
-export const weights = {
+export const gatherWeights = {
   /** BM25: how soon more of the same says nothing new, and how much a long passage must do better. */
   k1: 2,
   b: 0.75,

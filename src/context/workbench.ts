@@ -2,13 +2,13 @@
 import { digestOf } from "../lib/digest.ts";
 import { clean, type Clean, countIn } from "./clean.ts";
 import type { CountTokens } from "./count-tokens.ts";
-import { type Choice, fit } from "./fit.ts";
+import { type PassageChoice, fitPack } from "./fit.ts";
 import { frameOf } from "./frame.ts";
-import type { Item, PackFormat } from "./pack.ts";
-import { nameOf } from "./neighbours.ts";
+import type { PackItem, PackFormat } from "./pack.ts";
+import { baseNameOf } from "./neighbours.ts";
 import { rank, type Ranked, type RankedPassage } from "./rank.ts";
 import { readTask, type Task } from "./read-task.ts";
-import type { Shelf } from "./shelf.ts";
+import type { PassageSource } from "./passage-source.ts";
 import { lookThrough, type Text } from "./texts.ts";
 
 /** A text as it was read. */
@@ -29,7 +29,7 @@ export interface AboutText {
   readonly inherited: number;
   readonly factor: number;
   readonly isPinned: boolean;
-  readonly item: Shelf["item"];
+  readonly item: PassageSource["item"];
 }
 
 export interface RankedText {
@@ -40,7 +40,7 @@ export interface RankedText {
 /** An item of the pack, and what the receipt says of it. */
 export interface PackedItem {
   readonly key: string;
-  readonly item: Item;
+  readonly item: PackItem;
   readonly also: readonly string[];
   readonly digest: string;
   readonly tokens: number;
@@ -98,7 +98,11 @@ export function createWorkbench(taskText: string, counter: CountTokens): Workben
       );
   }
 
-  async function toPacked({ item, passages, also }: Choice, key: string, format: PackFormat): Promise<PackedItem> {
+  async function toPacked(
+    { item, passages, also }: PassageChoice,
+    key: string,
+    format: PackFormat,
+  ): Promise<PackedItem> {
     const { raw, clean: cleaned, text } = papers.get(key)!;
     return {
       key,
@@ -123,13 +127,13 @@ export function createWorkbench(taskText: string, counter: CountTokens): Workben
     rankTexts: (about) => inOrder(about).map(({ about: { key }, ranking: { score } }) => ({ key, score })),
 
     async pack(about, budget, format) {
-      const keys = new Map<Shelf, string>();
-      const shelves = inOrder(about).map(({ about: { key, item, isPinned }, ranking }): Shelf => {
+      const keys = new Map<PassageSource, string>();
+      const shelves = inOrder(about).map(({ about: { key, item, isPinned }, ranking }): PassageSource => {
         const shelf = { item, text: papers.get(key)!.clean.text, isPinned, passages: ranking.passages };
         keys.set(shelf, key);
         return shelf;
       });
-      const { text, tokens, chosen, noRoom, cut } = fit(shelves, budget, frameOf(format), counter);
+      const { text, tokens, chosen, noRoom, cut } = fitPack(shelves, budget, frameOf(format), counter);
       const items: PackedItem[] = [];
       for (const choice of chosen) items.push(await toPacked(choice, keys.get(choice.shelf)!, format));
       const missed = noRoom.filter(({ passages, isPinned }) => isPinned || passages.some(({ score }) => score > 0));
@@ -153,7 +157,7 @@ function sentencesOf(
   task: Task,
   passages: readonly RankedPassage[],
   { pathTerms }: Text,
-  { uri }: Item,
+  { uri }: PackItem,
 ): readonly string[] {
   const quoted = (terms: readonly string[]): string =>
     [...new Set(terms.map((term) => task.terms.get(term)!.surface))]
@@ -164,11 +168,11 @@ function sentencesOf(
   const inPath = quoted([...pathTerms].filter((term) => task.terms.get(term)!.weight >= 0.5));
   return [
     ...(words === "" ? [] : [`says ${words}`]),
-    ...(inPath === "" ? [] : [`${shown(nameOf(uri))} is called so: ${inPath}`]),
+    ...(inPath === "" ? [] : [`${shown(baseNameOf(uri))} is called so: ${inPath}`]),
   ];
 }
 
-function shownItem({ name, title, mimeType, lastModified, ...item }: Item): Item {
+function shownItem({ name, title, mimeType, lastModified, ...item }: PackItem): PackItem {
   return {
     ...item,
     name: shown(name),

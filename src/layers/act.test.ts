@@ -10,12 +10,12 @@ import type { Observation } from "./observe.ts";
 import { withStandardLayers } from "./standard.ts";
 
 const call: Call = { caller: { id: "test" }, signal: new AbortController().signal };
-const { tools } = createClock();
+const { runtime } = createClock();
 
 function layered(run: SourceAction["run"], options: Parameters<typeof withStandardLayers>[3] = {}) {
   const act: SourceAction = { description: "act", input: (zod) => zod.unknown(), run };
   const source: Source = { list: async () => ({ items: [] }), read: async () => [], actions: { act } };
-  return withStandardLayers(source, { name: "m" }, tools, options).actions!["act"]!.run;
+  return withStandardLayers(source, { name: "m" }, runtime, options).actions!["act"]!.run;
 }
 
 it("is not tried again when it failed in passing", async () => {

@@ -1,6 +1,6 @@
 /** What the layers know of a question without knowing which it is. */
 import { ResourceError } from "../errors.ts";
-import type { Asked } from "../layer.ts";
+import type { OperationMethod } from "../layer.ts";
 import type { Call } from "../resources.ts";
 
 /** Every operation takes the call last. */
@@ -9,7 +9,7 @@ export function callOf(asked: readonly unknown[]): Call {
 }
 
 /** Asks in such a way that a source which throws, or answers, at once is like any other. */
-export function attempt(ask: Asked, asked: readonly unknown[], call?: Call): Promise<unknown> {
+export function attempt(ask: OperationMethod, asked: readonly unknown[], call?: Call): Promise<unknown> {
   try {
     const all = call === undefined ? asked : [...asked.slice(0, -1), call];
     return Promise.resolve(ask(...(all as never[])));
@@ -18,7 +18,7 @@ export function attempt(ask: Asked, asked: readonly unknown[], call?: Call): Pro
   }
 }
 
-export function withdrawn(signal: AbortSignal): ResourceError {
+export function cancelledCall(signal: AbortSignal): ResourceError {
   return new ResourceError("cancelled", "the question was withdrawn", { cause: signal.reason });
 }
 

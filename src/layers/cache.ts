@@ -1,9 +1,9 @@
 /** What was read is kept for as long as its version is the same, and read once for all who ask at the same time. */
 import { wrapSource } from "../layer.ts";
-import type { Asked, Layer, Operation } from "../layer.ts";
+import type { OperationMethod, Layer, Operation } from "../layer.ts";
 import type { Call } from "../resources.ts";
 import type { Address, Part, Source } from "../source.ts";
-import { attempt, ownCall, withdrawn } from "./asked.ts";
+import { attempt, ownCall, cancelledCall } from "./asked.ts";
 import type { OwnCall } from "./asked.ts";
 
 export interface CacheOptions {
@@ -99,11 +99,11 @@ export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOpti
 
     function board(name: string, flight: Flight, call: Call): Promise<readonly Part[]> {
       const { signal } = call;
-      if (signal.aborted) return Promise.reject(withdrawn(signal));
+      if (signal.aborted) return Promise.reject(cancelledCall(signal));
       flight.aboard += 1;
       return new Promise((resolve, reject) => {
         const off = (): void => {
-          reject(withdrawn(signal));
+          reject(cancelledCall(signal));
           leave(name, flight, signal.reason);
         };
         signal.addEventListener("abort", off, { once: true });
@@ -140,7 +140,7 @@ export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOpti
       try {
         ({ version } = await stat(at, call));
       } catch {
-        if (call.signal.aborted) throw withdrawn(call.signal);
+        if (call.signal.aborted) throw cancelledCall(call.signal);
         // The source may be able to read what it says nothing of, and if not, its read knows best why.
         drop(key);
         return readPlainly(at, call, key);
@@ -171,7 +171,7 @@ export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOpti
     const readInner = (at: Address, own: Call) => attempt(innerRead, [at, own]) as Promise<readonly Part[]>;
 
     function read(at: Address, call: Call): Promise<readonly Part[]> {
-      if (call.signal.aborted) return Promise.reject(withdrawn(call.signal));
+      if (call.signal.aborted) return Promise.reject(cancelledCall(call.signal));
       const key = keyOf(at);
       if (stat === undefined) return readPlainly(at, call, key);
       const before = seen.get(key);
@@ -181,8 +181,8 @@ export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOpti
       return readPlainly(at, call, key);
     }
 
-    return wrapSource(inner, <T extends Asked>(operation: Operation, ask: T): T =>
-      operation === "read" ? (read as Asked as T) : ask,
+    return wrapSource(inner, <T extends OperationMethod>(operation: Operation, ask: T): T =>
+      operation === "read" ? (read as OperationMethod as T) : ask,
     );
   };
 }

@@ -1,20 +1,20 @@
 /** Many deadlines behind one coarse timer: a deadline that is met costs an entry in a set, not a timer. */
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 
-export interface Deadline {
+export interface CallDeadline {
   readonly dueMs: number;
   missed(): void;
 }
 
 export interface Deadlines {
   /** `missed` is called no earlier than `ms` from now, and at most about one tick later. */
-  add(ms: number, missed: () => void): Deadline;
-  met(deadline: Deadline): void;
+  add(ms: number, missed: () => void): CallDeadline;
+  met(deadline: CallDeadline): void;
 }
 
 /** No timer runs while there is no deadline, and none keeps the process alive. */
 export function createDeadlines(tickMs = 100): Deadlines {
-  const open = new Set<Deadline>();
+  const open = new Set<CallDeadline>();
   let ticking = false;
 
   function tick(): void {

@@ -7,7 +7,7 @@ import type { Memory } from "../sources/memory.ts";
 import type { Source } from "../source.ts";
 import { createClock } from "../testing/clock.ts";
 import { sweepFaults } from "../testing/faults.ts";
-import { listen } from "../testing/listen.ts";
+import { collectChanges } from "../testing/listen.ts";
 import { sourceContract } from "../testing/source-contract.ts";
 import { cache } from "./cache.ts";
 import { explain } from "./explain.ts";
@@ -21,7 +21,7 @@ import { timeout } from "./timeout.ts";
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
 const mount = { name: "m" };
 /** Waits do not take time. */
-const hasty = { ...createClock().tools, wait: async (_ms: number, signal: AbortSignal) => signal.throwIfAborted() };
+const hasty = { ...createClock().runtime, wait: async (_ms: number, signal: AbortSignal) => signal.throwIfAborted() };
 
 const layers: Readonly<Record<string, () => readonly Layer[]>> = {
   explain: () => [explain()],
@@ -187,7 +187,7 @@ async function useAll(source: Source): Promise<void> {
   expect(await source.search?.({ text: "alp", limit: 10 }, call)).toHaveLength(1);
   if (!source.watch) return;
   const stop = new AbortController();
-  const { ended } = listen(await source.watch({ ...call, signal: stop.signal }));
+  const { ended } = collectChanges(await source.watch({ ...call, signal: stop.signal }));
   stop.abort();
   await ended;
 }

@@ -19,7 +19,7 @@ function held(options: LimitOptions) {
         answers.set(path, () => resolve([{ body: { text: path } }]));
       }),
   };
-  const source = limit({ now: clock.tools.now, ...options })(inner, { name: "m" });
+  const source = limit({ now: clock.runtime.now, ...options })(inner, { name: "m" });
   const read = (path: string, signal = call.signal, client?: object) => {
     const answer = source.read({ path }, { ...call, signal, ...(client && { client }) });
     answer.catch(() => undefined);

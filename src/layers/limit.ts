@@ -1,10 +1,10 @@
 /** At most so many questions at once to one mount; the next ones wait, client by client, and those that would wait too long are sent away. */
 import { ResourceError } from "../errors.ts";
 import { wrapSource } from "../layer.ts";
-import type { Asked, Layer, Operation } from "../layer.ts";
+import type { OperationMethod, Layer, Operation } from "../layer.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import { createFairQueue } from "../lib/fair-queue.ts";
-import { attempt, callOf, withdrawn } from "./asked.ts";
+import { attempt, callOf, cancelledCall } from "./asked.ts";
 
 export interface LimitOptions {
   /** How many questions are asked of the source at once. One client has three quarters of these places at most. */
@@ -27,8 +27,8 @@ export function limit({
   now = monotonicMs,
 }: LimitOptions = {}): Layer {
   return (inner) => {
-    const queue = createFairQueue({ maxAtOnce, maxWaiting, abandonedMs, now, busy, cancelled: withdrawn });
-    return wrapSource(inner, <T extends Asked>(operation: Operation, ask: T): T => {
+    const queue = createFairQueue({ maxAtOnce, maxWaiting, abandonedMs, now, busy, cancelled: cancelledCall });
+    return wrapSource(inner, <T extends OperationMethod>(operation: Operation, ask: T): T => {
       // Who waits for what another will do must not keep that other from doing it.
       if (operation === "act") return ask;
       const limited = (...asked: never[]): Promise<unknown> => {

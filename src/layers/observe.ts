@@ -2,7 +2,7 @@
 import { toResourceError } from "../errors.ts";
 import type { ErrorKind } from "../errors.ts";
 import { wrapSource } from "../layer.ts";
-import type { Asked, Layer, Operation } from "../layer.ts";
+import type { OperationMethod, Layer, Operation } from "../layer.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import { attempt } from "./asked.ts";
 
@@ -16,7 +16,7 @@ export interface Observation {
 /** The observer is told before the answer goes on. If it throws, that harms nothing. A watch is over when it is armed. */
 export function observe(tell: (observation: Observation) => void): Layer {
   return (inner, mount) =>
-    wrapSource(inner, <T extends Asked>(operation: Operation, ask: T): T => {
+    wrapSource(inner, <T extends OperationMethod>(operation: Operation, ask: T): T => {
       function over(startMs: number, outcome: Observation["outcome"]): void {
         try {
           tell({ mount: mount.name, operation, durationMs: monotonicMs() - startMs, outcome });

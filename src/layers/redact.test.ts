@@ -46,7 +46,7 @@ sourceContract("a redacted source", {
 });
 
 async function open(options: Partial<Parameters<typeof file.open>[0]> = {}): Promise<Source> {
-  const source = mask(await file.open({ root: folder, maxBytes: 4096, ...options }, createClock().tools));
+  const source = mask(await file.open({ root: folder, maxBytes: 4096, ...options }, createClock().runtime));
   opened.push(source);
   return source;
 }
@@ -132,7 +132,7 @@ describe("ranges of a text", () => {
   it("of a file that is more than can be looked through are not given", async () => {
     put("huge.log", "x\n".repeat(5000));
     const small = redact({ cut: cutPart, maxBytes: 8192 });
-    const inner = await file.open({ root: folder, maxBytes: 4096 }, createClock().tools);
+    const inner = await file.open({ root: folder, maxBytes: 4096 }, createClock().runtime);
     opened.push(inner);
     const source = small(inner, { name: "test" });
     await refusal(source.read({ path: "huge.log", query: { lines: "1-2" } }, call()), ["too-large"], "huge");

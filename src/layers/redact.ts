@@ -1,15 +1,15 @@
 /** What looks like a secret is masked before anything of it leaves the mount: reads, ranges, lists, hits, suggestions, skills. */
 import { ResourceError } from "../errors.ts";
-import { type Asked, type Layer, type Operation, wrapSource } from "../layer.ts";
+import { type OperationMethod, type Layer, type Operation, wrapSource } from "../layer.ts";
 import { findSecrets } from "../lib/secrets.ts";
 import { createTimeSlices } from "../lib/time-slices.ts";
 import type { Call, Page } from "../resources.ts";
 import { maskText } from "./mask-text.ts";
 import {
-  type ActionAnswer,
+  type SourceActionResult,
   type Address,
   type Entry,
-  type ListAsk,
+  type ListRequest,
   type Part,
   type Source,
   type SourceHit,
@@ -144,7 +144,7 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
       return isWhole ? { ...kept, entry } : { ...found, entry };
     }
 
-    async function list(ask: ListAsk, call: Call): Promise<Page<Entry>> {
+    async function list(ask: ListRequest, call: Call): Promise<Page<Entry>> {
       const page = await inner.list(ask, call);
       return { ...page, items: await maskEach(page.items, maskEntry) };
     }
@@ -170,7 +170,7 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
       skill: async (at, call) => maskSkill(await inner.skill!(at, call)),
     };
     const all: Readonly<Partial<Record<Operation, unknown>>> = { ...masked, list, read };
-    return wrapSource(inner, <T extends Asked>(operation: Operation, ask: T): T => {
+    return wrapSource(inner, <T extends OperationMethod>(operation: Operation, ask: T): T => {
       if (operation === "act") return acting(ask) as T;
       return (all[operation] as T | undefined) ?? ask;
     });
@@ -185,9 +185,9 @@ function tooLarge(maxBytes: number, size: number | undefined): ResourceError {
   );
 }
 
-function acting(ask: Asked): Asked {
+function acting(ask: OperationMethod): OperationMethod {
   return async (...asked) => {
-    const answer = (await ask(...asked)) as ActionAnswer;
+    const answer = (await ask(...asked)) as SourceActionResult;
     return { ...answer, value: await maskDeep(answer.value) };
   };
 }

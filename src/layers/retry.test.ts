@@ -22,7 +22,7 @@ function failing(failures: number, error: () => unknown, options: RetryOptions =
     read: () => answer([{ body: { text: "at last" } }]),
     watch: () => answer((async function* () {})()),
   };
-  const source = retry(clock.tools, options)(inner, { name: "m" });
+  const source = retry(clock.runtime, options)(inner, { name: "m" });
   return { clock, source, asked: () => asked };
 }
 

@@ -1,9 +1,9 @@
 /** Asks again what failed in passing. */
 import { ResourceError, retryAfterOf } from "../errors.ts";
 import { wrapSource } from "../layer.ts";
-import type { Asked, Layer, Operation } from "../layer.ts";
-import type { Tools } from "../source.ts";
-import { attempt, callOf, withdrawn } from "./asked.ts";
+import type { OperationMethod, Layer, Operation } from "../layer.ts";
+import type { Runtime } from "../source.ts";
+import { attempt, callOf, cancelledCall } from "./asked.ts";
 import { timeLimit, type TimeoutOptions } from "./timeout.ts";
 
 /** Behind the deadline of the timeout layer no attempt begins, either. */
@@ -22,19 +22,24 @@ export interface RetryOptions extends Pick<TimeoutOptions, "timeoutMs"> {
  * ends.
  */
 export function retry(
-  tools: Pick<Tools, "monotonicMs" | "wait">,
+  runtime: Pick<Runtime, "monotonicMs" | "wait">,
   { attempts = 3, firstDelayMs = 100, withinMs = 10_000, timeoutMs }: RetryOptions = {},
 ): Layer {
-  async function again(ask: Asked, asked: readonly never[], untilMs: number, first: ResourceError): Promise<unknown> {
+  async function again(
+    ask: OperationMethod,
+    asked: readonly never[],
+    untilMs: number,
+    first: ResourceError,
+  ): Promise<unknown> {
     const { signal } = callOf(asked);
     let failure = first;
     for (let delayMs = firstDelayMs, attempted = 1; attempted < attempts; delayMs *= 2, attempted += 1) {
       const waitMs = delayMs * (0.5 + Math.random() / 2);
-      if (tools.monotonicMs() + waitMs >= untilMs) break;
+      if (runtime.monotonicMs() + waitMs >= untilMs) break;
       try {
-        await tools.wait(waitMs, signal);
+        await runtime.wait(waitMs, signal);
       } catch {
-        throw withdrawn(signal);
+        throw cancelledCall(signal);
       }
       try {
         return await attempt(ask, asked);
@@ -47,11 +52,11 @@ export function retry(
   }
 
   return (inner) =>
-    wrapSource(inner, <T extends Asked>(operation: Operation, ask: T): T => {
+    wrapSource(inner, <T extends OperationMethod>(operation: Operation, ask: T): T => {
       if (operation === "watch" || operation === "act") return ask;
       const mostMs = Math.min(withinMs, timeLimit(inner, operation, timeoutMs));
       const retrying = (...asked: never[]): Promise<unknown> => {
-        const untilMs = tools.monotonicMs() + mostMs;
+        const untilMs = runtime.monotonicMs() + mostMs;
         return attempt(ask, asked).catch((cause: unknown) => {
           if (!isPassing(cause)) throw cause;
           return again(ask, asked, untilMs, cause);

@@ -1,7 +1,7 @@
 /** The stack that every mount gets. */
 import { stack } from "../layer.ts";
 import type { Layer } from "../layer.ts";
-import type { Source, Tools } from "../source.ts";
+import type { Source, Runtime } from "../source.ts";
 import { cache } from "./cache.ts";
 import type { CacheOptions } from "./cache.ts";
 import { explain } from "./explain.ts";
@@ -26,7 +26,7 @@ export interface StandardOptions extends CacheOptions, RetryOptions, TimeoutOpti
  * for a place. What the cache holds is masked already, and what it answers is not limited. What it asks for several callers at once has a deadline of
  * its own, as the last of them may come late.
  */
-export function standardLayers(tools: Tools, options: StandardOptions = {}): readonly Layer[] {
+export function standardLayers(runtime: Runtime, options: StandardOptions = {}): readonly Layer[] {
   return [
     ...(options.observe ? [observe(options.observe)] : []),
     explain(),
@@ -34,7 +34,7 @@ export function standardLayers(tools: Tools, options: StandardOptions = {}): rea
     cache(options),
     ...(options.redact ? [options.redact] : []),
     timeout(options),
-    retry(tools, options),
+    retry(runtime, options),
     limit(options),
   ];
 }
@@ -42,8 +42,8 @@ export function standardLayers(tools: Tools, options: StandardOptions = {}): rea
 export function withStandardLayers(
   source: Source,
   mount: { readonly name: string },
-  tools: Tools,
+  runtime: Runtime,
   options: StandardOptions = {},
 ): Source {
-  return stack(source, mount, standardLayers(tools, options));
+  return stack(source, mount, standardLayers(runtime, options));
 }

@@ -1,8 +1,8 @@
 /** Deadlines that pass when a test says so. */
-import type { Deadline, Deadlines } from "./deadlines.ts";
+import type { CallDeadline, Deadlines } from "./deadlines.ts";
 
 export function deadlinesByHand() {
-  const open = new Set<Deadline>();
+  const open = new Set<CallDeadline>();
   const setMs: number[] = [];
   const deadlines: Deadlines = {
     add(ms, missed) {
@@ -17,7 +17,7 @@ export function deadlinesByHand() {
     deadlines,
     setMs,
     pending: () => [...open],
-    pass(due: readonly Deadline[] = [...open]) {
+    pass(due: readonly CallDeadline[] = [...open]) {
       for (const deadline of due) if (open.delete(deadline)) deadline.missed();
     },
   };

@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import type { Source } from "../source.ts";
-import { listen } from "../testing/listen.ts";
+import { collectChanges } from "../testing/listen.ts";
 import { createMemory } from "../sources/memory.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { timeLimit, timeout } from "./timeout.ts";
@@ -121,7 +121,7 @@ describe("timeout", () => {
     const leaving = new AbortController();
     const watch = await timed.watch?.({ ...call, signal: leaving.signal });
     if (!watch) throw new Error("the watch was lost");
-    const { until, ended } = listen(watch);
+    const { until, ended } = collectChanges(watch);
     // Something else, asked later, runs out of time first.
     await expect(timeout(soon)(silent().source, { name: "m" }).read({ path: "a" }, call)).rejects.toThrow();
     memory.set("a", "2");

@@ -1,7 +1,7 @@
 /** No question waits for ever: what takes too long is given up, and the source is told to stop. */
 import { ResourceError } from "../errors.ts";
 import { wrapSource } from "../layer.ts";
-import type { Asked, Layer, Operation } from "../layer.ts";
+import type { OperationMethod, Layer, Operation } from "../layer.ts";
 import type { Source } from "../source.ts";
 import { attempt, callOf, ownCall } from "./asked.ts";
 import { createDeadlines } from "./deadlines.ts";
@@ -30,7 +30,7 @@ export function timeLimit(
 /** Throws "unavailable", which is passing. For a watch only the arming counts: once armed it goes on until its caller ends it. */
 export function timeout({ timeoutMs, deadlines = shared }: TimeoutOptions = {}): Layer {
   return (inner) =>
-    wrapSource(inner, <T extends Asked>(operation: Operation, ask: T): T => {
+    wrapSource(inner, <T extends OperationMethod>(operation: Operation, ask: T): T => {
       const ms = timeLimit(inner, operation, timeoutMs);
       const timed = (...asked: never[]): Promise<unknown> =>
         new Promise((resolve, reject) => {

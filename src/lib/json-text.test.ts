@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { JsonTextError, memberOf, parseJsonText, valueOf } from "./json-text.ts";
-import { createPlaceFinder } from "./place-finder.ts";
+import { JsonTextError, memberOf, parseJsonText, nodeValue } from "./json-text.ts";
+import { createPlaceFinder } from "./text-position.ts";
 
 function complaint(text: string, options = {}): string {
   try {
@@ -19,8 +19,8 @@ describe("JSON as it is written", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1, 4, "\t"), (value, indent) => {
         const text = JSON.stringify(value, undefined, indent);
-        expect(valueOf(parseJsonText(text))).toEqual(JSON.parse(text));
-        expect(valueOf(parseJsonText(text, { comments: true }))).toEqual(JSON.parse(text));
+        expect(nodeValue(parseJsonText(text))).toEqual(JSON.parse(text));
+        expect(nodeValue(parseJsonText(text, { comments: true }))).toEqual(JSON.parse(text));
       }),
     );
   });
@@ -44,7 +44,7 @@ describe("JSON as it is written", () => {
         }
         let found: unknown;
         try {
-          found = { value: valueOf(parseJsonText(text)) };
+          found = { value: nodeValue(parseJsonText(text)) };
         } catch (cause) {
           expect(cause).toBeInstanceOf(JsonTextError);
           found = "refused";
@@ -65,7 +65,7 @@ describe("JSON as it is written", () => {
 
   it("may hold comments and a last comma where that is said", () => {
     const text = '// first\n{ "a": 1, /* and */ "b": [2,], // last\n}\n';
-    expect(valueOf(parseJsonText(text, { comments: true }))).toEqual({ a: 1, b: [2] });
+    expect(nodeValue(parseJsonText(text, { comments: true }))).toEqual({ a: 1, b: [2] });
     expect(complaint(text)).toBe("1:1 a value must stand here");
   });
 

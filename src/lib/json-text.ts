@@ -147,14 +147,14 @@ export function parseJsonText(text: string, { comments = false }: JsonTextOption
 }
 
 /** What is written, as JSON.parse would give it. */
-export function valueOf(node: JsonNode): unknown {
+export function nodeValue(node: JsonNode): unknown {
   switch (node.kind) {
     case "scalar":
       return node.value;
     case "array":
-      return node.items.map(valueOf);
+      return node.items.map(nodeValue);
     case "object":
-      return Object.fromEntries(node.members.map(({ key, value }) => [key, valueOf(value)]));
+      return Object.fromEntries(node.members.map(({ key, value }) => [key, nodeValue(value)]));
   }
 }
 

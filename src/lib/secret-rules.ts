@@ -1,6 +1,6 @@
 /** What keys of known makers look like. A pattern never looks further than a bounded number of characters, so that no text makes it slow. */
 
-export interface Rule {
+export interface SecretRule {
   readonly kind: string;
   /** What must be in a text for the pattern to be tried: a search for a string is much cheaper. */
   readonly hint: string;
@@ -11,7 +11,7 @@ export interface Rule {
 }
 
 /** A beginning that no word has, and how it goes on. */
-function begins(kind: string, hint: string, start: string, rest: string, must?: Rule["must"]): Rule {
+function begins(kind: string, hint: string, start: string, rest: string, must?: SecretRule["must"]): SecretRule {
   // Behind a letter or digit it is the middle of something else, and so it is where it would go on.
   const pattern = new RegExp(`(?<![A-Za-z0-9])(${start}${rest})(?![A-Za-z0-9_])`, "g");
   return { kind, hint, pattern, ...(must && { must }) };
@@ -22,7 +22,7 @@ const safe = "[A-Za-z0-9_-]";
 const hex = "[0-9a-f]";
 const uuid = `${hex}{8}-(?:${hex}{4}-){3}${hex}{12}`;
 
-export const rules: readonly Rule[] = [
+export const secretRules: readonly SecretRule[] = [
   begins("an AWS access key", "A", "(?:AKIA|ASIA|ABIA|ACCA)", "[A-Z2-7]{16}"),
   begins("an Alibaba Cloud key", "LTAI", "LTAI", `${word}{16,24}`),
   begins("a Tencent Cloud key", "AKID", "AKID", `${word}{32}`),

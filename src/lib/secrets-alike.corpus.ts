@@ -1,5 +1,15 @@
 /** What is called a secret, or looks like one, and is none: references, paths, sentences, hashes in manifests and locks. */
-import { base64, createLot, digits, hex, type LookAlike, lower, safe, upper, word } from "./secrets.corpus.ts";
+import {
+  base64Letters,
+  createRandomSource,
+  digits,
+  hex,
+  type LookAlike,
+  lowerLetters,
+  safe,
+  upperLetters,
+  word,
+} from "./secrets.corpus.ts";
 
 const things = "account handler render session request config access order user token secret password view cache".split(
   " ",
@@ -7,7 +17,7 @@ const things = "account handler render session request config access order user 
 
 /** About so many, of every kind. */
 export function moreLookAlikes(seed: number, count: number): readonly LookAlike[] {
-  const { draw, pick, below } = createLot(seed);
+  const { draw, pick, below } = createRandomSource(seed);
   const thing = () => pick(things);
   const camel = (length: number) =>
     Array.from({ length }, (_, at) => (at ? thing().replace(/^./, (first) => first.toUpperCase()) : thing())).join("");
@@ -25,10 +35,11 @@ export function moreLookAlikes(seed: number, count: number): readonly LookAlike[
     () => `"mappings":"AAAA,${draw("ACDEGIKMQSUW", 4)};${draw("ACDEGIKMQSUW", 5)}","names":["${camel(2)}"]`,
     () =>
       `//# sourceMappingURL=data:application/json;base64,${Buffer.from(`{"version":3,"sources":["${thing()}.ts"]}`).toString("base64")}`,
-    () => `<script integrity="sha384-${draw(base64, 64)}" crossorigin="anonymous"></script>`,
+    () => `<script integrity="sha384-${draw(base64Letters, 64)}" crossorigin="anonymous"></script>`,
     () => `    {file = "${thing()}-1.0-py3-none-any.whl", hash = "sha256:${draw(hex, 64)}"},`,
-    () => `"narHash": "sha256-${draw(base64, 43)}=", "rev": "${draw(hex, 40)}",`,
-    () => `|1|${draw(base64, 27)}=|${draw(base64, 27)}= ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${draw(base64, 43)}`,
+    () => `"narHash": "sha256-${draw(base64Letters, 43)}=", "rev": "${draw(hex, 40)}",`,
+    () =>
+      `|1|${draw(base64Letters, 27)}=|${draw(base64Letters, 27)}= ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${draw(base64Letters, 43)}`,
     () => `{ key: "${draw(hex, 64)}", msg: "${draw(hex, 32)}", tag: "${draw(hex, 32)}" },`,
     () => `private final ${camel(4)}TokenProviderFactoryBean ${camel(4)}TokenProviderFactoryBean;`,
     () => `token := ${thing()}.New${camel(2)}2(ctx, opts)`,
@@ -44,14 +55,14 @@ export function moreLookAlikes(seed: number, count: number): readonly LookAlike[
     () =>
       `<div class="sk-${thing()}-${thing()}-container sk-fading-circle-${below(12)} sk-cube-grid-animation-wrapper-large">`,
     () => `"next_token": "${draw(safe, 40)}", "continuationToken": "${draw(word, 30)}"`,
-    () => `publishableKey: "pk_live_${draw(word, 24)}", "publicKey": "${draw(base64, 43)}="`,
-    () => `x-amz-request-id: ${draw(upper + digits, 16)}\r\nx-amz-id-2: ${draw(base64, 75)}=\r\n`,
-    () => `  password: ENC[AES256_GCM,data:${draw(base64, 20)}=,iv:${draw(base64, 43)}=,type:str]`,
-    () => `set("${thing()}", "${draw(upper, 2)}${draw(digits, 7)}"); token("${camel(2)}", "${camel(3)}");`,
+    () => `publishableKey: "pk_live_${draw(word, 24)}", "publicKey": "${draw(base64Letters, 43)}="`,
+    () => `x-amz-request-id: ${draw(upperLetters + digits, 16)}\r\nx-amz-id-2: ${draw(base64Letters, 75)}=\r\n`,
+    () => `  password: ENC[AES256_GCM,data:${draw(base64Letters, 20)}=,iv:${draw(base64Letters, 43)}=,type:str]`,
+    () => `set("${thing()}", "${draw(upperLetters, 2)}${draw(digits, 7)}"); token("${camel(2)}", "${camel(3)}");`,
     () => `password ${camel(3)} and token ${thing()}-${thing()}-v${below(9)} are described there`,
     () =>
-      `.${thing()}_${thing()}__${draw(safe, 5)}:hover{--token-color:#${draw(hex, 6)}}.css-${draw(lower + digits, 8)}{}`,
-    () => `"image/png": "iVBORw0KGgoAAAANSUhEUgAA${draw(base64, 200)}\\n",`,
+      `.${thing()}_${thing()}__${draw(safe, 5)}:hover{--token-color:#${draw(hex, 6)}}.css-${draw(lowerLetters + digits, 8)}{}`,
+    () => `"image/png": "iVBORw0KGgoAAAANSUhEUgAA${draw(base64Letters, 200)}\\n",`,
     () => `kind: SecretStore\nspec:\n  provider:\n    vault:\n      path: ${thing()}/${thing()}-v2\n`,
     () => `kind: ConfigMap\ndata:\n  checksum: ${draw(hex, 64)}\n---\nkind: Secret\ntype: Opaque\n`,
   ];

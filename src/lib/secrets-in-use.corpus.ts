@@ -1,9 +1,20 @@
 /** Secrets where people leave them: in commands, manifests, connection strings and logs, wrapped and escaped. */
-import { base64, createLot, digits, hex, type Lot, lower, type Planted, safe, upper, word } from "./secrets.corpus.ts";
+import {
+  base64Letters,
+  createRandomSource,
+  digits,
+  hex,
+  type RandomSource,
+  lowerLetters,
+  type Planted,
+  safe,
+  upperLetters,
+  word,
+} from "./secrets.corpus.ts";
 
 const encode = (text: string) => Buffer.from(text).toString("base64");
 
-const makers: readonly ((lot: Lot) => string)[] = [
+const makers: readonly ((lot: RandomSource) => string)[] = [
   ({ draw }) => `hf${"_"}${draw(word, 34)}`,
   ({ draw }) => `v1.${"0-"}${draw(hex, 24)}-${draw(hex, 146)}`,
   ({ draw }) => `lsv2${"_pt_"}${draw(hex, 32)}_${draw(hex, 10)}`,
@@ -12,16 +23,16 @@ const makers: readonly ((lot: Lot) => string)[] = [
   ({ draw }) => `1/${"/0"}${draw(safe, 100)}`,
   ({ draw }) => `EA${"A"}${draw(word, 120)}`,
   ({ draw }) => `AK${"Cp"}${draw(word, 69)}`,
-  ({ draw }) => `dt0${"c01."}${draw(`${upper}234567`, 24)}.${draw(`${upper}234567`, 64)}`,
+  ({ draw }) => `dt0${"c01."}${draw(`${upperLetters}234567`, 24)}.${draw(`${upperLetters}234567`, 64)}`,
   ({ draw }) => `bk${"ua_"}${draw(hex, 40)}`,
   ({ draw }) => `CCIP${"AT_"}${draw(word, 22)}_${draw(hex, 40)}`,
-  ({ draw }) => `cf${"lt"}${draw(base64, 60)}`,
+  ({ draw }) => `cf${"lt"}${draw(base64Letters, 60)}`,
   ({ draw }) => `CFP${"AT-"}${draw(safe, 43)}`,
   ({ draw }) => `EZ${"AK"}${draw(word, 54)}`,
   ({ draw }) => `FLW${"SECK-"}${draw(hex, 32)}-X`,
   (lot) => `access${"-production-"}${uuid(lot)}`,
   (lot) => `sd${"k-"}${uuid(lot)}`,
-  ({ draw }) => `pn${"u_"}${draw(lower + digits, 36)}`,
+  ({ draw }) => `pn${"u_"}${draw(lowerLetters + digits, 36)}`,
   ({ draw }) => `ts${"key-auth-"}${draw(word, 17)}-${draw(word, 32)}`,
   ({ draw }) => `vc${"p_"}${draw(word, 56)}`,
   ({ draw }) => `ai${"o_"}${draw(word, 28)}`,
@@ -71,7 +82,7 @@ const names =
   "api_key client_secret accessToken DB_PASS SECRET_KEY_BASE hmac_key ADMIN_PW パスワード APIキー トークン".split(" ");
 
 /** Known by where they stand. */
-const spots: Readonly<Record<string, (secret: string, lot: Lot) => string>> = {
+const spots: Readonly<Record<string, (secret: string, lot: RandomSource) => string>> = {
   netrc: (secret) => `machine git.internal\n\tlogin ci\n\tpassword ${secret}\n`,
   "curl -u": (secret) => `curl -u "admin:${secret}" https://es.internal:9200/_cat/indices`,
   mysql: (secret) => `mysql -h db.internal -u root -p${secret} app < dump.sql`,
@@ -87,20 +98,21 @@ const spots: Readonly<Record<string, (secret: string, lot: Lot) => string>> = {
   "a Secret": (secret) => `apiVersion: v1\nkind: Secret\nmetadata:\n  name: db\ndata:\n  uri: ${encode(secret)}\n`,
   "a JSON web key": (secret, { draw }) =>
     JSON.stringify({ kty: "OKP", x: draw(safe, 43), d: `${secret}${draw(safe, 19)}` }),
-  PuTTY: (secret, { draw }) => `Private-Lines: 2\n${secret}${draw(base64, 40)}\n${draw(base64, 20)}\nPrivate-MAC: 0\n`,
+  PuTTY: (secret, { draw }) =>
+    `Private-Lines: 2\n${secret}${draw(base64Letters, 40)}\n${draw(base64Letters, 20)}\nPrivate-MAC: 0\n`,
 };
 
 function marks(which: string): string {
   return `-----${which} ${"PRIVATE"} KEY-----`;
 }
 
-function uuid({ draw }: Lot): string {
+function uuid({ draw }: RandomSource): string {
   return [8, 4, 4, 4, 12].map((length) => draw(hex, length)).join("-");
 }
 
 /** So many of each kind and place. What must not be left of a wrapped one is its wrapping. */
 export function secretsInUse(seed: number, rounds: number): readonly Planted[] {
-  const lot = createLot(seed);
+  const lot = createRandomSource(seed);
   const { draw } = lot;
   const planted: Planted[] = [];
   const add = (kind: string, text: string, secret: string): void => {
@@ -121,7 +133,7 @@ export function secretsInUse(seed: number, rounds: number): readonly Planted[] {
       const secret = `${draw(word, 23)}7`;
       add(kind, at(secret, lot), secret);
     }
-    const lines = Array.from({ length: 5 }, () => draw(base64, 64));
+    const lines = Array.from({ length: 5 }, () => draw(base64Letters, 64));
     const key = `${[marks("BEGIN"), ...lines, marks("END")].join("\n")}\n`;
     const secret = lines[3]!.slice(8, 40);
     planted.push({ kind: "key, escaped twice", secret, text: JSON.stringify(JSON.stringify({ key })) });

@@ -11,23 +11,23 @@ export interface LookAlike {
   readonly text: string;
 }
 
-export const lower = "abcdefghijklmnopqrstuvwxyz";
-export const upper = lower.toUpperCase();
+export const lowerLetters = "abcdefghijklmnopqrstuvwxyz";
+export const upperLetters = lowerLetters.toUpperCase();
 export const digits = "0123456789";
-export const word = lower + upper + digits;
+export const word = lowerLetters + upperLetters + digits;
 export const safe = `${word}-_`;
-export const base64 = `${word}+/`;
+export const base64Letters = `${word}+/`;
 export const hex = "0123456789abcdef";
 
 export type Draw = (characters: string, length: number) => string;
 
-export interface Lot {
+export interface RandomSource {
   draw: Draw;
   pick<T>(from: readonly T[]): T;
   below(limit: number): number;
 }
 
-export function createLot(seed: number): Lot {
+export function createRandomSource(seed: number): RandomSource {
   let state = seed >>> 0;
   function next(): number {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -45,8 +45,8 @@ export function createLot(seed: number): Lot {
 
 /** Known by their beginnings, wherever they stand. */
 const makers: Readonly<Record<string, (draw: Draw) => string>> = {
-  "AWS access key": (draw) => `AK${"IA"}${draw(`${upper}234567`, 16)}`,
-  "AWS temporary key": (draw) => `AS${"IA"}${draw(`${upper}234567`, 16)}`,
+  "AWS access key": (draw) => `AK${"IA"}${draw(`${upperLetters}234567`, 16)}`,
+  "AWS temporary key": (draw) => `AS${"IA"}${draw(`${upperLetters}234567`, 16)}`,
   "Alibaba Cloud": (draw) => `LT${"AI"}${draw(word, 20)}`,
   "GitHub personal": (draw) => `gh${"p_"}${draw(word, 36)}`,
   "GitHub server": (draw) => `gh${"s_"}${draw(word, 36)}`,
@@ -54,8 +54,9 @@ const makers: Readonly<Record<string, (draw: Draw) => string>> = {
   GitLab: (draw) => `gl${"pat-"}${draw(safe, 20)}`,
   "GitLab runner": (draw) => `gl${"rt-"}${draw(safe, 20)}`,
   "Slack bot": (draw) => `xo${"xb-"}${draw(digits, 12)}-${draw(digits, 12)}-${draw(word, 24)}`,
-  "Slack app": (draw) => `xa${"pp-"}1-A${draw(upper + digits, 10)}-${draw(digits, 13)}-${draw(hex, 64)}`,
-  "Slack webhook": (draw) => `T${draw(upper + digits, 10)}/B${draw(upper + digits, 10)}/${draw(word, 24)}`,
+  "Slack app": (draw) => `xa${"pp-"}1-A${draw(upperLetters + digits, 10)}-${draw(digits, 13)}-${draw(hex, 64)}`,
+  "Slack webhook": (draw) =>
+    `T${draw(upperLetters + digits, 10)}/B${draw(upperLetters + digits, 10)}/${draw(word, 24)}`,
   "Google API": (draw) => `AI${"za"}${draw(safe, 35)}`,
   "Google OAuth": (draw) => `ya${"29."}${draw(safe, 120)}`,
   "Google client": (draw) => `GOC${"SPX-"}${draw(safe, 28)}`,
@@ -70,7 +71,7 @@ const makers: Readonly<Record<string, (draw: Draw) => string>> = {
   Groq: (draw) => `gs${"k_"}${draw(word, 52)}`,
   xAI: (draw) => `xa${"i-"}${draw(word, 80)}`,
   Replicate: (draw) => `r8${"_"}${draw(word, 37)}`,
-  "Hugging Face": (draw) => `hf${"_"}${draw(lower + upper, 34)}`,
+  "Hugging Face": (draw) => `hf${"_"}${draw(lowerLetters + upperLetters, 34)}`,
   npm: (draw) => `np${"m_"}${draw(word, 36)}`,
   PyPI: (draw) => `py${"pi-AgE"}IcHlwaS5vcmcC${draw(safe, 140)}`,
   RubyGems: (draw) => `rubygems${"_"}${draw(hex, 48)}`,
@@ -87,7 +88,7 @@ const makers: Readonly<Record<string, (draw: Draw) => string>> = {
   Vault: (draw) => `hv${"s."}${draw(safe, 90)}`,
   Terraform: (draw) => `${draw(word, 14)}.atlas${"v1."}${draw(safe, 67)}`,
   Linear: (draw) => `lin${"_api_"}${draw(word, 40)}`,
-  "New Relic": (draw) => `NR${"AK-"}${draw(upper + digits, 27)}`,
+  "New Relic": (draw) => `NR${"AK-"}${draw(upperLetters + digits, 27)}`,
   Notion: (draw) => `nt${"n_"}${draw(word, 46)}`,
   Postman: (draw) => `PM${"AK-"}${draw(hex, 24)}-${draw(hex, 34)}`,
   Pulumi: (draw) => `pu${"l-"}${draw(hex, 40)}`,
@@ -106,17 +107,17 @@ const makers: Readonly<Record<string, (draw: Draw) => string>> = {
 
 /** Known by what they are called. */
 const called: Readonly<Record<string, (draw: Draw) => string>> = {
-  AWS_SECRET_ACCESS_KEY: (draw) => draw(base64, 40),
-  aws_session_token: (draw) => `${draw(base64, 300)}==`,
+  AWS_SECRET_ACCESS_KEY: (draw) => draw(base64Letters, 40),
+  aws_session_token: (draw) => `${draw(base64Letters, 300)}==`,
   HEROKU_API_KEY: (draw) => [8, 4, 4, 4, 12].map((length) => draw(hex, length)).join("-"),
   DATADOG_API_KEY: (draw) => draw(hex, 32),
   twilioAuthToken: (draw) => draw(hex, 32),
   "client-secret": (draw) => draw(safe, 40),
   DB_PASSWORD: (draw) => `${draw(word, 12)}${draw(digits, 2)}!`,
-  jwtSecret: (draw) => `${draw(base64, 63)}7`,
+  jwtSecret: (draw) => `${draw(base64Letters, 63)}7`,
   ALGOLIA_API_KEY: (draw) => draw(hex, 32),
   CLOUDFLARE_API_TOKEN: (draw) => draw(safe, 40),
-  encryption_key: (draw) => `${draw(base64, 43)}=`,
+  encryption_key: (draw) => `${draw(base64Letters, 43)}=`,
 };
 
 const settings: readonly ((name: string, value: string) => string)[] = [
@@ -140,14 +141,14 @@ const places: readonly ((value: string) => string)[] = [
   (value) => `https://api.internal/v1?k=${value}`,
 ];
 
-function inPlace(kind: string, secret: string, { pick }: Lot): string {
+function inPlace(kind: string, secret: string, { pick }: RandomSource): string {
   if (kind === "Slack webhook") return `url: https://hooks.${"slack"}.com/services/${secret}`;
   return pick(places)(secret);
 }
 
 /** So many of each kind. */
 export function plantedSecrets(seed: number, rounds: number): readonly Planted[] {
-  const lot = createLot(seed);
+  const lot = createRandomSource(seed);
   const { draw, pick } = lot;
   const planted: Planted[] = [];
   for (let round = 0; round < rounds; round += 1) {
@@ -169,17 +170,17 @@ export function plantedSecrets(seed: number, rounds: number): readonly Planted[]
     planted.push({ kind: "password in a URL", secret: odd, text: `url: "amqps://svc:${odd}@mq.internal/%2f"` });
     const bearer = `${draw(safe, 40)}7`;
     planted.push({ kind: "bearer", secret: bearer, text: `Authorization: Bearer ${bearer}` });
-    const azure = `${draw(base64, 86)}==`;
+    const azure = `${draw(base64Letters, 86)}==`;
     planted.push({
       kind: "Azure",
       secret: azure,
       text: `DefaultEndpointsProtocol=https;AccountName=x;Account${"Key="}${azure};`,
     });
     for (const name of ["RSA ", "EC ", "OPENSSH ", "ENCRYPTED ", ""]) {
-      const line = draw(base64, 64);
-      const rest = Array.from({ length: 3 + lot.below(20) }, () => draw(base64, 64));
+      const line = draw(base64Letters, 64);
+      const rest = Array.from({ length: 3 + lot.below(20) }, () => draw(base64Letters, 64));
       const marks = (which: string) => `-----${which} ${name}${"PRIVATE"} KEY-----`;
-      const whole = [marks("BEGIN"), ...rest, line, `${draw(base64, 30)}==`, marks("END")];
+      const whole = [marks("BEGIN"), ...rest, line, `${draw(base64Letters, 30)}==`, marks("END")];
       planted.push({ kind: "private key", secret: line, text: whole.join("\n") });
       planted.push({ kind: "private key in JSON", secret: line, text: JSON.stringify({ key: whole.join("\n") }) });
       planted.push({ kind: "private key, its end", secret: line, text: whole.slice(2).join("\n") });
@@ -196,7 +197,7 @@ export function plantedSecrets(seed: number, rounds: number): readonly Planted[]
 
 /** About so many, of every kind. */
 export function lookAlikes(seed: number, count: number): readonly LookAlike[] {
-  const { draw, pick, below } = createLot(seed);
+  const { draw, pick, below } = createRandomSource(seed);
   const uuid = () => [8, 4, 4, 4, 12].map((length) => draw(hex, length)).join("-");
   const name = () => pick(["user", "account", "order", "session", "render", "config", "access", "request", "handler"]);
   const camel = () =>
@@ -208,20 +209,20 @@ export function lookAlikes(seed: number, count: number): readonly LookAlike[] {
     "digest of an image": () => `image: registry.internal/app@sha256:${draw(hex, 64)}`,
     "hash by name": () =>
       `"${pick(["sha1", "checksum", "etag", "md5", "hash", "digest", "revision"])}": "${draw(hex, 40)}",`,
-    "lock file": () => `      "integrity": "sha512-${draw(base64, 86)}==",`,
-    "go.sum": () => `example.org/x v1.${below(99)}.0 h1:${draw(base64, 43)}=`,
+    "lock file": () => `      "integrity": "sha512-${draw(base64Letters, 86)}==",`,
+    "go.sum": () => `example.org/x v1.${below(99)}.0 h1:${draw(base64Letters, 43)}=`,
     "Cargo.lock": () => `checksum = "${draw(hex, 64)}"`,
     UUID: () => `${pick(["id", "requestId", "trace_id", "tenant"])}: ${uuid()}`,
-    "image in base64": () => `![](data:image/png;base64,${draw(base64, 200)}==)`,
-    "wrapped base64": () => Array.from({ length: 4 }, () => draw(base64, 76)).join("\n"),
+    "image in base64": () => `![](data:image/png;base64,${draw(base64Letters, 200)}==)`,
+    "wrapped base64": () => Array.from({ length: 4 }, () => draw(base64Letters, 76)).join("\n"),
     certificate: () =>
-      `-----BEGIN CERTIFICATE-----\n${draw(base64, 64)}\n${draw(base64, 64)}\n-----END CERTIFICATE-----`,
-    "public key": () => `-----BEGIN PUBLIC KEY-----\n${draw(base64, 64)}\n-----END PUBLIC KEY-----`,
-    "key of ssh": () => `ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${draw(base64, 43)} ana@laptop`,
+      `-----BEGIN CERTIFICATE-----\n${draw(base64Letters, 64)}\n${draw(base64Letters, 64)}\n-----END CERTIFICATE-----`,
+    "public key": () => `-----BEGIN PUBLIC KEY-----\n${draw(base64Letters, 64)}\n-----END PUBLIC KEY-----`,
+    "key of ssh": () => `ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${draw(base64Letters, 43)} ana@laptop`,
     "minified code": () =>
-      `function ${draw(lower, 1)}(${draw(lower, 1)}){return ${draw(lower, 1)}.${draw(lower, 2)}?${draw(lower, 1)}(${draw(word, 2)}e3):!${below(2)}}var ${draw(lower, 2)}={token:${draw(lower, 1)},key:${draw(lower, 2)}};`,
+      `function ${draw(lowerLetters, 1)}(${draw(lowerLetters, 1)}){return ${draw(lowerLetters, 1)}.${draw(lowerLetters, 2)}?${draw(lowerLetters, 1)}(${draw(word, 2)}e3):!${below(2)}}var ${draw(lowerLetters, 2)}={token:${draw(lowerLetters, 1)},key:${draw(lowerLetters, 2)}};`,
     chunk: () => `<script src="/assets/index-${draw(safe, 8)}.js" type="module"></script>`,
-    "class of a style": () => `<div class="css-${draw(`${lower}${digits}`, 7)} sc-${draw(word, 6)}">`,
+    "class of a style": () => `<div class="css-${draw(`${lowerLetters}${digits}`, 7)} sc-${draw(word, 6)}">`,
     placeholder: () =>
       `${pick(["API_KEY", "password", "client_secret", "TOKEN"])}=${pick(["YOUR_API_KEY_HERE", "<your-token>", "changeme", "xxxxxxxxxxxxxxxxxxxx", "example-secret-123", "********", "${SECRET}", "$SECRET_1", "%SECRET%", "{{ token }}", "process.env.TOKEN_2", "sk_test_XXXXXXXXXXXXXXXX"])}`,
     "documented key": () =>

@@ -1,8 +1,8 @@
 /** Finds what looks like a secret in a text: keys with known beginnings, private keys, credentials in URLs, and random values that are called a secret. */
-import { isPlaceholder, isRandom, isUnspoken, isVaried } from "./drawn-by-lot.ts";
+import { isPlaceholder, isRandom, isNotWordLike, isVaried } from "./looks-random.ts";
 import { findPrivateKeys } from "./private-keys.ts";
-import { places } from "./secret-places.ts";
-import { type Rule, rules } from "./secret-rules.ts";
+import { secretContexts } from "./secret-contexts.ts";
+import { type SecretRule, secretRules } from "./secret-rules.ts";
 
 export interface Secret {
   /** [from, to) in the text: the secret alone, not its name. */
@@ -19,15 +19,15 @@ export const mask = "[masked]";
 const shortest = 10;
 const maxLooks = 4;
 
-const musts: Readonly<Record<NonNullable<Rule["must"]>, (secret: string) => boolean>> = {
+const musts: Readonly<Record<NonNullable<SecretRule["must"]>, (secret: string) => boolean>> = {
   varied: isVaried,
   random: isRandom,
-  unspoken: isUnspoken,
+  unspoken: isNotWordLike,
   mixed: (secret) => /[A-Z]/.test(secret) && /[a-z]/.test(secret.slice(3)) && isVaried(secret),
   none: () => true,
   "no placeholder": (secret) => !isPlaceholder(secret),
 };
-const known: readonly Rule[] = [...rules, ...places];
+const known: readonly SecretRule[] = [...secretRules, ...secretContexts];
 
 /** In order and disjoint. */
 export function findSecrets(text: string): readonly Secret[] {

@@ -1,5 +1,5 @@
 /** A URI back into the values of a template, in one bounded walk, without a regular expression. */
-import type { Match } from "./uri-template.ts";
+import type { TemplateMatch } from "./uri-template.ts";
 import {
   anything,
   type Characters,
@@ -7,10 +7,10 @@ import {
   code,
   type Expression,
   firstChars,
-  isList,
+  isListValue,
   none,
   operators,
-  percent,
+  percentSign,
   readCharacters,
   type Slot,
   unreserved,
@@ -62,11 +62,11 @@ const scratchMarks = new Int32Array(scratchLength);
  * Backwards over the template, each part marks where in the URI it can begin so that it and all behind it fit; then one walk
  * forwards takes the first choice at every part. A part looks at each character a fixed number of times, whatever the URI says.
  */
-export function createMatcher(
+export function createTemplateMatcher(
   pieces: readonly (string | Expression)[],
   slots: readonly Slot[],
   repeats: boolean,
-): (uri: string, meter?: { visits: number }) => Match | undefined {
+): (uri: string, meter?: { visits: number }) => TemplateMatch | undefined {
   const parts = toParts(pieces);
   const nothing = new Int32Array();
   const first = parts[0];
@@ -354,7 +354,7 @@ function takePairs(
 }
 
 /** One value for each name, or nothing where the same name says two things. */
-function gather(slots: readonly Slot[], values: readonly Taken[], repeats: boolean): Match | undefined {
+function gather(slots: readonly Slot[], values: readonly Taken[], repeats: boolean): TemplateMatch | undefined {
   const match = new Map<string, string | readonly string[]>();
   for (let index = 0; index < slots.length; index++) {
     const { name } = slots[index]!;
@@ -363,7 +363,7 @@ function gather(slots: readonly Slot[], values: readonly Taken[], repeats: boole
     // What stands there cut to a length is the beginning of what stands there in full.
     if (
       value !== undefined &&
-      (known === undefined || isList(value) || (!isList(known) && value.length > known.length))
+      (known === undefined || isListValue(value) || (!isListValue(known) && value.length > known.length))
     )
       match.set(name, value);
   }
@@ -371,7 +371,7 @@ function gather(slots: readonly Slot[], values: readonly Taken[], repeats: boole
   const agrees = ({ name, maxChars }: Slot, index: number) => {
     const value = values[index] ?? "";
     const whole = match.get(name) ?? "";
-    if (isList(value) && isList(whole))
+    if (isListValue(value) && isListValue(whole))
       return value.length === whole.length && value.every((text, at) => text === whole[at]);
     return String(value) === firstChars(String(whole), maxChars);
   };
@@ -382,7 +382,7 @@ function gather(slots: readonly Slot[], values: readonly Taken[], repeats: boole
 function mayBegin(uri: string, head: Int32Array): boolean {
   for (let at = 0; at < head.length; at++) {
     const found = uri.charCodeAt(at);
-    if (found !== head[at] || found > 127) return found === percent || found > 127 || head[at]! > 127;
+    if (found !== head[at] || found > 127) return found === percentSign || found > 127 || head[at]! > 127;
   }
   return true;
 }

@@ -25,7 +25,7 @@ export interface Characters {
 
 export const none = -1;
 export const escaped = 0x10000;
-export const percent = code("%");
+export const percentSign = code("%");
 export const unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
 const segment = `${unreserved}!$&'()*+,;=:@`;
 export const anything = `${segment}/?#[]`;
@@ -46,7 +46,9 @@ export const operators: Readonly<Record<string, { lead: string; separator: strin
 /** Literals and expressions in turn. */
 export function splitTemplate(template: string): (string | Expression)[] {
   if (template.length > maxTemplateLength)
-    throw new Error(`the template ${quoted(template)} is too long; it may have ${maxTemplateLength} characters`);
+    throw new Error(
+      `the template ${quoteCharacter(template)} is too long; it may have ${maxTemplateLength} characters`,
+    );
   const pieces: (string | Expression)[] = [];
   let firstSlot = 0;
   for (let at = 0; at < template.length;) {
@@ -55,7 +57,8 @@ export function splitTemplate(template: string): (string | Expression)[] {
     if (literal !== "") pieces.push(checkLiteral(literal));
     if (open < 0) break;
     const close = template.indexOf("}", open);
-    if (close < 0) throw new Error(`the expression ${quoted(template.slice(open))} never ends; close it with "}"`);
+    if (close < 0)
+      throw new Error(`the expression ${quoteCharacter(template.slice(open))} never ends; close it with "}"`);
     const expression = parseExpression(template.slice(open + 1, close), firstSlot);
     firstSlot += expression.slots.length;
     if (firstSlot > maxVariables) throw new Error(`the template has more than ${maxVariables} variables; use fewer`);
@@ -68,7 +71,7 @@ export function splitTemplate(template: string): (string | Expression)[] {
 function checkLiteral(literal: string): string {
   if (readCharacters(literal) === undefined)
     throw new Error(
-      `the text ${quoted(literal)} in a template is no part of a URI; escape what a URI cannot hold, as in "%20"`,
+      `the text ${quoteCharacter(literal)} in a template is no part of a URI; escape what a URI cannot hold, as in "%20"`,
     );
   return literal;
 }
@@ -83,7 +86,7 @@ function parseExpression(inner: string, firstSlot: number): Expression {
       const [, name, length, star] = variable.exec(text) ?? [];
       if (name === undefined || readCharacters(name) === undefined)
         throw new Error(
-          `${quoted(text)} in the expression ${quoted(`{${inner}}`)} is no variable; write a name of letters, digits, "_" and ".", then perhaps "*" or ":" and a length up to 9999`,
+          `${quoteCharacter(text)} in the expression ${quoteCharacter(`{${inner}}`)} is no variable; write a name of letters, digits, "_" and ".", then perhaps "*" or ":" and a length up to 9999`,
         );
       return { name, maxChars: length === undefined ? Infinity : Number(length), exploded: star !== undefined };
     });
@@ -97,14 +100,14 @@ export function readCharacters(uri: string, codes = new Int32Array(uri.length)):
   let plainFrom = 0;
   for (let at = 0; at < uri.length;) {
     const found = uri.charCodeAt(at);
-    if (found !== percent) {
+    if (found !== percentSign) {
       if (found < 128 && isLegal[found] === 0) return undefined;
       codes[length++] = found;
       at++;
       continue;
     }
     let end = at;
-    while (uri.charCodeAt(end) === percent) end += 3;
+    while (uri.charCodeAt(end) === percentSign) end += 3;
     const decoded = decode(uri.slice(at, end));
     if (decoded === undefined) return undefined;
     for (let index = 0; index < decoded.length; index++) {
@@ -139,7 +142,7 @@ export function code(character: string): number {
 }
 
 /** A value as it may stand in a sentence. */
-export function quoted(value: string): string {
+export function quoteCharacter(value: string): string {
   return JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value);
 }
 
@@ -152,6 +155,6 @@ export function firstChars(text: string, maxChars: number): string {
 }
 
 /** Told apart by type as well as in fact. */
-export function isList<T>(value: T | readonly string[]): value is readonly string[] & T {
+export function isListValue<T>(value: T | readonly string[]): value is readonly string[] & T {
   return Array.isArray(value);
 }

@@ -1,7 +1,7 @@
 /** URI templates (RFC 6570, level 4) both ways: values into a URI, and a URI back into values in one bounded walk. */
 import { StdUriTemplate } from "@std-uritemplate/std-uritemplate";
-import { createMatcher } from "./uri-template-match.ts";
-import { type Expression, firstChars, isList, quoted, splitTemplate } from "./uri-template-syntax.ts";
+import { createTemplateMatcher } from "./uri-template-match.ts";
+import { type Expression, firstChars, isListValue, quoteCharacter, splitTemplate } from "./uri-template-syntax.ts";
 
 export { maxUriLength } from "./uri-template-match.ts";
 export { maxTemplateLength, maxVariables } from "./uri-template-syntax.ts";
@@ -12,7 +12,7 @@ export type TemplateValue = string | readonly string[] | Readonly<Record<string,
  * What a URI says of a template's variables, decoded: an array for an exploded variable, a string for any other. What the URI
  * leaves out is absent, and so is a `{a}` or `{+a}` that stands for nothing. A Map, so that `__proto__` is a name like any other.
  */
-export type Match = ReadonlyMap<string, string | readonly string[]>;
+export type TemplateMatch = ReadonlyMap<string, string | readonly string[]>;
 
 /**
  * What may stand for a variable, apart from escapes and characters beyond ASCII, which always may:
@@ -32,7 +32,7 @@ export interface UriTemplate {
   /** Throws where a value cannot be written: half of a surrogate pair, or a list for a variable with a length. */
   expand(values: Readonly<Record<string, TemplateValue | undefined>>): string;
   /** A URI that is malformed or longer than `maxUriLength` matches nothing. `meter` learns how many characters were looked at. */
-  match(uri: string, meter?: { visits: number }): Match | undefined;
+  match(uri: string, meter?: { visits: number }): TemplateMatch | undefined;
 }
 
 export function parseTemplate(template: string): UriTemplate {
@@ -45,7 +45,7 @@ export function parseTemplate(template: string): UriTemplate {
     variables,
     expand: (values) =>
       written.map((piece) => (typeof piece === "string" ? piece : expandExpression(piece, values))).join(""),
-    match: createMatcher(pieces, slots, variables.length < slots.length),
+    match: createTemplateMatcher(pieces, slots, variables.length < slots.length),
   };
 }
 
@@ -61,10 +61,12 @@ function expandExpression(
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
     if (value !== undefined) {
       if (maxChars !== Infinity && typeof value !== "string")
-        throw new Error(`the variable ${quoted(name)} is cut to ${maxChars} characters, so its value must be one text`);
+        throw new Error(
+          `the variable ${quoteCharacter(name)} is cut to ${maxChars} characters, so its value must be one text`,
+        );
       given[key] = mapTexts(value, (text) => {
         if (!text.isWellFormed())
-          throw new Error(`the value of ${quoted(name)} holds half of a surrogate pair; no URI can`);
+          throw new Error(`the value of ${quoteCharacter(name)} holds half of a surrogate pair; no URI can`);
         return keepsReserved ? keepReserved(firstChars(text, maxChars)) : text;
       });
     }
@@ -92,7 +94,7 @@ function keepReserved(text: string): string {
 
 function mapTexts(value: TemplateValue, change: (text: string) => string): TemplateValue {
   if (typeof value === "string") return change(value);
-  if (isList(value)) return value.map(change);
+  if (isListValue(value)) return value.map(change);
   const changed: Record<string, string> = Object.create(null);
   for (const [key, text] of Object.entries(value)) changed[change(key)] = change(text);
   return changed;

@@ -8,7 +8,7 @@ import { FiltersBar } from "./filters.tsx";
 import { GatherPane } from "./gather-pane.tsx";
 import { PreviewPane } from "./preview-pane.tsx";
 import { SearchBox, SearchResults } from "./search-view.tsx";
-import type { View } from "./state.ts";
+import type { PageView } from "./state.ts";
 import { Tabs } from "./tabs.tsx";
 import { TemplatesPane } from "./templates-pane.tsx";
 import type { Language } from "./texts.ts";
@@ -30,7 +30,7 @@ export interface AppProps extends Shared {
 }
 
 const tickMs = 15_000;
-const views: readonly View[] = ["tree", "templates", "gather"];
+const views: readonly PageView[] = ["tree", "templates", "gather"];
 
 export function App({ picker, language, extra, use, keys = globalThis }: AppProps) {
   const [, redraw] = useState({});

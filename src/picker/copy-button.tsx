@@ -1,9 +1,9 @@
 /** A button that copies, and says whether it could. */
 import { useState } from "preact/hooks";
-import type { Texts } from "./texts.ts";
+import type { PickerTexts } from "./texts.ts";
 
 interface CopyProps {
-  readonly texts: Texts;
+  readonly texts: PickerTexts;
   readonly label: string;
   readonly text: () => Promise<string>;
   readonly disabled?: boolean;

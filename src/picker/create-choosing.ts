@@ -2,8 +2,8 @@
 import { ResourceError } from "../errors.ts";
 import { estimateTokens, estimateTokensOfBytes } from "../lib/estimate-tokens.ts";
 import type { Resource } from "../resources.ts";
-import { type Desk, messageOf } from "./create-picker.ts";
-import { asMarkdown, asXml, counted, has, movedTo, type Read, toggled, withAll } from "./tray.ts";
+import { type PagePart, messageOf } from "./create-picker.ts";
+import { asMarkdown, asXml, trayCounts, has, movedTo, type Read, toggled, withAll } from "./tray.ts";
 
 export type Form = "markdown" | "xml" | "uris";
 
@@ -27,7 +27,7 @@ export interface Choosing {
 const countedAtOnce = 4;
 const setsUri = "set://";
 
-export function createChoosing(desk: Desk): Choosing {
+export function createChoosing(part: PagePart): Choosing {
   const taken = new Set<string>();
   let underCount = 0;
 
@@ -37,14 +37,14 @@ export function createChoosing(desk: Desk): Choosing {
     underCount += 1;
     const tried = new Set<string>();
     for (;;) {
-      const waiting = desk.state.tray.find(({ resource, tokens }) => tokens === undefined && !taken.has(resource.uri));
+      const waiting = part.state.tray.find(({ resource, tokens }) => tokens === undefined && !taken.has(resource.uri));
       if (!waiting || tried.has(waiting.resource.uri)) break;
       const { uri } = waiting.resource;
       tried.add(uri);
       taken.add(uri);
       const tokens = await cost(waiting.resource);
       taken.delete(uri);
-      desk.change({ tray: counted(desk.state.tray, uri, tokens) });
+      part.change({ tray: trayCounts(part.state.tray, uri, tokens) });
     }
     underCount -= 1;
   }
@@ -67,23 +67,23 @@ export function createChoosing(desk: Desk): Choosing {
   async function textOf({ uri, mimeType = "", meta }: Resource): Promise<string | undefined> {
     const forms = meta?.["pressmark/as"];
     const isDocument = !mimeType.startsWith("text/") && Array.isArray(forms) && forms.includes("text");
-    const { contents } = await desk
-      .house()
-      .read(isDocument && !uri.includes("?") ? `${uri}?as=text` : uri, desk.call());
+    const { contents } = await part
+      .pressmark()
+      .read(isDocument && !uri.includes("?") ? `${uri}?as=text` : uri, part.call());
     const texts = contents.flatMap(({ body }) => ("text" in body ? [body.text] : []));
     return texts.length === 0 ? undefined : texts.join("\n");
   }
 
   async function loadSets(): Promise<void> {
-    const { sets } = desk.state;
-    desk.change({ sets: { items: sets.items, status: "loading" } });
+    const { sets } = part.state;
+    part.change({ sets: { items: sets.items, status: "loading" } });
     try {
-      const { items } = await desk.house().children(setsUri, {}, desk.call());
-      desk.change({ sets: { items, status: "ready" } });
+      const { items } = await part.pressmark().children(setsUri, {}, part.call());
+      part.change({ sets: { items, status: "ready" } });
     } catch (cause) {
       // Where no set was ever saved, there may be no such place.
       const isNone = cause instanceof ResourceError && ["not-found", "invalid", "unsupported"].includes(cause.kind);
-      desk.change({
+      part.change({
         sets: isNone ? { items: [], status: "ready" } : { items: [], status: "failed", problem: messageOf(cause) },
       });
     }
@@ -91,18 +91,18 @@ export function createChoosing(desk: Desk): Choosing {
 
   return {
     toggle(resource) {
-      desk.change({ tray: toggled(desk.state.tray, resource) });
-      if (has(desk.state.tray, resource.uri)) void countTray();
+      part.change({ tray: toggled(part.state.tray, resource) });
+      if (has(part.state.tray, resource.uri)) void countTray();
     },
     choose(resources) {
-      desk.change({ tray: withAll(desk.state.tray, resources) });
+      part.change({ tray: withAll(part.state.tray, resources) });
       countAll();
     },
-    move: (uri, to) => desk.change({ tray: movedTo(desk.state.tray, uri, to) }),
-    clear: () => desk.change({ tray: [] }),
-    setBudget: (budget) => desk.change({ budget }),
+    move: (uri, to) => part.change({ tray: movedTo(part.state.tray, uri, to) }),
+    clear: () => part.change({ tray: [] }),
+    setBudget: (budget) => part.change({ budget }),
     async written(form) {
-      const { tray } = desk.state;
+      const { tray } = part.state;
       if (form === "uris") return { text: tray.map(({ resource }) => `${resource.uri}\n`).join(""), left: 0 };
       const read: Read[] = [];
       for (const { resource } of tray) {
@@ -113,15 +113,15 @@ export function createChoosing(desk: Desk): Choosing {
     },
     loadSets: () => void loadSets(),
     async saveSet(name) {
-      const { useTool } = desk.house();
+      const { useTool } = part.pressmark();
       if (!useTool) throw new ResourceError("unsupported", "this server saves no sets");
-      await useTool("save_set", { name, uris: desk.state.tray.map(({ resource }) => resource.uri) }, desk.call());
+      await useTool("save_set", { name, uris: part.state.tray.map(({ resource }) => resource.uri) }, part.call());
       await loadSets();
     },
     async openSet({ uri }) {
-      const { contents } = await desk.house().read(uri, desk.call());
+      const { contents } = await part.pressmark().read(uri, part.call());
       const [first] = contents;
-      desk.change({ tray: withAll([], membersIn(first && "text" in first.body ? first.body.text : "")) });
+      part.change({ tray: withAll([], membersIn(first && "text" in first.body ? first.body.text : "")) });
       countAll();
     },
   };

@@ -1,9 +1,9 @@
 /** Gathering for a task: one question to the server's tool, and its receipt. */
 import { ResourceError } from "../errors.ts";
-import { type Desk, messageOf } from "./create-picker.ts";
+import { type PagePart, messageOf } from "./create-picker.ts";
 import { toReceipt } from "./receipt.ts";
 
-export interface Gathering {
+export interface GatherController {
   /** Within the budget of the tray; with what was chosen first where that is wanted. */
   gather(task: string, withChosen: boolean): void;
 }
@@ -12,28 +12,28 @@ export interface Gathering {
 const maxBudget = 200_000;
 const maxInclude = 50;
 
-export function createGathering(desk: Desk): Gathering {
+export function createGathering(part: PagePart): GatherController {
   let asking = new AbortController();
 
   async function gather(task: string, withChosen: boolean): Promise<void> {
     asking.abort();
     asking = new AbortController();
     const { signal } = asking;
-    const { budget, tray } = desk.state;
+    const { budget, tray } = part.state;
     const include = withChosen ? tray.slice(0, maxInclude).map(({ resource }) => resource.uri) : [];
-    desk.change({ gathering: { status: "loading", text: "" } });
+    part.change({ gathering: { status: "loading", text: "" } });
     try {
-      const { useTool } = desk.house();
+      const { useTool } = part.pressmark();
       if (!useTool) throw new ResourceError("unsupported", "this server does not gather");
       const args = { task, budget: Math.min(budget, maxBudget), ...(include.length > 0 && { include }) };
-      const said = await useTool("gather_context", args, desk.call(signal));
+      const said = await useTool("gather_context", args, part.call(signal));
       if (signal.aborted) return;
       const receipt = toReceipt(said);
       if (!receipt) throw new ResourceError("unexpected", "the server gave no receipt");
       // The first text says how much it is, the second is what was gathered.
-      desk.change({ gathering: { status: "ready", receipt, text: said.texts[1] ?? "" } });
+      part.change({ gathering: { status: "ready", receipt, text: said.texts[1] ?? "" } });
     } catch (cause) {
-      if (!signal.aborted) desk.change({ gathering: { status: "failed", text: "", problem: messageOf(cause) } });
+      if (!signal.aborted) part.change({ gathering: { status: "failed", text: "", problem: messageOf(cause) } });
     }
   }
 

@@ -1,18 +1,18 @@
 /** What a person does, asked of Resources, and what comes of it. */
-import type { ToolUse } from "../client/by-tool.ts";
+import type { ToolUse } from "../client/tool-fallback.ts";
 import { ResourceError } from "../errors.ts";
 import type { Call, Resource, Resources } from "../resources.ts";
 import { type Choosing, createChoosing } from "./create-choosing.ts";
-import { createGathering, type Gathering } from "./create-gathering.ts";
+import { createGathering, type GatherController } from "./create-gathering.ts";
 import { createPreviewing } from "./create-previewing.ts";
-import { createSearching, type Searching } from "./create-searching.ts";
+import { createSearchController, type Searching } from "./create-searching.ts";
 import { createTemplating, type Templating } from "./create-templating.ts";
 import { createTreeing } from "./create-treeing.ts";
-import { firstState, type State, type View } from "./state.ts";
+import { firstState, type State, type PageView } from "./state.ts";
 import { watchful } from "./watchful.ts";
 
 /** A house may have tools, too: sets and gathering are asked for by them. */
-export type PickerHouse = Resources & Partial<ToolUse>;
+export type PickerResources = Resources & Partial<ToolUse>;
 
 export interface Picker {
   readonly state: State;
@@ -20,7 +20,7 @@ export interface Picker {
   onChange(listener: () => void, signal: AbortSignal): void;
   /** Connects, and shows what stands at the top. Again after a failure. */
   start(): Promise<void>;
-  show(view: View): void;
+  show(view: PageView): void;
   openFolder(uri: string): void;
   closeFolder(uri: string): void;
   /** The next page, or the same again where it failed. */
@@ -43,7 +43,7 @@ export interface Picker {
   typeValue: Templating["type"];
   setValue: Templating["set"];
   goToVariable: Templating["goTo"];
-  gather: Gathering["gather"];
+  gather: GatherController["gather"];
   toggle: Choosing["toggle"];
   choose: Choosing["choose"];
   move: Choosing["move"];
@@ -56,23 +56,23 @@ export interface Picker {
 }
 
 /** A part of the page that keeps its piece of the state. */
-export interface Desk {
+export interface PagePart {
   readonly state: State;
   change(next: Partial<State>): void;
-  house(): PickerHouse;
+  pressmark(): PickerResources;
   call(signal?: AbortSignal): Call;
 }
 
 /** Nothing more is asked, and nothing watched, once it has ended. */
 export function createPicker(
-  connect: () => Promise<PickerHouse>,
+  connect: () => Promise<PickerResources>,
   ended: AbortSignal = new AbortController().signal,
 ): Picker {
   const listeners = new Set<() => void>();
   let state = firstState;
-  let house: PickerHouse | undefined;
+  let pressmark: PickerResources | undefined;
 
-  const desk: Desk = {
+  const part: PagePart = {
     get state() {
       return state;
     },
@@ -80,37 +80,37 @@ export function createPicker(
       state = { ...state, ...next };
       for (const listener of listeners) listener();
     },
-    house() {
-      if (!house) throw new ResourceError("unavailable", "the page is not connected yet");
-      return house;
+    pressmark() {
+      if (!pressmark) throw new ResourceError("unavailable", "the page is not connected yet");
+      return pressmark;
     },
     call: (signal) => ({ caller: { id: "picker" }, signal: signal ? AbortSignal.any([signal, ended]) : ended }),
   };
-  const treeing = createTreeing(desk);
-  const previewing = createPreviewing(desk);
-  const searching = createSearching(desk);
-  const templating = createTemplating(desk);
-  const gathering = createGathering(desk);
-  const choosing = createChoosing(desk);
+  const treeing = createTreeing(part);
+  const previewing = createPreviewing(part);
+  const searching = createSearchController(part);
+  const templating = createTemplating(part);
+  const gathering = createGathering(part);
+  const choosing = createChoosing(part);
 
   async function start(): Promise<void> {
     const { problem: _, problemKind: __, ...rest } = state;
     state = rest;
     // Whoever has something to look at keeps it.
     const wasReady = state.connection === "ready";
-    if (!wasReady) desk.change({ connection: "connecting" });
+    if (!wasReady) part.change({ connection: "connecting" });
     try {
-      house ??= watchful(await connect(), (isLost) => {
-        if (isLost !== state.isLost) desk.change({ isLost });
+      pressmark ??= watchful(await connect(), (isLost) => {
+        if (isLost !== state.isLost) part.change({ isLost });
       });
       await treeing.start();
       // A server without tools is one that neither gathers nor saves.
-      const names = (await house.tools?.(desk.call()).catch(() => [])) ?? [];
-      desk.change({ tools: new Set(names) });
+      const names = (await pressmark.tools?.(part.call()).catch(() => [])) ?? [];
+      part.change({ tools: new Set(names) });
     } catch (cause) {
       const problemKind = cause instanceof ResourceError ? cause.kind : "unexpected";
       if (wasReady && problemKind === "unavailable") return;
-      desk.change({ connection: "failed", problem: messageOf(cause), problemKind });
+      part.change({ connection: "failed", problem: messageOf(cause), problemKind });
     }
   }
 
@@ -124,7 +124,7 @@ export function createPicker(
     },
     start,
     show(view) {
-      desk.change({ view });
+      part.change({ view });
       if (view === "templates" && state.templates.status === "idle") templating.load();
     },
     openFolder: treeing.open,
@@ -132,7 +132,7 @@ export function createPicker(
     loadMore: treeing.more,
     reveal(uri) {
       searching.end();
-      desk.change({ view: "tree" });
+      part.change({ view: "tree" });
       treeing.reveal(uri);
     },
     revealed: treeing.revealed,

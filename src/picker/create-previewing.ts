@@ -2,38 +2,38 @@
 import { cutAt } from "../lib/cut-at.ts";
 import { ResourceError } from "../errors.ts";
 import type { Call, Content, Resource } from "../resources.ts";
-import { type Desk, messageOf } from "./create-picker.ts";
-import type { Preview } from "./state.ts";
+import { type PagePart, messageOf } from "./create-picker.ts";
+import type { PreviewState } from "./state.ts";
 
 export interface Previewing {
   show(resource: Resource): void;
   more(): void;
 }
 
-interface Part extends Pick<Preview, "contents" | "next" | "isPartial"> {}
+interface Part extends Pick<PreviewState, "contents" | "next" | "isPartial"> {}
 
-interface Whole extends Part, Pick<Preview, "isTaken" | "note" | "original"> {}
+interface Whole extends Part, Pick<PreviewState, "isTaken" | "note" | "original"> {}
 
 const documents = /^application\/(?:pdf|vnd\.(?:openxmlformats|oasis))/;
 const nothing = { contents: [], isPartial: false, isTaken: false, isLoadingMore: false, isGone: false } as const;
 
-export function createPreviewing(desk: Desk): Previewing {
+export function createPreviewing(part: PagePart): Previewing {
   let shown = new AbortController();
 
-  function set(next: Partial<Preview>): void {
-    const { preview } = desk.state;
-    if (preview) desk.change({ preview: { ...preview, ...next } });
+  function set(next: Partial<PreviewState>): void {
+    const { preview } = part.state;
+    if (preview) part.change({ preview: { ...preview, ...next } });
   }
 
   async function show(resource: Resource): Promise<void> {
     shown.abort();
     shown = new AbortController();
     const { signal } = shown;
-    const call = desk.call(signal);
-    desk.change({ preview: { ...nothing, resource, status: "loading" } });
+    const call = part.call(signal);
+    part.change({ preview: { ...nothing, resource, status: "loading" } });
     // Watched before it is read, so that nothing falls between. What cannot be watched is shown all the same.
-    const watch = await desk
-      .house()
+    const watch = await part
+      .pressmark()
       .watch({ uris: [resource.uri] }, call)
       .catch(() => undefined);
     if (signal.aborted) return;
@@ -52,19 +52,19 @@ export function createPreviewing(desk: Desk): Previewing {
   }
 
   async function again(resource: Resource, call: Call): Promise<void> {
-    const wanted = desk.state.preview?.contents.length ?? 0;
+    const wanted = part.state.preview?.contents.length ?? 0;
     const updatedAt = new Date().toISOString();
     try {
       let { next, ...whole } = await readWhole(resource, call);
       while (next !== undefined && whole.contents.length < wanted) {
-        const part = await nextPart(next, call);
-        whole = { ...whole, contents: [...whole.contents, ...part.contents] };
-        next = part.next;
+        const following = await nextPart(next, call);
+        whole = { ...whole, contents: [...whole.contents, ...following.contents] };
+        next = following.next;
       }
       if (call.signal.aborted) return;
       const rest = next === undefined ? {} : { next };
       const now = changedAt(resource, updatedAt);
-      desk.change({ preview: { ...nothing, resource: now, status: "ready", ...whole, ...rest, updatedAt } });
+      part.change({ preview: { ...nothing, resource: now, status: "ready", ...whole, ...rest, updatedAt } });
     } catch (cause) {
       if (call.signal.aborted) return;
       if (isMissing(cause)) set({ isGone: true });
@@ -89,18 +89,18 @@ export function createPreviewing(desk: Desk): Previewing {
 
   /** What is reached by a link or a search may be a document of which nobody said so. */
   async function readUnsaid(uri: string, call: Call): Promise<Whole> {
-    const part = await firstPart(uri, call);
-    const [only] = part.contents;
+    const first = await firstPart(uri, call);
+    const [only] = first.contents;
     if (!only || "text" in only.body || !documents.test(only.mimeType ?? "") || uri.includes("?"))
-      return { ...part, isTaken: false };
+      return { ...first, isTaken: false };
     const taken = await firstPart(`${uri}?as=text`, call).catch(() => undefined);
     const isText = taken?.contents.every(({ body }) => "text" in body) === true;
-    return isText ? { ...taken, isTaken: true } : { ...part, isTaken: false };
+    return isText ? { ...taken, isTaken: true } : { ...first, isTaken: false };
   }
 
   async function firstPart(uri: string, call: Call): Promise<Part> {
     try {
-      const { contents } = await desk.house().read(uri, call);
+      const { contents } = await part.pressmark().read(uri, call);
       const next = nextPage(contents.at(-1), uri);
       return { contents, isPartial: false, ...(next !== undefined && { next }) };
     } catch (cause) {
@@ -112,7 +112,7 @@ export function createPreviewing(desk: Desk): Previewing {
   }
 
   async function nextPart(uri: string, call: Call): Promise<Part> {
-    const { contents } = await desk.house().read(uri, call);
+    const { contents } = await part.pressmark().read(uri, call);
     const last = contents.at(-1);
     // Of bytes one part is as good as all of them: they are not shown.
     const next = last && "text" in last.body ? nextRange(last, uri) : undefined;
@@ -120,21 +120,21 @@ export function createPreviewing(desk: Desk): Previewing {
   }
 
   async function more(): Promise<void> {
-    const { preview } = desk.state;
+    const { preview } = part.state;
     const { signal } = shown;
     if (preview?.next === undefined || preview.isLoadingMore) return;
     set({ isLoadingMore: true });
     try {
-      const part = await nextPart(preview.next, desk.call(signal));
+      const loaded = await nextPart(preview.next, part.call(signal));
       if (signal.aborted) return;
-      const { next, ...before } = desk.state.preview ?? preview;
+      const { next, ...before } = part.state.preview ?? preview;
       // It changed meanwhile, and goes on elsewhere.
       if (next !== preview.next) return set({ isLoadingMore: false });
-      desk.change({
+      part.change({
         preview: {
           ...before,
-          ...part,
-          contents: [...before.contents, ...part.contents],
+          ...loaded,
+          contents: [...before.contents, ...loaded.contents],
           isPartial: before.isPartial,
           isLoadingMore: false,
         },
@@ -147,7 +147,7 @@ export function createPreviewing(desk: Desk): Previewing {
   return { show: (resource) => void show(resource), more: () => void more() };
 }
 
-function failure(cause: unknown): Partial<Preview> {
+function failure(cause: unknown): Partial<PreviewState> {
   const problemKind = cause instanceof ResourceError ? cause.kind : "unexpected";
   return { status: "failed", problem: messageOf(cause), problemKind };
 }

@@ -1,5 +1,5 @@
 /** The search's questions: asked as one types, the last one alone. */
-import { type Desk, messageOf } from "./create-picker.ts";
+import { type PagePart, messageOf } from "./create-picker.ts";
 import { agrees, type Filters, noFilters, questionOf } from "./filter-search.ts";
 import { noSearch } from "./state.ts";
 import { sayFailures } from "../lib/say-failures.ts";
@@ -18,7 +18,7 @@ const pauseMs = 120;
 const againMs = 1000;
 const longestAgainMs = 15_000;
 
-export function createSearching(desk: Desk): Searching {
+export function createSearchController(part: PagePart): Searching {
   let asking = new AbortController();
 
   async function ask(text: string, filters: Filters): Promise<void> {
@@ -26,8 +26,8 @@ export function createSearching(desk: Desk): Searching {
     asking = new AbortController();
     const { signal } = asking;
     const question = questionOf(text, filters);
-    if (!question) return desk.change({ search: { ...noSearch, filters } });
-    desk.change({ search: { ...desk.state.search, text, filters, status: "loading" } });
+    if (!question) return part.change({ search: { ...noSearch, filters } });
+    part.change({ search: { ...part.state.search, text, filters, status: "loading" } });
     const asked = { text, filters } as const;
     let waitMs = pauseMs;
     for (let nextMs = againMs, isAll = false; !isAll; nextMs = Math.min(nextMs * 2, longestAgainMs)) {
@@ -35,25 +35,25 @@ export function createSearching(desk: Desk): Searching {
       if (signal.aborted) return;
       waitMs = nextMs;
       try {
-        const call = desk.call(signal);
-        const answer = await desk.house().search({ ...question, limit: mostHits, typing: true }, call);
+        const call = part.call(signal);
+        const answer = await part.pressmark().search({ ...question, limit: mostHits, typing: true }, call);
         const { hits, ready } = answer;
         const failures = sayFailures(answer.failures ?? []);
         if (signal.aborted) return;
         const kept = hits.filter((hit) => agrees(hit, filters, Date.now()));
         const hasMore = hits.length >= mostHits;
-        desk.change({ search: { ...asked, status: "ready", hits: kept, hasMore, ready, failures } });
+        part.change({ search: { ...asked, status: "ready", hits: kept, hasMore, ready, failures } });
         isAll = ready >= 1;
       } catch (cause) {
         if (signal.aborted) return;
-        return desk.change({ search: { ...noSearch, ...asked, status: "failed", problem: messageOf(cause) } });
+        return part.change({ search: { ...noSearch, ...asked, status: "failed", problem: messageOf(cause) } });
       }
     }
   }
 
   return {
-    search: (text) => void ask(text, desk.state.search.filters),
-    filter: (filters) => void ask(desk.state.search.text, { ...desk.state.search.filters, ...filters }),
+    search: (text) => void ask(text, part.state.search.filters),
+    filter: (filters) => void ask(part.state.search.text, { ...part.state.search.filters, ...filters }),
     end: () => void ask("", noFilters),
   };
 }

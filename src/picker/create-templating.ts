@@ -3,7 +3,7 @@ import { walkPages } from "../client/walk-pages.ts";
 import { parseTemplate } from "../lib/uri-template.ts";
 import { splitTemplate } from "../lib/uri-template-syntax.ts";
 import type { Template } from "../resources.ts";
-import { type Desk, messageOf } from "./create-picker.ts";
+import { type PagePart, messageOf } from "./create-picker.ts";
 import type { Filling, Templates, Variable } from "./state.ts";
 
 export interface Templating {
@@ -23,15 +23,15 @@ const pauseMs = 80;
 /** Where these stand, a URI is one without them, too. */
 const optional = new Set(["?", "&", "#", ";"]);
 
-export function createTemplating(desk: Desk): Templating {
+export function createTemplating(part: PagePart): Templating {
   let asking = new AbortController();
 
   function change(next: Partial<Templates>): void {
-    desk.change({ templates: { ...desk.state.templates, ...next } });
+    part.change({ templates: { ...part.state.templates, ...next } });
   }
 
   function refill(next: Partial<Filling>): void {
-    const { filling } = desk.state.templates;
+    const { filling } = part.state.templates;
     if (filling) change({ filling: { ...filling, ...next } });
   }
 
@@ -39,7 +39,8 @@ export function createTemplating(desk: Desk): Templating {
     change({ status: "loading" });
     try {
       const items: Template[] = [];
-      for await (const template of walkPages((ask) => desk.house().templates(ask, desk.call()))) items.push(template);
+      for await (const template of walkPages((ask) => part.pressmark().templates(ask, part.call())))
+        items.push(template);
       change({ status: "ready", items });
     } catch (cause) {
       change({ status: "failed", problem: messageOf(cause) });
@@ -51,7 +52,7 @@ export function createTemplating(desk: Desk): Templating {
     asking.abort();
     asking = new AbortController();
     const { signal } = asking;
-    const { filling } = desk.state.templates;
+    const { filling } = part.state.templates;
     const variable = filling?.variables[filling.at];
     if (!filling || !variable) return;
     refill({ isAsking: true });
@@ -60,7 +61,7 @@ export function createTemplating(desk: Desk): Templating {
     const { [variable.name]: _, ...given } = filling.values;
     try {
       const ask = { template: filling.template.uriTemplate, variable: variable.name, value, given };
-      const { values, more = false } = await desk.house().complete(ask, desk.call(signal));
+      const { values, more = false } = await part.pressmark().complete(ask, part.call(signal));
       if (!signal.aborted) refill({ suggestions: values, hasMore: more, isAsking: false });
     } catch {
       // Whoever knows what to write can do without.
@@ -69,7 +70,7 @@ export function createTemplating(desk: Desk): Templating {
   }
 
   function goTo(at: number, values: Filling["values"]): void {
-    const { filling } = desk.state.templates;
+    const { filling } = part.state.templates;
     if (!filling) return;
     const { problem: _, ...rest } = filling;
     const written = { ...rest, at, values, suggestions: [], hasMore: false, isAsking: false };
@@ -88,19 +89,19 @@ export function createTemplating(desk: Desk): Templating {
     },
     unfill() {
       asking.abort();
-      const { filling: _, ...rest } = desk.state.templates;
-      desk.change({ templates: rest });
+      const { filling: _, ...rest } = part.state.templates;
+      part.change({ templates: rest });
     },
     type: (value) => void suggest(value, true),
     set(value) {
-      const { filling } = desk.state.templates;
+      const { filling } = part.state.templates;
       const variable = filling?.variables[filling.at];
       if (!filling || !variable) return;
       const { [variable.name]: _, ...others } = filling.values;
       goTo(filling.at + 1, value === "" ? others : { ...others, [variable.name]: value });
     },
     goTo(at) {
-      const { filling } = desk.state.templates;
+      const { filling } = part.state.templates;
       if (filling) goTo(at, filling.values);
     },
   };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { notFound, ResourceError } from "../errors.ts";
 import { type Change, directoryType, type Page, type Resource } from "../resources.ts";
-import { createPicker, type Picker, type PickerHouse } from "./create-picker.ts";
+import { createPicker, type Picker, type PickerResources } from "./create-picker.ts";
 
 const root: Resource = { uri: "a://x", name: "x", mimeType: directoryType };
 const named = (...names: readonly string[]): readonly Resource[] =>
@@ -21,7 +21,7 @@ function serve() {
   let tell: ReadableStreamDefaultController<Change> | undefined;
   const changes = new ReadableStream<Change>({ start: (controller) => void (tell = controller) });
   const world = { isGone: false };
-  const house: PickerHouse = {
+  const pressmark: PickerResources = {
     async read(uri) {
       if (world.isGone) throw new ResourceError("unavailable", "gone");
       return { contents: [{ uri, body: { text: JSON.stringify({ mounts: [root] }) } }], ttlMs: 0, scope: "private" };
@@ -42,7 +42,7 @@ function serve() {
     search: async () => ({ hits: [], ready: 1 }),
     watch: async ({ list }) => Object.assign(list === true ? changes : new ReadableStream<Change>(), { uris: [] }),
   };
-  return { house, questions, world, changed: () => tell?.enqueue({ kind: "list-changed" }) };
+  return { pressmark, questions, world, changed: () => tell?.enqueue({ kind: "list-changed" }) };
 }
 
 function namesIn({ state }: Picker): readonly string[] {
@@ -51,8 +51,8 @@ function namesIn({ state }: Picker): readonly string[] {
 
 describe("the tree's questions", () => {
   it("are asked one after the other for a folder, so that no page stands twice", async () => {
-    const { house, questions, changed } = serve();
-    const picker = createPicker(async () => house);
+    const { pressmark, questions, changed } = serve();
+    const picker = createPicker(async () => pressmark);
     await picker.start();
     await settled();
     questions[0]?.answer.resolve({ items: named("1", "2"), next: "2" });
@@ -74,8 +74,8 @@ describe("the tree's questions", () => {
   });
 
   it("leave the only mount closed once a person has closed it", async () => {
-    const { house, questions, changed } = serve();
-    const picker = createPicker(async () => house);
+    const { pressmark, questions, changed } = serve();
+    const picker = createPicker(async () => pressmark);
     await picker.start();
     await settled();
     questions[0]?.answer.resolve({ items: named("1") });
@@ -88,8 +88,8 @@ describe("the tree's questions", () => {
   });
 
   it("leave what was found in sight when the server is still gone", async () => {
-    const { house, questions, world } = serve();
-    const picker = createPicker(async () => house);
+    const { pressmark, questions, world } = serve();
+    const picker = createPicker(async () => pressmark);
     await picker.start();
     await settled();
     questions[0]?.answer.resolve({ items: named("1") });

@@ -1,7 +1,7 @@
 /** The tree's questions: roots, pages of folders, and all of it again when the list has changed. */
 import type { Resource } from "../resources.ts";
-import { type Desk, messageOf } from "./create-picker.ts";
-import { findRoots, readMounts } from "./find-roots.ts";
+import { type PagePart, messageOf } from "./create-picker.ts";
+import { findTreeRoots, readMounts } from "./find-roots.ts";
 import {
   closed,
   countOf,
@@ -11,7 +11,7 @@ import {
   pageCame,
   pageFailed,
   touched,
-  type Tree,
+  type ResourceTree,
   wayTo,
   withoutClosed,
   withRoots,
@@ -31,19 +31,19 @@ export interface Treeing {
 /** A folder that came in so few is asked for again when something in it has changed. */
 const fewEntries = 1000;
 
-export function createTreeing(desk: Desk): Treeing {
+export function createTreeing(part: PagePart): Treeing {
   let isListening = false;
   const turns = new Map<string, Promise<void>>();
   let watching = new AbortController();
-  const set = (tree: Tree): void => desk.change({ tree });
+  const set = (tree: ResourceTree): void => part.change({ tree });
 
   /** One question for a folder after the other: what a page follows on must still stand when it comes. */
-  function inTurn(uri: string, ask: () => Promise<void>): Promise<void> {
+  function inOrder(uri: string, ask: () => Promise<void>): Promise<void> {
     const turn = (turns.get(uri) ?? Promise.resolve()).then(async () => {
       try {
         await ask();
       } catch (cause) {
-        set(pageFailed(desk.state.tree, uri, messageOf(cause)));
+        set(pageFailed(part.state.tree, uri, messageOf(cause)));
       }
       if (turns.get(uri) === turn) turns.delete(uri);
     });
@@ -53,74 +53,74 @@ export function createTreeing(desk: Desk): Treeing {
 
   /** The next page, or the first where there is no next. */
   function load(uri: string): Promise<void> {
-    set(loading(desk.state.tree, uri));
-    return inTurn(uri, async () => {
-      const { next, status } = desk.state.tree.folders.get(uri) ?? {};
+    set(loading(part.state.tree, uri));
+    return inOrder(uri, async () => {
+      const { next, status } = part.state.tree.folders.get(uri) ?? {};
       // Asked for again meanwhile, and answered.
       if (status === "ready") return;
-      const page = await desk.house().children(uri, next === undefined ? {} : { cursor: next }, desk.call());
-      set(pageCame(desk.state.tree, uri, page, next === undefined));
+      const page = await part.pressmark().children(uri, next === undefined ? {} : { cursor: next }, part.call());
+      set(pageCame(part.state.tree, uri, page, next === undefined));
     });
   }
 
   /** As many as there were, at once: a person who has scrolled far stays where they are. */
   function reload(uri: string): Promise<void> {
-    return inTurn(uri, async () => {
-      const wanted = countOf(desk.state.tree.folders.get(uri));
+    return inOrder(uri, async () => {
+      const wanted = countOf(part.state.tree.folders.get(uri));
       const items: Resource[] = [];
       let next: string | undefined;
       do {
-        const page = await desk.house().children(uri, next === undefined ? {} : { cursor: next }, desk.call());
+        const page = await part.pressmark().children(uri, next === undefined ? {} : { cursor: next }, part.call());
         for (const item of page.items) items.push(item);
         next = page.next;
       } while (next !== undefined && items.length < wanted);
-      set(pageCame(desk.state.tree, uri, { items, ...(next !== undefined && { next }) }, true));
+      set(pageCame(part.state.tree, uri, { items, ...(next !== undefined && { next }) }, true));
     });
   }
 
   async function find(): Promise<void> {
-    for await (const roots of findRoots(desk.house(), desk.call())) show(roots);
+    for await (const roots of findTreeRoots(part.pressmark(), part.call())) show(roots);
   }
 
   /** One that stands alone is opened when it comes; whoever closes it then wants it closed. */
   function show(roots: readonly Resource[]): void {
-    const before = new Set(desk.state.tree.roots.map(({ uri }) => uri));
-    desk.change({ connection: "ready", tree: withRoots(desk.state.tree, roots) });
+    const before = new Set(part.state.tree.roots.map(({ uri }) => uri));
+    part.change({ connection: "ready", tree: withRoots(part.state.tree, roots) });
     const [only, ...others] = roots;
     if (only && isFolder(only) && others.length === 0 && !before.has(only.uri)) open(only.uri);
   }
 
   /** The mounts may be others since; what had to be looked for elsewhere stays what it was found to be. */
   async function lookAgain(): Promise<void> {
-    if (desk.state.tree.roots.length === 0) return find();
-    const mounts = await readMounts(desk.house(), desk.call());
+    if (part.state.tree.roots.length === 0) return find();
+    const mounts = await readMounts(part.pressmark(), part.call());
     if (mounts) show(mounts);
   }
 
   /** Runs as long as the page does. The client takes up what was lost. */
   async function follow(): Promise<void> {
-    for await (const { kind } of await desk.house().watch({ list: true }, desk.call())) {
+    for await (const { kind } of await part.pressmark().watch({ list: true }, part.call())) {
       if (kind !== "list-changed") continue;
       // Whatever goes wrong here, changes are followed further.
       await lookAgain().catch(() => undefined);
-      set(withoutClosed(desk.state.tree));
-      for (const uri of desk.state.tree.open) await reload(uri);
+      set(withoutClosed(part.state.tree));
+      for (const uri of part.state.tree.open) await reload(uri);
     }
   }
 
   /** What changes where a person looks says so at once; how large it is now is asked for where that costs little. */
   async function followInSight(uris: readonly string[], signal: AbortSignal): Promise<void> {
-    for await (const change of await desk.house().watch({ uris }, desk.call(signal))) {
+    for await (const change of await part.pressmark().watch({ uris }, part.call(signal))) {
       if (change.kind !== "updated") continue;
-      set(touched(desk.state.tree, change.uri, new Date().toISOString()));
-      const parent = wayTo(desk.state.tree.roots, change.uri).at(-1);
-      const folder = parent === undefined ? undefined : desk.state.tree.folders.get(parent);
+      set(touched(part.state.tree, change.uri, new Date().toISOString()));
+      const parent = wayTo(part.state.tree.roots, change.uri).at(-1);
+      const folder = parent === undefined ? undefined : part.state.tree.folders.get(parent);
       if (parent !== undefined && folder && countOf(folder) <= fewEntries) await reload(parent);
     }
   }
 
   function open(uri: string): void {
-    const { tree } = desk.state;
+    const { tree } = part.state;
     const folder = tree.folders.get(uri);
     set(opened(tree, uri));
     if (!folder || folder.status === "failed") void load(uri);
@@ -129,23 +129,23 @@ export function createTreeing(desk: Desk): Treeing {
   return {
     async start() {
       await find();
-      for (const uri of desk.state.tree.open) if (desk.state.tree.folders.get(uri)?.status === "failed") void load(uri);
+      for (const uri of part.state.tree.open) if (part.state.tree.folders.get(uri)?.status === "failed") void load(uri);
       if (isListening) return;
       isListening = true;
       // A server that tells of no changes is shown as it was found.
       follow().catch(() => (isListening = false));
     },
     open,
-    close: (uri) => set(closed(desk.state.tree, uri)),
+    close: (uri) => set(closed(part.state.tree, uri)),
     more(uri) {
-      const folder = desk.state.tree.folders.get(uri);
+      const folder = part.state.tree.folders.get(uri);
       if (folder && folder.status !== "loading") void load(uri);
     },
     reveal(uri) {
-      for (const folder of wayTo(desk.state.tree.roots, uri)) if (folder !== uri) open(folder);
-      desk.change({ revealed: uri });
+      for (const folder of wayTo(part.state.tree.roots, uri)) if (folder !== uri) open(folder);
+      part.change({ revealed: uri });
     },
-    revealed: () => desk.change({ revealed: undefined }),
+    revealed: () => part.change({ revealed: undefined }),
     inSight(uris) {
       watching.abort();
       watching = new AbortController();

@@ -19,7 +19,7 @@ export interface PickerElement extends HTMLElement {
 }
 
 /** What a "choose" event carries in `detail`. */
-export interface Choice {
+export interface ChooseDetail {
   readonly resources: readonly Resource[];
 }
 
@@ -97,8 +97,8 @@ export function definePicker(name = "pressmark-picker"): void {
       const said = this.closest("[lang]")?.getAttribute("lang");
       const language = languageFor(said ? [said] : navigator.languages);
       const use = (resources: readonly Resource[]): void => {
-        const detail: Choice = { resources };
-        this.dispatchEvent(new CustomEvent<Choice>("choose", { detail, bubbles: true, composed: true }));
+        const detail: ChooseDetail = { resources };
+        this.dispatchEvent(new CustomEvent<ChooseDetail>("choose", { detail, bubbles: true, composed: true }));
       };
       render(<App {...{ picker: this.#picker, language, use }} keys={this} />, this.#root);
     }

@@ -1,7 +1,7 @@
 /** Where the page begins: the endpoint of its own origin, asked as any host would ask it. */
 import "./no-eval.ts";
 import { render } from "preact";
-import { connect, type RemoteHouse } from "../client/connect.ts";
+import { connect, type RemoteServer } from "../client/connect.ts";
 import { App } from "./app.tsx";
 import { createPicker } from "./create-picker.ts";
 import { StateButton } from "./state-page-button.tsx";
@@ -9,12 +9,14 @@ import { languageFor } from "./texts.ts";
 
 const language = languageFor(navigator.languages);
 document.documentElement.lang = language.code;
-let house: RemoteHouse | undefined;
+let pressmark: RemoteServer | undefined;
 const picker = createPicker(async () => {
-  house = await connect(new URL("/mcp", location.origin), { client: { name: "pressmark-picker", version: "0.1.0" } });
-  return house;
+  pressmark = await connect(new URL("/mcp", location.origin), {
+    client: { name: "pressmark-picker", version: "0.1.0" },
+  });
+  return pressmark;
 });
 const place = document.getElementById("picker");
 const shared = { picker, language };
-if (place) render(<App {...shared} extra={<StateButton {...shared} house={() => house} />} />, place);
+if (place) render(<App {...shared} extra={<StateButton {...shared} pressmark={() => pressmark} />} />, place);
 void picker.start();

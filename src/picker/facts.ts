@@ -1,11 +1,11 @@
 /** What is known of a resource before it is opened, in few words and in more. */
 import { estimateTokensOfBytes } from "../lib/estimate-tokens.ts";
 import type { Resource } from "../resources.ts";
-import { ago, inUnits, type Language } from "./texts.ts";
+import { ago, unitText, type Language } from "./texts.ts";
 import type { Chosen } from "./tray.ts";
 import { isFolder } from "./tree.ts";
 
-export interface Fact {
+export interface ResourceFact {
   readonly kind: "priority" | "fresh" | "size" | "cost";
   readonly short: string;
   readonly long: string;
@@ -15,15 +15,15 @@ export interface Fact {
 const hasNoText = /^(?:image\/(?!svg)|audio\/|video\/|font\/|application\/(?:zip|gzip|octet-stream|x-tar))/;
 
 /** `counted` where its tokens were counted; otherwise they are guessed from its size. */
-export function factsOf(
+export function resourceFactsOf(
   resource: Resource,
   counted: Chosen["tokens"],
   now: number,
   { texts, code }: Language,
-): readonly Fact[] {
+): readonly ResourceFact[] {
   const { size, annotations = {}, mimeType = "" } = resource;
   const { priority, lastModified } = annotations;
-  const facts: Fact[] = [];
+  const facts: ResourceFact[] = [];
   if (priority !== undefined) {
     const said = numberIn(code).format(priority);
     facts.push({ kind: "priority", short: `◆${said}`, long: texts.priority(said) });
@@ -32,7 +32,7 @@ export function factsOf(
   if (lastModified !== undefined && when !== "")
     facts.push({ kind: "fresh", short: ago(lastModified, now, code, "narrow"), long: texts.changed(when) });
   if (isFolder(resource)) return facts;
-  if (size !== undefined) facts.push({ kind: "size", short: inUnits(size), long: inUnits(size) });
+  if (size !== undefined) facts.push({ kind: "size", short: unitText(size), long: unitText(size) });
   if (typeof counted === "number") {
     const said = compact(code).format(counted);
     facts.push({ kind: "cost", short: texts.shortTokens(said), long: texts.tokens(numberIn(code).format(counted)) });

@@ -17,7 +17,7 @@ export interface Filters {
 export const noFilters: Filters = { source: "", kind: "", language: "", audience: "", priority: "", since: "" };
 
 /** What people call kinds of content, and the words of MIME types that mean them. */
-export const kinds: Readonly<Record<string, readonly string[]>> = {
+export const searchKinds: Readonly<Record<string, readonly string[]>> = {
   markdown: ["text/markdown"],
   text: ["text/plain"],
   code: ["javascript", "typescript", "jsx", "tsx", "css", "sql", "x"],
@@ -41,7 +41,7 @@ export function isFiltered(filters: Filters): boolean {
 export function questionOf(text: string, filters: Filters): { text: string; within?: string } | undefined {
   const { source, kind, language, audience, priority, since } = filters;
   const words = [
-    ...(kinds[kind] ?? []).map((word) => `mime:${word}`),
+    ...(searchKinds[kind] ?? []).map((word) => `mime:${word}`),
     ...(language === "" ? [] : [`lang:${language}`]),
     ...(audience === "" ? [] : [`audience:${audience}`]),
     ...(priority === "" ? [] : [`priority:${priority}`]),
@@ -58,7 +58,7 @@ export function questionOf(text: string, filters: Filters): { text: string; with
 export function agrees({ resource: { mimeType, annotations } }: Hit, filters: Filters, now: number): boolean {
   const { kind, audience, priority, since } = filters;
   const { audience: meant = [], priority: said, lastModified = "" } = annotations ?? {};
-  const words = kinds[kind];
+  const words = searchKinds[kind];
   if (words && mimeType !== undefined && !words.some((word) => isOfType(mimeType, word))) return false;
   if (audience !== "" && meant.length > 0 && !meant.some((one) => one === audience)) return false;
   if (priority !== "" && said !== undefined && said < Number(priority)) return false;

@@ -4,7 +4,7 @@ import {
   audiences,
   type Filters,
   isFiltered,
-  kinds,
+  searchKinds,
   languages,
   noFilters,
   priorities,
@@ -17,7 +17,7 @@ export function FiltersBar({ picker, language: { texts } }: Shared) {
   const { filter } = texts;
   const choices: readonly (readonly [name: keyof Filters, choices: readonly (readonly [string, string])[]])[] = [
     ["source", tree.roots.filter(isFolder).map(({ uri, name, title }) => [uri, title ?? name] as const)],
-    ["kind", Object.keys(kinds).map((kind) => [kind, filter.kinds[kind as keyof typeof filter.kinds]] as const)],
+    ["kind", Object.keys(searchKinds).map((kind) => [kind, filter.kinds[kind as keyof typeof filter.kinds]] as const)],
     ["language", named(languages, filter.languages)],
     ["audience", named(audiences, filter.audiences)],
     ["priority", priorities.map((value) => [value, filter.atLeast(value)] as const)],

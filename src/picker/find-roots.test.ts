@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { notFound, ResourceError } from "../errors.ts";
 import type { Resource, Resources } from "../resources.ts";
-import { findRoots, startOf } from "./find-roots.ts";
+import { findTreeRoots, startOf } from "./find-roots.ts";
 
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
 
@@ -36,7 +36,7 @@ function serve({ templates = [], resources = [], directories = [], broken = [], 
 
 async function rootsOf(served: Served): Promise<string[][]> {
   const found: (readonly Resource[])[] = [];
-  for await (const roots of findRoots(serve(served), call)) found.push(roots);
+  for await (const roots of findTreeRoots(serve(served), call)) found.push(roots);
   return found.map((roots) => roots.map(({ uri }) => uri));
 }
 
@@ -47,9 +47,9 @@ describe("the top of the tree", () => {
       { name: "one", uri: "docs://one" },
       { name: "x" },
     ];
-    const house = serve({ status: { mounts }, templates: ["file:///b/{+path}"], resources: ["other://1"] });
+    const pressmark = serve({ status: { mounts }, templates: ["file:///b/{+path}"], resources: ["other://1"] });
     const found: (readonly Resource[])[] = [];
-    for await (const roots of findRoots(house, call)) found.push(roots);
+    for await (const roots of findTreeRoots(pressmark, call)) found.push(roots);
     expect(found).toEqual([
       [
         { uri: "file:///b", name: "two", mimeType: "inode/directory" },

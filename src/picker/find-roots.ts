@@ -3,7 +3,7 @@ import { ResourceError } from "../errors.ts";
 import { type Call, directoryType, type Page, type Resource, type Resources } from "../resources.ts";
 import { nameIn } from "../client/tree-of.ts";
 import { walkPages } from "../client/walk-pages.ts";
-import { readStatus, statusUri } from "./state-page-status.ts";
+import { parseServerStatus, statusUri } from "./state-page-status.ts";
 
 type Asked = Pick<Resources, "read" | "templates" | "list" | "children">;
 
@@ -11,16 +11,19 @@ type Asked = Pick<Resources, "read" | "templates" | "list" | "children">;
 const maxPages = 5;
 
 /** Directories at the top, then resources that are in none: all that are known so far, each time that it is more; at least once. */
-export async function* findRoots(house: Asked, call: Call): AsyncGenerator<readonly Resource[], void, undefined> {
-  const mounts = await readMounts(house, call);
+export async function* findTreeRoots(
+  pressmark: Asked,
+  call: Call,
+): AsyncGenerator<readonly Resource[], void, undefined> {
+  const mounts = await readMounts(pressmark, call);
   if (mounts) yield mounts;
-  else yield* guessRoots(house, call);
+  else yield* guessRoots(pressmark, call);
 }
 
 /** In the server's order; undefined where it has no status, or none for this caller. */
-export async function readMounts(house: Asked, call: Call): Promise<readonly Resource[] | undefined> {
+export async function readMounts(pressmark: Asked, call: Call): Promise<readonly Resource[] | undefined> {
   try {
-    const { mounts } = readStatus((await house.read(statusUri, call)).contents);
+    const { mounts } = parseServerStatus((await pressmark.read(statusUri, call)).contents);
     const named = mounts.filter(({ uri }) => uri !== "");
     if (named.length === 0) return undefined;
     return named.map(({ name, uri }) => ({ uri, name: name || nameIn(uri), mimeType: directoryType }));
@@ -31,9 +34,9 @@ export async function readMounts(house: Asked, call: Call): Promise<readonly Res
   }
 }
 
-async function* guessRoots(house: Asked, call: Call): AsyncGenerator<readonly Resource[], void, undefined> {
+async function* guessRoots(pressmark: Asked, call: Call): AsyncGenerator<readonly Resource[], void, undefined> {
   const starts = new Set<string>();
-  for await (const { uriTemplate } of walkPages((ask) => house.templates(ask, call).catch(orNothing))) {
+  for await (const { uriTemplate } of walkPages((ask) => pressmark.templates(ask, call).catch(orNothing))) {
     const start = startOf(uriTemplate);
     if (start !== undefined) starts.add(start);
   }
@@ -41,23 +44,23 @@ async function* guessRoots(house: Asked, call: Call): AsyncGenerator<readonly Re
   const isHeld = (uri: string) => [...roots.keys()].some((root) => uri.startsWith(root.replace(/\/?$/, "/")));
   const loose: Resource[] = [];
   const order = [...starts].map(withoutSlash);
-  const asked = [...starts].map(async (start) => ((await isDirectory(start, house, call)) ? [start] : []));
+  const asked = [...starts].map(async (start) => ((await isDirectory(start, pressmark, call)) ? [start] : []));
   const there = (await Promise.all(asked)).flat();
   for (const start of there.toSorted((one, other) => one.length - other.length))
     if (!isHeld(start)) roots.set(withoutSlash(start), toRoot(start));
   const known = roots.size;
   if (known > 0) yield all();
 
-  let page: Page<Resource> = await house.list({}, call).catch(orNothing);
+  let page: Page<Resource> = await pressmark.list({}, call).catch(orNothing);
   for (let count = 1; ; count += 1) {
     for (const resource of page.items) {
       if (isHeld(resource.uri)) continue;
-      const root = await directoryOver(resource.uri, house, call);
+      const root = await directoryOver(resource.uri, pressmark, call);
       if (root === undefined) loose.push(resource);
       else roots.set(withoutSlash(root), toRoot(root));
     }
     if (page.next === undefined || count === maxPages) break;
-    page = await house.list({ cursor: page.next }, call);
+    page = await pressmark.list({ cursor: page.next }, call);
   }
   if (known === 0 || roots.size + loose.length > known) yield all();
 
@@ -80,7 +83,7 @@ export function startOf(template: string): string | undefined {
 }
 
 /** The highest that can be opened. */
-async function directoryOver(uri: string, house: Asked, call: Call): Promise<string | undefined> {
+async function directoryOver(uri: string, pressmark: Asked, call: Call): Promise<string | undefined> {
   const [place = "", path = ""] = /^([^:]+:\/\/[^/?#]*\/)([^?#]*)/.exec(uri)?.slice(1) ?? [];
   if (place === "") return undefined;
   const names = path.split("/");
@@ -91,14 +94,14 @@ async function directoryOver(uri: string, house: Asked, call: Call): Promise<str
         .slice(0, depth)
         .map((name) => `${name}/`)
         .join("");
-    if (await isDirectory(candidate, house, call)) return candidate;
+    if (await isDirectory(candidate, pressmark, call)) return candidate;
   }
   return undefined;
 }
 
-async function isDirectory(uri: string, house: Asked, call: Call): Promise<boolean> {
+async function isDirectory(uri: string, pressmark: Asked, call: Call): Promise<boolean> {
   try {
-    await house.children(withoutSlash(uri), { limit: 1 }, call);
+    await pressmark.children(withoutSlash(uri), { limit: 1 }, call);
     return true;
   } catch (cause) {
     if (cause instanceof ResourceError && ["not-found", "invalid", "unsupported"].includes(cause.kind)) return false;

@@ -3,8 +3,8 @@ import { useState } from "preact/hooks";
 import type { Resource } from "../resources.ts";
 import type { Shared } from "./app.tsx";
 import { CopyButton } from "./copy-button.tsx";
-import { Icon } from "./icon.tsx";
-import type { Receipt } from "./receipt.ts";
+import { IconImage } from "./icon.tsx";
+import type { ReceiptView } from "./receipt.ts";
 
 export function GatherPane({ picker, language }: Shared) {
   const { texts, code } = language;
@@ -73,7 +73,7 @@ export function GatherPane({ picker, language }: Shared) {
   );
 }
 
-function ReceiptView({ picker, language: { texts, code }, receipt }: Shared & { readonly receipt: Receipt }) {
+function ReceiptView({ picker, language: { texts, code }, receipt }: Shared & { readonly receipt: ReceiptView }) {
   const { gather } = texts;
   const { included, leftOut, moreLeftOut } = receipt;
   const number = new Intl.NumberFormat(code);
@@ -123,7 +123,7 @@ function ReceiptView({ picker, language: { texts, code }, receipt }: Shared & { 
 function Line({ picker, resource }: Pick<Shared, "picker"> & { readonly resource: Resource }) {
   return (
     <button type="button" class="line" title={resource.uri} onClick={() => picker.preview(plain(resource))}>
-      <Icon type={resource.mimeType} />
+      <IconImage type={resource.mimeType} />
       <span class="name">{resource.title ?? resource.name}</span>
       <span class="hit-uri">{resource.uri}</span>
     </button>

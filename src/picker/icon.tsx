@@ -9,7 +9,7 @@ const shapes = {
   text: "M3.5 1.5h6l3 3v10h-9z M5.5 7h5 M5.5 9.5h5 M5.5 12h3",
 } as const;
 
-export function Icon({ type = "" }: { readonly type?: string | undefined }) {
+export function IconImage({ type = "" }: { readonly type?: string | undefined }) {
   return (
     <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
       <path d={shapes[shapeOf(type)]} />

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { type Block, blocksOf } from "./markdown.ts";
+import { type MarkdownBlock, blocksOf } from "./markdown.ts";
 import type { Inline } from "./markdown-inline.ts";
 
 /** The shape, in as few letters as tell it. */
-function told(blocks: readonly Block[]): string {
+function told(blocks: readonly MarkdownBlock[]): string {
   return blocks
     .map((block) => {
       switch (block.kind) {

@@ -1,12 +1,12 @@
 /** Markdown as a tree of plain values. Nothing in it is ever HTML: tags of the text stay text. Takes time in proportion to the text. */
 import { inlinesOf, type Inline } from "./markdown-inline.ts";
 
-export type Block =
+export type MarkdownBlock =
   | { readonly kind: "heading"; readonly level: number; readonly inlines: readonly Inline[] }
   | { readonly kind: "paragraph"; readonly inlines: readonly Inline[] }
   | { readonly kind: "code"; readonly text: string; readonly language?: string }
-  | { readonly kind: "quote"; readonly blocks: readonly Block[] }
-  | { readonly kind: "list"; readonly start?: number; readonly items: readonly (readonly Block[])[] }
+  | { readonly kind: "quote"; readonly blocks: readonly MarkdownBlock[] }
+  | { readonly kind: "list"; readonly start?: number; readonly items: readonly (readonly MarkdownBlock[])[] }
   | {
       readonly kind: "table";
       readonly head: readonly (readonly Inline[])[];
@@ -24,15 +24,15 @@ const rule = /^ {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$/;
 const marker = /^( {0,3})([-*+]|\d{1,9}[.)])(?:[ \t]+|$)/;
 const quoted = /^ {0,3}> ?/;
 
-export function blocksOf(text: string): readonly Block[] {
+export function blocksOf(text: string): readonly MarkdownBlock[] {
   const lines = text.replaceAll("\r\n", "\n").split("\n");
   const end = lines[0] === "---" ? lines.indexOf("---", 1) : -1;
   if (end < 1) return parse(lines, 0);
   return [{ kind: "code", text: lines.slice(1, end).join("\n"), language: "yaml" }, ...parse(lines.slice(end + 1), 0)];
 }
 
-function parse(lines: readonly string[], depth: number): readonly Block[] {
-  const blocks: Block[] = [];
+function parse(lines: readonly string[], depth: number): readonly MarkdownBlock[] {
+  const blocks: MarkdownBlock[] = [];
   let paragraph: string[] = [];
   let at = 0;
 
@@ -62,7 +62,7 @@ function parse(lines: readonly string[], depth: number): readonly Block[] {
   flush();
   return blocks;
 
-  function takeFence(): Block | undefined {
+  function takeFence(): MarkdownBlock | undefined {
     const [, mark = "", language = ""] = fence.exec(lines[at] ?? "") ?? [];
     if (mark === "") return undefined;
     const inside: string[] = [];
@@ -76,7 +76,7 @@ function parse(lines: readonly string[], depth: number): readonly Block[] {
     return { kind: "code", text: inside.join("\n"), ...(word && { language: word }) };
   }
 
-  function takeIndented(first: string): Block {
+  function takeIndented(first: string): MarkdownBlock {
     const inside = [first];
     while (at < lines.length && /^(?: {4}|\t|\s*$)/.test(lines[at] ?? "")) inside.push(lines[at++] ?? "");
     return {
@@ -88,20 +88,20 @@ function parse(lines: readonly string[], depth: number): readonly Block[] {
     };
   }
 
-  function takeHeading(line: string): Block | undefined {
+  function takeHeading(line: string): MarkdownBlock | undefined {
     const [all, marks = ""] = heading.exec(line) ?? [];
     if (all === undefined) return undefined;
     at += 1;
     return { kind: "heading", level: marks.length, inlines: inlinesOf(withoutClosing(line.slice(all.length).trim())) };
   }
 
-  function takeRule(line: string): Block | undefined {
+  function takeRule(line: string): MarkdownBlock | undefined {
     if (!rule.test(line) || (paragraph.length > 0 && /^ {0,3}-+[ \t]*$/.test(line))) return undefined;
     at += 1;
     return { kind: "rule" };
   }
 
-  function takeQuote(line: string): Block | undefined {
+  function takeQuote(line: string): MarkdownBlock | undefined {
     if (depth >= maxDepth || !quoted.test(line)) return undefined;
     const inside: string[] = [];
     for (; at < lines.length && (lines[at] ?? "").trim() !== ""; at += 1)
@@ -109,12 +109,12 @@ function parse(lines: readonly string[], depth: number): readonly Block[] {
     return { kind: "quote", blocks: parse(inside, depth + 1) };
   }
 
-  function takeList(line: string): Block | undefined {
+  function takeList(line: string): MarkdownBlock | undefined {
     const first = marker.exec(line);
     // A number in the middle of a sentence begins no list.
     if (depth >= maxDepth || !first || (paragraph.length > 0 && !/[-*+]|^1[.)]/.test(first[2] ?? ""))) return undefined;
     const kind = kindOf(first[2]);
-    const items: Block[][] = [];
+    const items: MarkdownBlock[][] = [];
     while (at < lines.length) {
       const found = marker.exec(lines[at] ?? "");
       if (!found || kindOf(found[2]) !== kind || rule.test(lines[at] ?? "")) break;
@@ -139,7 +139,7 @@ function parse(lines: readonly string[], depth: number): readonly Block[] {
     return inside;
   }
 
-  function takeTable(): Block | undefined {
+  function takeTable(): MarkdownBlock | undefined {
     const [top = "", under = ""] = [lines[at], lines[at + 1]];
     if (!top.includes("|") || !under.includes("-")) return undefined;
     const [head, dividers] = [cellsOf(top), cellsOf(under)];

@@ -5,16 +5,16 @@ import { nameIn } from "../client/tree-of.ts";
 import type { Shared } from "./app.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { Failed, News } from "./preview-states.tsx";
-import type { Preview } from "./state.ts";
+import type { PreviewState } from "./state.ts";
 import { Tabs } from "./tabs.tsx";
-import { ago, inUnits, type Texts } from "./texts.ts";
+import { ago, unitText, type PickerTexts } from "./texts.ts";
 import { has } from "./tray.ts";
 import { wayTo } from "./tree.ts";
 import { ContentView } from "./views/content-view.tsx";
 import { Lazily } from "./views/lazily.tsx";
 import { TextView } from "./views/text-view.tsx";
 import { useSight } from "./views/use-sight.ts";
-import { type Shown, shownOf } from "./shown.ts";
+import { type PreviewContent, shownOf } from "./shown.ts";
 
 const faces = ["view", "raw", "about"] as const;
 type Face = (typeof faces)[number];
@@ -36,7 +36,7 @@ export function PreviewPane({ picker, language, now }: Shared & { readonly now: 
   const isChosen = has(tray, uri);
   const facts = [
     resource.mimeType ?? texts.unknownType,
-    ...(resource.size === undefined ? [] : [inUnits(resource.size)]),
+    ...(resource.size === undefined ? [] : [unitText(resource.size)]),
     ...(changed === undefined ? [] : [texts.changed(ago(changed, now, code))]),
   ];
   const folder = wayTo(tree.roots, uri).at(-1);
@@ -108,7 +108,7 @@ function timeOf(iso: string, code: string): string {
 }
 
 interface FacesProps extends Pick<Shared, "language"> {
-  readonly preview: Preview;
+  readonly preview: PreviewState;
   readonly isRaw: boolean;
   readonly follow: (uri: string) => void;
 }
@@ -124,7 +124,7 @@ function Faces({ preview, language, isRaw, follow }: FacesProps) {
   );
   return (
     <>
-      {isPartial && <p class="quiet">{texts.partly(resource.size === undefined ? "?" : inUnits(resource.size))}</p>}
+      {isPartial && <p class="quiet">{texts.partly(resource.size === undefined ? "?" : unitText(resource.size))}</p>}
       {isTaken && !(isRaw && original) && (
         <p class="quiet">{texts.shown.taken(resource.mimeType ?? texts.unknownType)}</p>
       )}
@@ -142,10 +142,10 @@ function Faces({ preview, language, isRaw, follow }: FacesProps) {
     </>
   );
 
-  function face(each: Shown): ComponentChild {
+  function face(each: PreviewContent): ComponentChild {
     if ("bytes" in each && (isRaw || !each.isPicture)) {
       const size = resource.size ?? each.bytes.length;
-      return <p class="state">{texts.binary(each.type || texts.unknownType, inUnits(size))}</p>;
+      return <p class="state">{texts.binary(each.type || texts.unknownType, unitText(size))}</p>;
     }
     if ("text" in each && each.text === "") return <p class="state">{texts.shown.emptyText}</p>;
     if (isRaw && "text" in each) return <TextView text={each.text} />;
@@ -154,8 +154,8 @@ function Faces({ preview, language, isRaw, follow }: FacesProps) {
 }
 
 interface MoreProps {
-  readonly preview: Preview;
-  readonly texts: Texts;
+  readonly preview: PreviewState;
+  readonly texts: PickerTexts;
   readonly onMore: () => void;
 }
 

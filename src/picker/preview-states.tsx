@@ -1,10 +1,10 @@
 /** What the preview says where there is nothing to show, or where it is no longer so. */
-import type { Preview } from "./state.ts";
-import type { Texts } from "./texts.ts";
+import type { PreviewState } from "./state.ts";
+import type { PickerTexts } from "./texts.ts";
 
 interface FailedProps {
-  readonly preview: Preview;
-  readonly texts: Texts;
+  readonly preview: PreviewState;
+  readonly texts: PickerTexts;
   readonly retry: () => void;
 }
 
@@ -37,7 +37,7 @@ export function Failed({ preview: { problem, problemKind }, texts, retry }: Fail
 }
 
 interface NewsProps {
-  readonly texts: Texts;
+  readonly texts: PickerTexts;
   readonly isGone: boolean;
   /** When it changed under the person's eyes; empty while it did not. */
   readonly when: string;

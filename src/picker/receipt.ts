@@ -1,21 +1,21 @@
 /** What gathering for a task took and what it left, as the server's tool says it. */
-import type { ToolSaid } from "../client/by-tool.ts";
+import type { ToolSaid } from "../client/tool-fallback.ts";
 import { nameIn } from "../client/tree-of.ts";
 import type { Resource } from "../resources.ts";
 
-export interface Receipt {
+export interface ReceiptView {
   readonly budget: number;
   readonly tokens: number;
   /** Whose tokens these are. */
   readonly counter: string;
   /** How much of what could be searched was, from 0 to 1. */
   readonly ready: number;
-  readonly included: readonly Included[];
-  readonly leftOut: readonly LeftOut[];
+  readonly included: readonly ReceiptIncluded[];
+  readonly leftOut: readonly ReceiptLeftOut[];
   readonly moreLeftOut: number;
 }
 
-export interface Included {
+export interface ReceiptIncluded {
   readonly resource: Resource;
   /** As in `10-40`. */
   readonly lines: string;
@@ -27,7 +27,7 @@ export interface Included {
   readonly removed: number;
 }
 
-export interface LeftOut {
+export interface ReceiptLeftOut {
   readonly resource: Resource;
   readonly why: string;
 }
@@ -35,7 +35,7 @@ export interface LeftOut {
 type Loose = Readonly<Record<string, unknown>>;
 
 /** Undefined for what is no receipt. */
-export function toReceipt({ structured, links }: ToolSaid): Receipt | undefined {
+export function toReceipt({ structured, links }: ToolSaid): ReceiptView | undefined {
   if (!structured || !Array.isArray(structured["included"])) return undefined;
   const known = new Map(links.map((link) => [link.uri, link]));
   const resourceOf = (uri: string): Resource => known.get(uri) ?? { uri, name: nameIn(uri) };

@@ -3,10 +3,10 @@ import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Hit } from "../resources.ts";
 import type { Shared } from "./app.tsx";
-import { factsOf } from "./facts.ts";
+import { resourceFactsOf } from "./facts.ts";
 import { isFiltered } from "./filter-search.ts";
-import { Icon } from "./icon.tsx";
-import { has, tokensOf } from "./tray.ts";
+import { IconImage } from "./icon.tsx";
+import { has, trayTokens } from "./tray.ts";
 
 interface Active {
   readonly activeHit: number;
@@ -143,9 +143,12 @@ export function SearchResults({ picker, language, activeHit, setActiveHit, leave
             >
               <HitView
                 hit={hit}
-                facts={factsOf(hit.resource, tokensOf(picker.state.tray, hit.resource.uri), now, language).map(
-                  ({ long }) => long,
-                )}
+                facts={resourceFactsOf(
+                  hit.resource,
+                  trayTokens(picker.state.tray, hit.resource.uri),
+                  now,
+                  language,
+                ).map(({ long }) => long)}
                 isChosen={has(picker.state.tray, hit.resource.uri)}
                 onChoose={() => picker.toggle(hit.resource)}
               />
@@ -168,7 +171,7 @@ function HitView({ hit: { resource, snippet, marks = [], lines }, facts, isChose
   return (
     <>
       <div class="hit-name">
-        <Icon type={resource.mimeType} />
+        <IconImage type={resource.mimeType} />
         <span class="name">{resource.title ?? resource.name}</span>
         {lines && <span class="fact">{lines[0] === lines[1] ? lines[0] : `${lines[0]}–${lines[1]}`}</span>}
         <span

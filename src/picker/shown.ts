@@ -1,6 +1,6 @@
 /** What was read of a resource, as it is shown: the parts of a large text as one. */
 import type { Content } from "../resources.ts";
-import type { Preview } from "./state.ts";
+import type { PreviewState } from "./state.ts";
 import { bareType, isPicture } from "./views/choose-view.ts";
 
 interface Common {
@@ -12,11 +12,11 @@ interface Common {
   readonly isPicture: boolean;
 }
 
-export type Shown =
+export type PreviewContent =
   | (Common & { readonly text: string; readonly isWhole: boolean })
   | (Common & { readonly bytes: Uint8Array });
 
-export function shownOf({ contents, resource, isPartial, next, isTaken }: Preview): readonly Shown[] {
+export function shownOf({ contents, resource, isPartial, next, isTaken }: PreviewState): readonly PreviewContent[] {
   const [first] = contents;
   if (!first && resource.size !== undefined)
     return [{ ...common({ uri: resource.uri }, resource.mimeType), bytes: new Uint8Array() }];

@@ -8,12 +8,12 @@ import { statusUri } from "./state-page-status.ts";
 
 export interface StateButtonProps extends Shared {
   /** The house, once there is one. */
-  house(): Resources | undefined;
+  pressmark(): Resources | undefined;
 }
 
 const names = { en: "State", ja: "状態" };
 
-export function StateButton({ picker, language, house }: StateButtonProps) {
+export function StateButton({ picker, language, pressmark }: StateButtonProps) {
   const [found, setFound] = useState<Resources>();
   const [isOpen, setIsOpen] = useState(false);
   const [page, setPage] = useState<{ readonly Page: ComponentType<StatePageProps> }>();
@@ -22,7 +22,7 @@ export function StateButton({ picker, language, house }: StateButtonProps) {
     const ended = new AbortController();
     let asked: Resources | undefined;
     async function look(): Promise<void> {
-      const there = picker.state.connection === "ready" ? house() : undefined;
+      const there = picker.state.connection === "ready" ? pressmark() : undefined;
       if (!there || there === asked) return;
       asked = there;
       try {
@@ -59,7 +59,7 @@ export function StateButton({ picker, language, house }: StateButtonProps) {
       <button type="button" aria-haspopup="dialog" aria-keyshortcuts="Alt+S" onClick={() => setIsOpen(true)}>
         {names[language.code]}
       </button>
-      {isOpen && page && <page.Page {...{ picker, language }} house={found} close={() => setIsOpen(false)} />}
+      {isOpen && page && <page.Page {...{ picker, language }} pressmark={found} close={() => setIsOpen(false)} />}
     </>
   );
 }

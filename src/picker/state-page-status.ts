@@ -40,7 +40,7 @@ export interface Status {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** What is missing or of another kind is left out. Throws for what is no JSON object. */
-export function readStatus(contents: readonly Content[]): Status {
+export function parseServerStatus(contents: readonly Content[]): Status {
   const [content] = contents;
   const said = fieldsOf(JSON.parse(content && "text" in content.body ? content.body.text : ""));
   if (!said) throw new TypeError("no status");

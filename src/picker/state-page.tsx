@@ -5,12 +5,12 @@ import type { Resources } from "../resources.ts";
 import type { Shared } from "./app.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { messageOf } from "./create-picker.ts";
-import { readStatus, type Status, statusUri } from "./state-page-status.ts";
+import { parseServerStatus, type Status, statusUri } from "./state-page-status.ts";
 import { type StateTexts, stateTexts } from "./state-page-texts.ts";
 import { ago } from "./texts.ts";
 
 export interface StatePageProps extends Shared {
-  readonly house: Resources;
+  readonly pressmark: Resources;
   close(): void;
 }
 
@@ -28,11 +28,11 @@ interface Part {
 
 const tickMs = 10_000;
 
-export function StatePage({ picker, language, house, close }: StatePageProps) {
+export function StatePage({ picker, language, pressmark, close }: StatePageProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [turn, setTurn] = useState(0);
   const [now, setNow] = useState(Date.now());
-  const { status, problem, isStale } = useStatus(house, turn, setNow);
+  const { status, problem, isStale } = useStatus(pressmark, turn, setNow);
   const said = stateTexts(language.code);
 
   useEffect(() => {
@@ -86,20 +86,20 @@ export function StatePage({ picker, language, house, close }: StatePageProps) {
 }
 
 /** What was last said, and again whenever it changes. */
-function useStatus(house: Resources, turn: number, heardAt: (now: number) => void): Seen {
+function useStatus(pressmark: Resources, turn: number, heardAt: (now: number) => void): Seen {
   const [seen, setSeen] = useState<Seen>({});
   useEffect(() => {
     const ended = new AbortController();
     const call = { caller: { id: "picker" }, signal: ended.signal };
     async function look(): Promise<void> {
-      const { contents } = await house.read(statusUri, call);
+      const { contents } = await pressmark.read(statusUri, call);
       if (ended.signal.aborted) return;
       heardAt(Date.now());
-      setSeen({ status: readStatus(contents) });
+      setSeen({ status: parseServerStatus(contents) });
     }
     async function follow(): Promise<void> {
       // Watched before it is read, so that nothing falls between. What cannot be watched is shown as it was.
-      const watch = await house.watch({ uris: [statusUri] }, call).catch(() => undefined);
+      const watch = await pressmark.watch({ uris: [statusUri] }, call).catch(() => undefined);
       await look();
       for await (const _ of watch ?? []) await look();
     }
@@ -107,7 +107,7 @@ function useStatus(house: Resources, turn: number, heardAt: (now: number) => voi
       if (!ended.signal.aborted) setSeen((before) => ({ ...before, problem: messageOf(cause), isStale: true }));
     });
     return () => ended.abort();
-  }, [house, turn]);
+  }, [pressmark, turn]);
   return seen;
 }
 

@@ -2,11 +2,11 @@
 import type { ErrorKind } from "../errors.ts";
 import type { Content, Hit, Resource, Template } from "../resources.ts";
 import { type Filters, noFilters } from "./filter-search.ts";
-import type { Receipt } from "./receipt.ts";
-import { emptyTree, type Tree } from "./tree.ts";
+import type { ReceiptView } from "./receipt.ts";
+import { emptyTree, type ResourceTree } from "./tree.ts";
 import type { Tray } from "./tray.ts";
 
-export interface Preview {
+export interface PreviewState {
   readonly resource: Resource;
   readonly status: "loading" | "ready" | "failed";
   readonly problem?: string;
@@ -73,21 +73,21 @@ export interface Templates {
   readonly filling?: Filling;
 }
 
-export interface Gathering {
+export interface GatherState {
   readonly status: "idle" | "loading" | "ready" | "failed";
   readonly problem?: string;
-  readonly receipt?: Receipt;
+  readonly receipt?: ReceiptView;
   /** What a model would be given. */
   readonly text: string;
 }
 
-export interface SavedSets {
+export interface SavedSetsState {
   readonly status: "idle" | "loading" | "ready" | "failed";
   readonly items: readonly Resource[];
   readonly problem?: string;
 }
 
-export type View = "tree" | "templates" | "gather";
+export type PageView = "tree" | "templates" | "gather";
 
 export interface State {
   readonly connection: "connecting" | "ready" | "failed";
@@ -97,16 +97,16 @@ export interface State {
   readonly problemKind?: ErrorKind;
   /** The names of the server's tools. */
   readonly tools: ReadonlySet<string>;
-  readonly view: View;
-  readonly tree: Tree;
+  readonly view: PageView;
+  readonly tree: ResourceTree;
   /** What the tree is to go to, as soon as it has it. */
   readonly revealed: string | undefined;
-  readonly preview?: Preview;
+  readonly preview?: PreviewState;
   readonly search: Search;
   readonly templates: Templates;
-  readonly gathering: Gathering;
+  readonly gathering: GatherState;
   readonly tray: Tray;
-  readonly sets: SavedSets;
+  readonly sets: SavedSetsState;
   readonly budget: number;
 }
 

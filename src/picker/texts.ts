@@ -54,9 +54,9 @@ const english = {
   shown: shownInEnglish,
 };
 
-export type Texts = typeof english;
+export type PickerTexts = typeof english;
 
-const japanese: Texts = {
+const japanese: PickerTexts = {
   ...choosingInJapanese,
   search: "検索",
   searchHint: "検索（/）",
@@ -110,7 +110,7 @@ const japanese: Texts = {
 
 export interface Language {
   readonly code: "en" | "ja";
-  readonly texts: Texts;
+  readonly texts: PickerTexts;
 }
 
 /** The first of the person's languages that the page speaks, otherwise English. */
@@ -148,7 +148,7 @@ const units = [
 ] as const;
 
 /** `27 B`, `1.5 kB` */
-export function inUnits(bytes: number): string {
+export function unitText(bytes: number): string {
   let amount = bytes;
   for (const unit of ["B", "kB", "MB", "GB"]) {
     if (unit === "B" ? amount < 1000 : amount < 999.95) return `${unit === "B" ? amount : amount.toFixed(1)} ${unit}`;

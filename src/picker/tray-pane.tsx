@@ -5,7 +5,7 @@ import { CopyButton } from "./copy-button.tsx";
 import type { Form } from "./create-choosing.ts";
 import { SetsPanel } from "./tray-sets.tsx";
 import { TrayList } from "./tray-list.tsx";
-import { total } from "./tray.ts";
+import { trayTotal } from "./tray.ts";
 
 export function TrayPane({ picker, language, use }: Shared & Pick<AppProps, "use">) {
   const { texts, code } = language;
@@ -14,7 +14,7 @@ export function TrayPane({ picker, language, use }: Shared & Pick<AppProps, "use
   const [said, setSaid] = useState("");
   const number = new Intl.NumberFormat(code);
   const percent = new Intl.NumberFormat(code, { style: "percent" });
-  const sum = total(tray);
+  const sum = trayTotal(tray);
   const waiting = tray.filter(({ tokens }) => tokens === undefined).length;
   const forms: readonly (readonly [Form, string])[] = [
     ["markdown", texts.copyMarkdown],

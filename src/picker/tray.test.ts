@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { asMarkdown, asXml, counted, has, movedTo, toggled, total, type Tray, withAll } from "./tray.ts";
+import { asMarkdown, asXml, trayCounts, has, movedTo, toggled, trayTotal, type Tray, withAll } from "./tray.ts";
 
 const [a, b] = [
   { uri: "x:///a", name: "a" },
@@ -19,7 +19,7 @@ describe("the tray", () => {
   });
 
   it("sums up what is counted", () => {
-    expect(total(counted(counted(both, a.uri, 40), b.uri, "none"))).toBe(40);
+    expect(trayTotal(trayCounts(trayCounts(both, a.uri, 40), b.uri, "none"))).toBe(40);
   });
 
   it("is copied in fences that no content can close", () => {

@@ -14,7 +14,7 @@ export function has(tray: Tray, uri: string): boolean {
 }
 
 /** Of one that was chosen, as far as they are counted. */
-export function tokensOf(tray: Tray, uri: string): Chosen["tokens"] {
+export function trayTokens(tray: Tray, uri: string): Chosen["tokens"] {
   return tray.find(({ resource }) => resource.uri === uri)?.tokens;
 }
 
@@ -26,7 +26,7 @@ export function without(tray: Tray, uri: string): Tray {
   return tray.filter(({ resource }) => resource.uri !== uri);
 }
 
-export function counted(tray: Tray, uri: string, tokens: number | "none"): Tray {
+export function trayCounts(tray: Tray, uri: string, tokens: number | "none"): Tray {
   return tray.map((chosen) => (chosen.resource.uri === uri ? { ...chosen, tokens } : chosen));
 }
 
@@ -44,7 +44,7 @@ export function movedTo(tray: Tray, uri: string, to: number): Tray {
   return without(tray, uri).toSpliced(Math.max(0, to), 0, chosen);
 }
 
-export function total(tray: Tray): number {
+export function trayTotal(tray: Tray): number {
   return tray.reduce((sum, { tokens }) => sum + (typeof tokens === "number" ? tokens : 0), 0);
 }
 

@@ -3,8 +3,8 @@ import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Shared } from "./app.tsx";
 import { Here } from "./here.tsx";
-import { TreeRow } from "./tree-row.tsx";
-import { jumped, moved, type Row, rowsOf } from "./tree-rows.ts";
+import { TreeRowView } from "./tree-row.tsx";
+import { jumped, moved, type TreeRow, rowsOf } from "./tree-rows.ts";
 import { windowOf } from "./window-of.ts";
 
 /** In CSS pixels, as the style sheet has it. */
@@ -44,7 +44,7 @@ export function TreePane({ picker, language, box, place, now }: TreeProps) {
   const activeRow = rows.at(at);
   const chosen = useMemo(() => new Map(tray.map(({ resource, tokens }) => [resource.uri, tokens])), [tray]);
 
-  const drawn: { readonly row: Row; readonly index: number }[] = [];
+  const drawn: { readonly row: TreeRow; readonly index: number }[] = [];
   for (let index = sight.first; index < sight.last; index += 1) {
     const row = rows.at(index);
     if (row) drawn.push({ row, index });
@@ -105,7 +105,7 @@ export function TreePane({ picker, language, box, place, now }: TreeProps) {
     if (to !== undefined) element.scrollTop = to;
   }
 
-  function enter(row: Row): void {
+  function enter(row: TreeRow): void {
     if (row.kind === "failed" || row.kind === "more") picker.loadMore(row.folder);
     if (row.kind !== "resource") return;
     if (!row.isFolder) picker.preview(row.resource);
@@ -142,7 +142,7 @@ export function TreePane({ picker, language, box, place, now }: TreeProps) {
   }
 
   /** Right opens, then goes in; left closes, then goes out. */
-  function sideways(row: Row, key: string): number | undefined {
+  function sideways(row: TreeRow, key: string): number | undefined {
     if (key === "ArrowLeft") {
       if (row.kind !== "resource" || !row.isOpen) return rows.parentOf(at) ?? at;
       picker.closeFolder(row.resource.uri);
@@ -180,7 +180,7 @@ export function TreePane({ picker, language, box, place, now }: TreeProps) {
           {drawn.map(({ row, index }) => {
             const uri = row.kind === "resource" ? row.resource.uri : "";
             return (
-              <TreeRow
+              <TreeRowView
                 key={row.key}
                 {...{ row, index, now, language }}
                 top={sight.topOf(index)}

@@ -1,13 +1,13 @@
 /** One row of the tree: a resource with what is known of it, or a word on a folder. */
 import { useMemo } from "preact/hooks";
-import { factsOf } from "./facts.ts";
-import { Icon } from "./icon.tsx";
+import { resourceFactsOf } from "./facts.ts";
+import { IconImage } from "./icon.tsx";
 import type { Language } from "./texts.ts";
 import type { Chosen } from "./tray.ts";
-import type { Row } from "./tree-rows.ts";
+import type { TreeRow } from "./tree-rows.ts";
 
 interface RowProps {
-  readonly row: Row;
+  readonly row: TreeRow;
   readonly index: number;
   readonly top: number;
   readonly isActive: boolean;
@@ -19,7 +19,7 @@ interface RowProps {
 }
 
 /** Drawn again only when something of it has changed: while one scrolls, most rows stay what they are. */
-export function TreeRow(props: RowProps) {
+export function TreeRowView(props: RowProps) {
   return useMemo(() => draw(props), Object.values(props));
 }
 
@@ -52,9 +52,9 @@ function draw({ row, index, top, isActive, isShown, isChosen, tokens, now, langu
       <span class={`twist${isOpen ? " open" : ""}`} aria-hidden="true">
         {isFolder ? "›" : ""}
       </span>
-      <Icon type={resource.mimeType} />
+      <IconImage type={resource.mimeType} />
       <span class="name">{resource.title ?? resource.name}</span>
-      {factsOf(resource, tokens, now, language).map(({ kind, short, long }) => (
+      {resourceFactsOf(resource, tokens, now, language).map(({ kind, short, long }) => (
         <span key={kind} class={`fact ${kind}`} title={long}>
           {short}
         </span>

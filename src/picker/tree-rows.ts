@@ -1,8 +1,8 @@
 /** The rows that a tree shows: one flat list, of which only what is in sight is ever made. */
 import type { Resource } from "../resources.ts";
-import { countOf, isFolder, type Tree } from "./tree.ts";
+import { countOf, isFolder, type ResourceTree } from "./tree.ts";
 
-export type Row =
+export type TreeRow =
   | {
       readonly kind: "resource";
       readonly key: string;
@@ -25,7 +25,7 @@ export type Row =
 
 export interface Rows {
   readonly length: number;
-  at(index: number): Row | undefined;
+  at(index: number): TreeRow | undefined;
   /** The row that the branch of this one hangs on. */
   parentOf(index: number): number | undefined;
   /** Where the row with this key stands; `near` is looked at first. -1 where it is not. */
@@ -40,7 +40,7 @@ interface Run {
   readonly length: number;
   readonly depth: number;
   readonly parentAt: number | undefined;
-  readonly inside: Inside | Extract<Row, { readonly folder: string }>;
+  readonly inside: Inside | Extract<TreeRow, { readonly folder: string }>;
 }
 
 interface Inside {
@@ -63,9 +63,9 @@ const maxMade = 1000;
 /** A page never changes, so that its folders are looked for once. */
 const foldersOf = new WeakMap<readonly Resource[], readonly number[]>();
 
-export function rowsOf(tree: Tree): Rows {
+export function rowsOf(tree: ResourceTree): Rows {
   const runs: Run[] = [];
-  const made = new Map<number, Row>();
+  const made = new Map<number, TreeRow>();
   let length = 0;
   add([tree.roots], 0, undefined, undefined, tree.roots.length);
 
@@ -128,7 +128,7 @@ export function rowsOf(tree: Tree): Rows {
   }
 
   /** The same row each time, so that whoever has drawn it knows it again. */
-  function at(index: number): Row | undefined {
+  function at(index: number): TreeRow | undefined {
     const known = made.get(index);
     if (known) return known;
     const row = make(index);
@@ -137,7 +137,7 @@ export function rowsOf(tree: Tree): Rows {
     return row;
   }
 
-  function make(index: number): Row | undefined {
+  function make(index: number): TreeRow | undefined {
     const run = runAt(index);
     if (run?.inside.kind !== "page") return run?.inside;
     const { page, from, before, parent, siblings } = run.inside;

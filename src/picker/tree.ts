@@ -2,7 +2,7 @@
 import { cutAt } from "../lib/cut-at.ts";
 import { directoryType, type Page, type Resource } from "../resources.ts";
 
-export interface Folder {
+export interface TreeFolder {
   /** As they came, in order. They are never joined: a folder may hold a million. */
   readonly pages: readonly (readonly Resource[])[];
   /** Present if there is more to ask for. */
@@ -11,55 +11,60 @@ export interface Folder {
   readonly problem?: string;
 }
 
-export interface Tree {
+export interface ResourceTree {
   readonly roots: readonly Resource[];
   readonly open: ReadonlySet<string>;
-  readonly folders: ReadonlyMap<string, Folder>;
+  readonly folders: ReadonlyMap<string, TreeFolder>;
 }
 
-export const emptyTree: Tree = { roots: [], open: new Set(), folders: new Map() };
+export const emptyTree: ResourceTree = { roots: [], open: new Set(), folders: new Map() };
 
 export function isFolder({ mimeType }: Resource): boolean {
   return mimeType === directoryType;
 }
 
-export function countOf(folder: Folder | undefined): number {
+export function countOf(folder: TreeFolder | undefined): number {
   return folder?.pages.reduce((sum, page) => sum + page.length, 0) ?? 0;
 }
 
-export function withRoots(tree: Tree, roots: readonly Resource[]): Tree {
+export function withRoots(tree: ResourceTree, roots: readonly Resource[]): ResourceTree {
   return { ...tree, roots };
 }
 
-export function opened(tree: Tree, uri: string): Tree {
+export function opened(tree: ResourceTree, uri: string): ResourceTree {
   return { ...tree, open: new Set([...tree.open, uri]) };
 }
 
-export function closed(tree: Tree, uri: string): Tree {
+export function closed(tree: ResourceTree, uri: string): ResourceTree {
   const open = new Set(tree.open);
   open.delete(uri);
   return { ...tree, open };
 }
 
-export function loading(tree: Tree, uri: string): Tree {
+export function loading(tree: ResourceTree, uri: string): ResourceTree {
   const { pages = [], next } = tree.folders.get(uri) ?? {};
   return withFolder(tree, uri, { pages, ...(next !== undefined && { next }), status: "loading" });
 }
 
 /** The page stands after what is there; `isFirst` replaces it. */
-export function pageCame(tree: Tree, uri: string, { items, next }: Page<Resource>, isFirst: boolean): Tree {
+export function pageCame(
+  tree: ResourceTree,
+  uri: string,
+  { items, next }: Page<Resource>,
+  isFirst: boolean,
+): ResourceTree {
   const before = isFirst ? [] : (tree.folders.get(uri)?.pages ?? []);
   const pages = items.length === 0 ? before : [...before, items];
   return withFolder(tree, uri, { pages, ...(next !== undefined && { next }), status: "ready" });
 }
 
-export function pageFailed(tree: Tree, uri: string, problem: string): Tree {
+export function pageFailed(tree: ResourceTree, uri: string, problem: string): ResourceTree {
   const { pages = [], next } = tree.folders.get(uri) ?? {};
   return withFolder(tree, uri, { pages, ...(next !== undefined && { next }), status: "failed", problem });
 }
 
 /** A resource was changed at this time; whatever else is said of it stays. */
-export function touched(tree: Tree, uri: string, at: string): Tree {
+export function touched(tree: ResourceTree, uri: string, at: string): ResourceTree {
   const touch = (each: Resource): Resource =>
     each.uri === uri ? { ...each, annotations: { ...each.annotations, lastModified: at } } : each;
   const holds = (page: readonly Resource[]): boolean => page.some((each) => each.uri === uri);
@@ -71,11 +76,11 @@ export function touched(tree: Tree, uri: string, at: string): Tree {
 }
 
 /** What is closed is asked for again when it is opened. */
-export function withoutClosed(tree: Tree): Tree {
+export function withoutClosed(tree: ResourceTree): ResourceTree {
   return { ...tree, folders: new Map([...tree.folders].filter(([uri]) => tree.open.has(uri))) };
 }
 
-function withFolder(tree: Tree, uri: string, folder: Folder): Tree {
+function withFolder(tree: ResourceTree, uri: string, folder: TreeFolder): ResourceTree {
   return { ...tree, folders: new Map(tree.folders).set(uri, folder) };
 }
 

@@ -1,8 +1,8 @@
 /** A house that says after each answer whether it can still be reached. */
 import { ResourceError } from "../errors.ts";
-import type { PickerHouse } from "./create-picker.ts";
+import type { PickerResources } from "./create-picker.ts";
 
-export function watchful(house: PickerHouse, tell: (isLost: boolean) => void): PickerHouse {
+export function watchful(pressmark: PickerResources, tell: (isLost: boolean) => void): PickerResources {
   function told<Asked extends unknown[], Answer>(ask: (...asked: Asked) => Promise<Answer>) {
     return async (...asked: Asked): Promise<Answer> => {
       try {
@@ -11,26 +11,26 @@ export function watchful(house: PickerHouse, tell: (isLost: boolean) => void): P
         return answer;
       } catch (cause) {
         const isLost = cause instanceof ResourceError && cause.kind === "unavailable";
-        const isWithdrawn = cause instanceof ResourceError && cause.kind === "cancelled";
-        if (!isWithdrawn) tell(isLost);
+        const isCancelled = cause instanceof ResourceError && cause.kind === "cancelled";
+        if (!isCancelled) tell(isLost);
         throw cause;
       }
     };
   }
-  const { tools, useTool } = house;
+  const { tools, useTool } = pressmark;
   return {
-    list: told((...asked) => house.list(...asked)),
-    children: told((...asked) => house.children(...asked)),
-    read: told((...asked) => house.read(...asked)),
-    templates: told((...asked) => house.templates(...asked)),
-    complete: told((...asked) => house.complete(...asked)),
-    stat: told((...asked) => house.stat(...asked)),
-    search: told((...asked) => house.search(...asked)),
-    watch: (...asked) => house.watch(...asked),
+    list: told((...asked) => pressmark.list(...asked)),
+    children: told((...asked) => pressmark.children(...asked)),
+    read: told((...asked) => pressmark.read(...asked)),
+    templates: told((...asked) => pressmark.templates(...asked)),
+    complete: told((...asked) => pressmark.complete(...asked)),
+    stat: told((...asked) => pressmark.stat(...asked)),
+    search: told((...asked) => pressmark.search(...asked)),
+    watch: (...asked) => pressmark.watch(...asked),
     get listFreshness() {
-      return house.listFreshness;
+      return pressmark.listFreshness;
     },
-    ...(tools && { tools: told((call) => tools.call(house, call)) }),
-    ...(useTool && { useTool: told((...asked) => useTool.apply(house, asked)) }),
+    ...(tools && { tools: told((call) => tools.call(pressmark, call)) }),
+    ...(useTool && { useTool: told((...asked) => useTool.apply(pressmark, asked)) }),
   };
 }

@@ -1,9 +1,9 @@
 /** Content blocks: what tools and prompts say, in the house's words, and how each revision spells them. */
 import type { Annotations, Content, Resource } from "../resources.ts";
-import type { Vocabulary } from "./revision.ts";
+import type { RevisionFeatures } from "./revision.ts";
 import { base64, wireAnnotations, wireContent, wireResource } from "./shape.ts";
 
-export type Block = (
+export type ContentBlock = (
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image" | "audio"; readonly bytes: Uint8Array; readonly mimeType: string }
   /** A resource that can be read. Where links are unknown, its URI is said in words, unless a text beside it has said it already. */
@@ -12,14 +12,14 @@ export type Block = (
   | { readonly type: "embedded"; readonly content: Content }
 ) & { readonly annotations?: Annotations };
 
-export function wireBlocks(blocks: readonly Block[], has: Vocabulary): Record<string, unknown>[] {
+export function wireBlocks(blocks: readonly ContentBlock[], has: RevisionFeatures): Record<string, unknown>[] {
   return blocks
     .filter((block) => has.titles || block.type !== "link" || !block.isSaid)
     .map((block) => wireBlock(block, has));
 }
 
-export function wireBlock(block: Block, has: Vocabulary): Record<string, unknown> {
-  const wired = spell(block, has);
+export function wireBlock(block: ContentBlock, has: RevisionFeatures): Record<string, unknown> {
+  const wired = format(block, has);
   if (block.annotations && has.annotations && block.type !== "link") {
     const annotations = wireAnnotations(block.annotations, has);
     if (annotations) wired["annotations"] = annotations;
@@ -27,7 +27,7 @@ export function wireBlock(block: Block, has: Vocabulary): Record<string, unknown
   return wired;
 }
 
-function spell(block: Block, has: Vocabulary): Record<string, unknown> {
+function format(block: ContentBlock, has: RevisionFeatures): Record<string, unknown> {
   switch (block.type) {
     case "text":
       return { type: "text", text: block.text };

@@ -1,14 +1,14 @@
 import { expect, it } from "vitest";
-import { createEdge } from "./create-edge.ts";
+import { createProtocol } from "./create-protocol.ts";
 import { createResources } from "../router/create-resources.ts";
 import { openPolicy } from "../access/policy.ts";
 import { createClock } from "../testing/clock.ts";
 
 it("suggestions that are left out of an answer are more, whatever their giver says", async () => {
   const values = Array.from({ length: 150 }, (_, at) => `value ${at}`);
-  const { tools } = createClock();
-  const edge = createEdge({
-    resources: createResources({ mounts: [], policy: openPolicy, tools, cursorKey: new Uint8Array(32) }),
+  const { runtime } = createClock();
+  const edge = createProtocol({
+    resources: createResources({ mounts: [], policy: openPolicy, runtime, cursorKey: new Uint8Array(32) }),
     server: { name: "test", version: "1" },
     prompts: [
       {
@@ -34,9 +34,9 @@ it("suggestions that are left out of an answer are more, whatever their giver sa
 });
 
 it("a prompt is told who asks for its suggestions, and until when", async () => {
-  const { tools } = createClock();
-  const edge = createEdge({
-    resources: createResources({ mounts: [], policy: openPolicy, tools, cursorKey: new Uint8Array(32) }),
+  const { runtime } = createClock();
+  const edge = createProtocol({
+    resources: createResources({ mounts: [], policy: openPolicy, runtime, cursorKey: new Uint8Array(32) }),
     server: { name: "test", version: "1" },
     prompts: {
       list: async () => [],

@@ -1,19 +1,19 @@
 /** Completion of the variables of templates and of the arguments of prompts. */
 import { invalid, quote } from "../errors.ts";
 import type { Suggestions } from "../resources.ts";
-import type { Ask } from "./ask.ts";
+import type { RequestHandler } from "./client-request.ts";
 import { member } from "./message.ts";
-import { nameOf, recordOf, stringsOf, uriOf, valueOf } from "./params.ts";
+import { nameParam, recordOf, stringsOf, uriOf, valueParam } from "./params.ts";
 
 /** The most that an answer may hold. */
 const maxValues = 100;
 
-export const completionComplete: Ask = {
+export const completionComplete: RequestHandler = {
   async answer({ offer, revision, params, call }) {
     const ref = recordOf(params, "ref");
     const argument = recordOf(params, "argument");
-    const variable = nameOf(argument);
-    const value = valueOf(argument);
+    const variable = nameParam(argument);
+    const value = valueParam(argument);
     const context =
       revision.has.completionContext && member(params, "context") !== undefined
         ? recordOf(params, "context")
@@ -24,7 +24,7 @@ export const completionComplete: Ask = {
     if (ref["type"] === "ref/resource") {
       suggestions = await offer.resources.complete({ template: uriOf(ref), variable, value, given }, call);
     } else if (ref["type"] === "ref/prompt") {
-      const name = nameOf(ref);
+      const name = nameParam(ref);
       const prompt = await offer.prompts?.find(name, call);
       if (!prompt) throw invalid(`there is no prompt ${quote(name)}`);
       suggestions = (await prompt.complete?.(variable, value, given, call)) ?? { values: [] };

@@ -1,12 +1,12 @@
 /** What a server says of itself: capabilities, identity, revisions. */
 import type { Caller, Freshness } from "../resources.ts";
-import { type Ask, isOffered, type Offer, type ServerInfo } from "./ask.ts";
-import type { Revision, Vocabulary } from "./revision.ts";
+import { type RequestHandler, isOffered, type ServerFeatures, type ServerInfo } from "./client-request.ts";
+import type { Revision, RevisionFeatures } from "./revision.ts";
 
 /** Skills are found through their own method; directories of every source through `resources/directory/read`. */
 const extensions = { "io.modelcontextprotocol/skills": { directoryRead: true } };
 
-export function capabilities(offer: Offer, { asks, has }: Revision): Record<string, unknown> {
+export function capabilities(offer: ServerFeatures, { asks, has }: Revision): Record<string, unknown> {
   return {
     resources: { subscribe: true, listChanged: true },
     ...(has.audio && { completions: {} }),
@@ -20,7 +20,7 @@ export function capabilities(offer: Offer, { asks, has }: Revision): Record<stri
 
 export function wireServer(
   { name, version, title, description, websiteUrl, icons }: ServerInfo,
-  has: Vocabulary,
+  has: RevisionFeatures,
 ): object {
   return {
     name,
@@ -32,7 +32,7 @@ export function wireServer(
   };
 }
 
-export function instructionsFor({ instructions }: Offer, caller: Caller): { readonly instructions?: string } {
+export function instructionsFor({ instructions }: ServerFeatures, caller: Caller): { readonly instructions?: string } {
   if (instructions === undefined) return {};
   return { instructions: typeof instructions === "function" ? instructions(caller) : instructions };
 }
@@ -41,7 +41,7 @@ const lasting: Freshness = { ttlMs: 60 * 60 * 1000, scope: "public" };
 /** Instructions that are asked for anew may soon be others, and are this caller's alone. */
 const passing: Freshness = { ttlMs: 60 * 1000, scope: "private" };
 
-export const serverDiscover: Ask = {
+export const serverDiscover: RequestHandler = {
   answer({ offer, revision, call }) {
     const result = {
       supportedVersions: offer.revisions,
@@ -52,4 +52,4 @@ export const serverDiscover: Ask = {
   },
 };
 
-export const ping: Ask = { answer: () => ({}) };
+export const ping: RequestHandler = { answer: () => ({}) };

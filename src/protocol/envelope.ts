@@ -1,9 +1,9 @@
 /** How a modern request describes itself, and how HTTP headers must agree with it. */
-import type { Headers } from "./edge.ts";
-import { codes, isRecord, member, type Params, ProtocolError } from "./message.ts";
+import type { HeaderLookup } from "./protocol.ts";
+import { codes, isJsonObject, member, type RequestParams, ProtocolError } from "./message.ts";
 import type { Revision } from "./revision.ts";
 import { allRevisions, modernRevisions } from "./revisions/index.ts";
-import { type Visitor, visitorFrom } from "./witness.ts";
+import { type ClientInfo, visitorFrom } from "./request-observer.ts";
 
 const versionKey = "io.modelcontextprotocol/protocolVersion";
 const capabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
@@ -22,7 +22,7 @@ const namedBy = new Map([
 ]);
 
 export function claimsModern(body: unknown, headerVersion: string | undefined): boolean {
-  if (!isRecord(body)) return false;
+  if (!isJsonObject(body)) return false;
   if (member(member(member(body, "params"), "_meta"), versionKey) !== undefined) return true;
   if (typeof body["method"] === "string" && modernOnly.has(body["method"])) return true;
   return headerVersion !== undefined && modernRevisions.some(({ date }) => date === headerVersion);
@@ -30,13 +30,17 @@ export function claimsModern(body: unknown, headerVersion: string | undefined): 
 
 export interface Envelope {
   readonly revision: Revision;
-  readonly clientCapabilities: Params;
+  readonly clientCapabilities: RequestParams;
 }
 
 const bad = (code: number, message: string, data?: unknown): ProtocolError =>
   new ProtocolError(code, message, { data, status: 400 });
 
-export function openEnvelope(method: string, params: Params | undefined, headers: Headers | undefined): Envelope {
+export function openEnvelope(
+  method: string,
+  params: RequestParams | undefined,
+  headers: HeaderLookup | undefined,
+): Envelope {
   const meta = member(params, "_meta");
   const version = member(meta, versionKey);
   if (headers && headers.version !== undefined && typeof version === "string" && headers.version !== version) {
@@ -48,16 +52,17 @@ export function openEnvelope(method: string, params: Params | undefined, headers
     throw bad(codes.unsupportedVersion, "Unsupported protocol version", { supported, requested: version.slice(0, 64) });
   }
   const clientCapabilities = member(meta, capabilitiesKey);
-  if (!isRecord(clientCapabilities)) throw bad(codes.params, `a request carries "${capabilitiesKey}" in params._meta`);
+  if (!isJsonObject(clientCapabilities))
+    throw bad(codes.params, `a request carries "${capabilitiesKey}" in params._meta`);
   if (headers) checkHeaders(method, params, headers);
   return { revision, clientCapabilities };
 }
 
-export function visitorIn(params: Params | undefined, revision: string): Visitor {
+export function visitorIn(params: RequestParams | undefined, revision: string): ClientInfo {
   return visitorFrom(member(member(params, "_meta"), clientKey), revision);
 }
 
-function checkHeaders(method: string, params: Params | undefined, headers: Headers): void {
+function checkHeaders(method: string, params: RequestParams | undefined, headers: HeaderLookup): void {
   if (headers.version === undefined) throw bad(codes.headerMismatch, "the header MCP-Protocol-Version is missing");
   if (headers.method === undefined) throw bad(codes.headerMismatch, "the header Mcp-Method is missing");
   if (headers.method !== method)

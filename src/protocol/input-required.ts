@@ -1,11 +1,11 @@
 /** An answer that is a question back: the client is to gather input and ask again (2026-07-28 alone). */
 import { ResourceError } from "../errors.ts";
-import type { Question } from "./ask.ts";
-import { codes, member, type Params, ProtocolError } from "./message.ts";
+import type { ClientRequest } from "./client-request.ts";
+import { codes, member, type RequestParams, ProtocolError } from "./message.ts";
 
 export interface InputRequest {
   readonly method: "elicitation/create" | "sampling/createMessage" | "roots/list";
-  readonly params?: Params;
+  readonly params?: RequestParams;
 }
 
 /** At least one of the two. Whoever makes a state must be able to tell a forged one. */
@@ -26,7 +26,7 @@ export function isInputRequired(answer: object): answer is InputRequired {
 
 export function wireInputRequired(
   { inputRequests, requestState }: InputRequired,
-  question: Question,
+  question: ClientRequest,
 ): Record<string, unknown> {
   const { revision, clientCapabilities, offer } = question;
   if (!revision.asks.has("server/discover")) {

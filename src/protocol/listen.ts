@@ -1,23 +1,23 @@
 /** `subscriptions/listen`: one stream of changes, acknowledged first, each message tagged with the id that asked for it. */
 import { ResourceError } from "../errors.ts";
 import type { Call, WatchFilter } from "../resources.ts";
-import type { Ask, Question } from "./ask.ts";
-import { codes, ProtocolError, type Result } from "./message.ts";
-import { joined, promptNotices } from "./notices.ts";
+import type { RequestHandler, ClientRequest } from "./client-request.ts";
+import { codes, ProtocolError, type JsonRpcResult } from "./message.ts";
+import { mergeNotices, promptNotices } from "./notices.ts";
 import { flagOf, recordOf, urisOf } from "./params.ts";
-import type { PromptShelf } from "./prompts.ts";
+import type { PromptSet } from "./prompts.ts";
 import { wireNotice } from "./shape.ts";
 
 const maxUris = 10_000;
 
 interface Wanted {
   readonly list: boolean;
-  readonly prompts: PromptShelf | undefined;
+  readonly prompts: PromptSet | undefined;
   /** Absent where none were asked for. */
   readonly uris?: readonly string[];
 }
 
-export const subscriptionsListen: Ask = {
+export const subscriptionsListen: RequestHandler = {
   async answer(question) {
     const { offer, params, call, isHeard } = question;
     if (!isHeard) throw new ProtocolError(codes.request, "accept text/event-stream to listen", { status: 406 });
@@ -35,18 +35,21 @@ export const subscriptionsListen: Ask = {
       const asksUris = Object.hasOwn(wanted, "resourceSubscriptions");
       return await listen({ list, prompts, ...(asksUris && { uris }) }, question);
     } finally {
-      offer.watchQuota.giveBack(client, amount);
+      offer.watchQuota.release(client, amount);
     }
   },
 };
 
-async function listen({ list, prompts, uris }: Wanted, { offer, revision, call, say, id }: Question): Promise<Result> {
+async function listen(
+  { list, prompts, uris }: Wanted,
+  { offer, revision, call, say, id }: ClientRequest,
+): Promise<JsonRpcResult> {
   const tag = { "io.modelcontextprotocol/subscriptionId": id };
   const filter: WatchFilter = { ...(list && { list }), ...(uris && uris.length > 0 && { uris }) };
   // Nothing may come before the acknowledgment, and no progress at all.
   const quiet: Call = call.progress ? { caller: call.caller, signal: call.signal } : call;
   const watch = await offer.resources.watch(filter, quiet);
-  const changes = prompts ? joined(watch, await promptNotices(prompts, quiet)) : watch[Symbol.asyncIterator]();
+  const changes = prompts ? mergeNotices(watch, await promptNotices(prompts, quiet)) : watch[Symbol.asyncIterator]();
   offer.listens.add(changes);
   try {
     if (offer.isClosing()) await changes.return?.();

@@ -1,12 +1,12 @@
 /** JSON-RPC 2.0: what a body is, and how ours are spelled. */
-import type { Wire } from "./edge.ts";
+import type { WireBytes } from "./protocol.ts";
 
 export type Id = string | number;
-export type Params = Readonly<Record<string, unknown>>;
+export type RequestParams = Readonly<Record<string, unknown>>;
 
-export type Message =
-  | { readonly kind: "request"; readonly id: Id; readonly method: string; readonly params: Params | undefined }
-  | { readonly kind: "notification"; readonly method: string; readonly params: Params | undefined }
+export type JsonRpcMessage =
+  | { readonly kind: "request"; readonly id: Id; readonly method: string; readonly params: RequestParams | undefined }
+  | { readonly kind: "notification"; readonly method: string; readonly params: RequestParams | undefined }
   | { readonly kind: "response" }
   /** No message at all; the id is kept where there is one to answer to. */
   | { readonly kind: "wrong"; readonly id: Id | null; readonly why: string };
@@ -37,13 +37,13 @@ export class ProtocolError extends Error {
   }
 }
 
-export function isRecord(value: unknown): value is Record<string, unknown> {
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** A member of an object that came from JSON; what its prototype has does not count. */
 export function member(of: unknown, name: string): unknown {
-  return isRecord(of) && Object.hasOwn(of, name) ? of[name] : undefined;
+  return isJsonObject(of) && Object.hasOwn(of, name) ? of[name] : undefined;
 }
 
 export function isId(value: unknown): value is Id {
@@ -52,8 +52,8 @@ export function isId(value: unknown): value is Id {
 
 const maxIdLength = 1024;
 
-export function parseMessage(body: unknown): Message {
-  if (!isRecord(body)) return { kind: "wrong", id: null, why: "a message is a JSON object" };
+export function parseMessage(body: unknown): JsonRpcMessage {
+  if (!isJsonObject(body)) return { kind: "wrong", id: null, why: "a message is a JSON object" };
   const { jsonrpc, id, method, params } = body;
   const answerTo = isId(id) ? id : null;
   if (jsonrpc !== "2.0") return { kind: "wrong", id: answerTo, why: 'a message has "jsonrpc": "2.0"' };
@@ -63,7 +63,7 @@ export function parseMessage(body: unknown): Message {
       : { kind: "wrong", id: answerTo, why: 'a request has a "method"' };
   }
   if (typeof method !== "string") return { kind: "wrong", id: answerTo, why: '"method" is a string' };
-  if (params !== undefined && !isRecord(params)) {
+  if (params !== undefined && !isJsonObject(params)) {
     return { kind: "wrong", id: answerTo, why: '"params" is an object' };
   }
   if (id === undefined) return { kind: "notification", method, params };
@@ -72,26 +72,26 @@ export function parseMessage(body: unknown): Message {
 }
 
 /** Strings are spelled by JSON.stringify; numbers are safe integers. */
-function spellId(id: Id | null): string {
+function encodeId(id: Id | null): string {
   return typeof id === "string" ? JSON.stringify(id) : String(id);
 }
 
 /** A result is an object, or is spelled already. */
-export type Result = Readonly<Record<string, unknown>> | Wire;
+export type JsonRpcResult = Readonly<Record<string, unknown>> | WireBytes;
 
-export function resultWire(id: Id, result: Result): Wire {
-  const head = `{"jsonrpc":"2.0","id":${spellId(id)},"result":`;
+export function resultWire(id: Id, result: JsonRpcResult): WireBytes {
+  const head = `{"jsonrpc":"2.0","id":${encodeId(id)},"result":`;
   if (!Array.isArray(result)) return [`${head}${JSON.stringify(result)}}`];
-  const pieces = result as Wire;
+  const pieces = result as WireBytes;
   if (pieces.length === 1 && typeof pieces[0] === "string") return [`${head}${pieces[0]}}`];
   return [head, ...pieces, "}"];
 }
 
-export function errorWire(id: Id | null, code: number, message: string, data?: unknown): Wire {
+export function errorWire(id: Id | null, code: number, message: string, data?: unknown): WireBytes {
   const error = data === undefined ? { code, message } : { code, message, data };
-  return [`{"jsonrpc":"2.0","id":${spellId(id)},"error":${JSON.stringify(error)}}`];
+  return [`{"jsonrpc":"2.0","id":${encodeId(id)},"error":${JSON.stringify(error)}}`];
 }
 
-export function notificationWire(method: string, params?: Params): Wire {
+export function notificationWire(method: string, params?: RequestParams): WireBytes {
   return [JSON.stringify(params ? { jsonrpc: "2.0", method, params } : { jsonrpc: "2.0", method })];
 }

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { createReader } from "../lib/reader.ts";
-import { joined, promptNotices, promptsChanged } from "./notices.ts";
+import { createCoalescingQueue } from "../lib/coalescing-queue.ts";
+import { mergeNotices, promptNotices, promptsChanged } from "./notices.ts";
 import type { Notice } from "./shape.ts";
 
 const listChanged: Notice = { kind: "list-changed" };
-const reader = () => createReader<Notice>(({ kind }) => kind);
+const reader = () => createCoalescingQueue<Notice>(({ kind }) => kind);
 const call = { caller: { id: "me" }, signal: new AbortController().signal };
 
 describe("notices from several places", () => {
   it("come through one", async () => {
     const [one, other] = [reader(), reader()];
-    const both = joined(one, other);
+    const both = mergeNotices(one, other);
     one.push(listChanged);
     expect(await both.next()).toEqual({ done: false, value: listChanged });
     other.push(promptsChanged);
@@ -19,7 +19,7 @@ describe("notices from several places", () => {
 
   it("end with the first that ends, and end the others", async () => {
     const [one, other] = [reader(), reader()];
-    const both = joined(one, other);
+    const both = mergeNotices(one, other);
     const waiting = both.next();
     await one.return();
     expect((await waiting).done).toBe(true);
@@ -28,7 +28,7 @@ describe("notices from several places", () => {
 
   it("end when they are returned", async () => {
     const [one, other] = [reader(), reader()];
-    const both = joined(one, other);
+    const both = mergeNotices(one, other);
     const waiting = both.next();
     await both.return?.();
     expect((await waiting).done).toBe(true);
@@ -39,7 +39,7 @@ describe("notices from several places", () => {
     const failing: AsyncIterable<Notice> = {
       [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error("lost")) }),
     };
-    await expect(joined(reader(), failing).next()).rejects.toThrow("lost");
+    await expect(mergeNotices(reader(), failing).next()).rejects.toThrow("lost");
   });
 
   it("are none for prompts that never change", async () => {

@@ -1,13 +1,13 @@
 /** What a client hears unasked, from more than one place. */
-import { createReader } from "../lib/reader.ts";
+import { createCoalescingQueue } from "../lib/coalescing-queue.ts";
 import type { Call } from "../resources.ts";
-import type { PromptShelf } from "./prompts.ts";
+import type { PromptSet } from "./prompts.ts";
 import type { Notice } from "./shape.ts";
 
 export const promptsChanged: Notice = { kind: "prompts-changed" };
 
 /** Resolves once armed. A shelf that never changes says nothing. */
-export async function promptNotices(shelf: PromptShelf, call: Call): Promise<AsyncIterable<Notice>> {
+export async function promptNotices(shelf: PromptSet, call: Call): Promise<AsyncIterable<Notice>> {
   const said = (await shelf.watch?.(call)) ?? [];
   return (async function* () {
     for await (const _ of said) yield promptsChanged;
@@ -15,8 +15,8 @@ export async function promptNotices(shelf: PromptShelf, call: Call): Promise<Asy
 }
 
 /** For one consumer. Ends with the first of them that does, or when it is returned; both are ended then. */
-export function joined(...several: readonly AsyncIterable<Notice>[]): AsyncIterator<Notice> {
-  const reader = createReader<Notice>((notice) => (notice.kind === "updated" ? notice.uri : notice.kind));
+export function mergeNotices(...several: readonly AsyncIterable<Notice>[]): AsyncIterator<Notice> {
+  const reader = createCoalescingQueue<Notice>((notice) => (notice.kind === "updated" ? notice.uri : notice.kind));
   const iterators = several.map((each) => each[Symbol.asyncIterator]());
   let failure: { readonly cause: unknown } | undefined;
 

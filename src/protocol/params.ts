@@ -1,13 +1,13 @@
 /** What a client sent, turned into something that can be trusted, without a validation library on the hot path. */
 import { invalid, quote } from "../errors.ts";
-import { isRecord, member, type Params } from "./message.ts";
+import { isJsonObject, member, type RequestParams } from "./message.ts";
 
 const maxUriLength = 64 * 1024;
 const maxCursorLength = 64 * 1024;
 const maxNameLength = 1024;
 const maxValueLength = 16 * 1024;
 
-function text(params: Params | undefined, name: string, maxLength: number): string {
+function text(params: RequestParams | undefined, name: string, maxLength: number): string {
   const value = member(params, name);
   if (typeof value !== "string") throw invalid(`"${name}" is missing or is no string`);
   if (value.length > maxLength) throw invalid(`"${name}" is longer than ${maxLength} characters`);
@@ -15,7 +15,7 @@ function text(params: Params | undefined, name: string, maxLength: number): stri
 }
 
 /** A URI has a scheme; whether anything stands there is for the house to say. */
-export function uriOf(params: Params | undefined, name = "uri"): string {
+export function uriOf(params: RequestParams | undefined, name = "uri"): string {
   const uri = text(params, name, maxUriLength);
   if (!hasScheme(uri))
     throw invalid(`${quote(uri)} is no URI: it has no scheme`, { uri: shown(uri), reason: "invalid-uri" });
@@ -38,27 +38,27 @@ export function shown(uri: string): string | undefined {
   return uri.length <= 2048 && JSON.stringify(uri).length <= 3072 ? uri : undefined;
 }
 
-export function cursorOf(params: Params | undefined): { cursor?: string } {
+export function cursorOf(params: RequestParams | undefined): { cursor?: string } {
   if (member(params, "cursor") === undefined) return {};
   return { cursor: text(params, "cursor", maxCursorLength) };
 }
 
-export function nameOf(params: Params | undefined): string {
+export function nameParam(params: RequestParams | undefined): string {
   return text(params, "name", maxNameLength);
 }
 
-export function valueOf(params: Params | undefined): string {
+export function valueParam(params: RequestParams | undefined): string {
   return text(params, "value", maxValueLength);
 }
 
-export function recordOf(params: Params | undefined, name: string): Params {
+export function recordOf(params: RequestParams | undefined, name: string): RequestParams {
   const value = member(params, name);
-  if (!isRecord(value)) throw invalid(`"${name}" is missing or is no object`);
+  if (!isJsonObject(value)) throw invalid(`"${name}" is missing or is no object`);
   return value;
 }
 
 /** An object of strings, or nothing. */
-export function stringsOf(params: Params | undefined, name: string): Record<string, string> {
+export function stringsOf(params: RequestParams | undefined, name: string): Record<string, string> {
   const strings: Record<string, string> = Object.create(null) as Record<string, string>;
   if (member(params, name) === undefined) return strings;
   for (const [key, value] of Object.entries(recordOf(params, name))) {
@@ -68,13 +68,13 @@ export function stringsOf(params: Params | undefined, name: string): Record<stri
   return strings;
 }
 
-export function flagOf(params: Params | undefined, name: string): boolean {
+export function flagOf(params: RequestParams | undefined, name: string): boolean {
   const value = member(params, name);
   if (value !== undefined && typeof value !== "boolean") throw invalid(`"${name}" is true or false`);
   return value === true;
 }
 
-export function urisOf(params: Params | undefined, name: string, most: number): string[] {
+export function urisOf(params: RequestParams | undefined, name: string, most: number): string[] {
   const value = member(params, name);
   if (value === undefined) return [];
   if (!Array.isArray(value)) throw invalid(`"${name}" is a list of URIs`);

@@ -1,20 +1,20 @@
 /** Prompts: what a person may pick. Their messages may carry resources. */
 import { invalid, quote } from "../errors.ts";
 import type { Call, Suggestions } from "../resources.ts";
-import type { Ask } from "./ask.ts";
-import { type Block, wireBlock } from "./blocks.ts";
+import type { RequestHandler } from "./client-request.ts";
+import { type ContentBlock, wireBlock } from "./blocks.ts";
 import { type InputRequired, isInputRequired, wireInputRequired } from "./input-required.ts";
 import { codes, ProtocolError } from "./message.ts";
-import { cursorOf, nameOf, stringsOf } from "./params.ts";
-import { asked, type Asked } from "./tools.ts";
-import { tellEmbedded } from "./witness.ts";
+import { cursorOf, nameParam, stringsOf } from "./params.ts";
+import { toToolCall, type ToolCall } from "./tools.ts";
+import { tellEmbedded } from "./request-observer.ts";
 
 export interface PromptMessage {
   readonly role: "user" | "assistant";
-  readonly content: Block;
+  readonly content: ContentBlock;
 }
 
-export interface PromptAnswer {
+export interface PromptResult {
   readonly description?: string;
   readonly messages: readonly PromptMessage[];
 }
@@ -24,13 +24,13 @@ export interface Prompt {
   readonly title?: string;
   readonly description?: string;
   readonly arguments?: readonly { readonly name: string; readonly description?: string; readonly required?: boolean }[];
-  get(args: Readonly<Record<string, string>>, asked: Asked): Promise<PromptAnswer | InputRequired>;
+  get(args: Readonly<Record<string, string>>, asked: ToolCall): Promise<PromptResult | InputRequired>;
   /** What is suggested is no more than this caller may know of. */
   complete?(argument: string, value: string, given: Readonly<Record<string, string>>, call: Call): Promise<Suggestions>;
 }
 
 /** Which prompts there are, where that changes or depends on who asks. */
-export interface PromptShelf {
+export interface PromptSet {
   /** Those that this caller may know of, each name once. */
   list(call: Call): Promise<readonly Prompt[]>;
   find(name: string, call: Call): Promise<Prompt | undefined>;
@@ -39,12 +39,12 @@ export interface PromptShelf {
 }
 
 /** The same prompts for everyone, at all times. */
-export function shelfOf(prompts: readonly Prompt[]): PromptShelf {
+export function promptSetOf(prompts: readonly Prompt[]): PromptSet {
   const byName = new Map(prompts.map((prompt) => [prompt.name, prompt]));
   return { list: async () => [...byName.values()], find: async (name) => byName.get(name) };
 }
 
-export const promptsList: Ask = {
+export const promptsList: RequestHandler = {
   needs: "prompts",
   async answer({ offer, revision, params, call, subscriptions }) {
     if (cursorOf(params).cursor !== undefined) throw invalid("no such cursor: ask again without one");
@@ -60,11 +60,11 @@ export const promptsList: Ask = {
   },
 };
 
-export const promptsGet: Ask = {
+export const promptsGet: RequestHandler = {
   needs: "prompts",
   async answer(question) {
     const { offer, revision, params, call } = question;
-    const name = nameOf(params);
+    const name = nameParam(params);
     const prompt = await offer.prompts?.find(name, call);
     if (!prompt) throw new ProtocolError(codes.params, `there is no prompt ${quote(name)}`);
     const args = stringsOf(params, "arguments");
@@ -72,10 +72,10 @@ export const promptsGet: Ask = {
       if (required && args[wanted] === undefined)
         throw invalid(`the prompt ${quote(name)} needs the argument ${quote(wanted)}`);
     }
-    const answer = await prompt.get(args, asked(question));
+    const answer = await prompt.get(args, toToolCall(question));
     if (isInputRequired(answer)) return wireInputRequired(answer, question);
     tellEmbedded(
-      offer.witness,
+      offer.observer,
       question.visitor,
       answer.messages.map(({ content }) => content),
     );

@@ -1,22 +1,22 @@
 /** The questions about resources. */
 import { notFound } from "../errors.ts";
 import type { Freshness, Page, Resource, Template } from "../resources.ts";
-import type { Ask, Question } from "./ask.ts";
-import type { Wire } from "./edge.ts";
+import type { RequestHandler, ClientRequest } from "./client-request.ts";
+import type { WireBytes } from "./protocol.ts";
 import { cursorOf, uriOf } from "./params.ts";
 import { wireTemplate } from "./shape.ts";
-import { spellContents } from "./spell-contents.ts";
-import { spellPage } from "./spell-page.ts";
+import { encodeContents } from "./encode-contents.ts";
+import { encodePage } from "./encode-page.ts";
 
 /** What of a page is no item: where to go on, and which mounts are missing from it. */
-export function pageRest({ next, failures }: Page<unknown>, { revision }: Question): Record<string, unknown> {
+export function pageRest({ next, failures }: Page<unknown>, { revision }: ClientRequest): Record<string, unknown> {
   return {
     ...(next !== undefined && { nextCursor: next }),
     ...(failures?.length && revision.has.annotations && { _meta: { "pressmark/failures": failures } }),
   };
 }
 
-export const resourcesList: Ask = {
+export const resourcesList: RequestHandler = {
   async answer(question) {
     const { offer, revision, params, call, subscriptions } = question;
     const ask = cursorOf(params);
@@ -24,11 +24,11 @@ export const resourcesList: Ask = {
     const page = await offer.resources.list(ask, call);
     const rest = pageRest(page, question);
     if (revision.listsTemplates && ask.cursor === undefined) rest["resourceTemplates"] = await allTemplates(question);
-    return spellPage(page.items, revision.seal(rest, offer.resources.listFreshness, offer.server), revision.has);
+    return encodePage(page.items, revision.seal(rest, offer.resources.listFreshness, offer.server), revision.has);
   },
 };
 
-async function allTemplates({ offer, revision, call }: Question): Promise<object[]> {
+async function allTemplates({ offer, revision, call }: ClientRequest): Promise<object[]> {
   const templates: Template[] = [];
   let cursor: string | undefined;
   do {
@@ -39,7 +39,7 @@ async function allTemplates({ offer, revision, call }: Question): Promise<object
   return templates.map((template) => wireTemplate(template, revision.has));
 }
 
-export const resourcesTemplatesList: Ask = {
+export const resourcesTemplatesList: RequestHandler = {
   async answer(question) {
     const { offer, revision, params, call } = question;
     const page = await offer.resources.templates(cursorOf(params), call);
@@ -53,31 +53,31 @@ export const resourcesTemplatesList: Ask = {
 };
 
 /** `resources/directory/read`, of the skills extension: the direct children of any directory of any source. */
-export const resourcesDirectoryRead: Ask = {
+export const resourcesDirectoryRead: RequestHandler = {
   async answer(question) {
     const { offer, revision, params, call } = question;
     const page: Page<Resource> = await offer.resources.children(uriOf(params), cursorOf(params), call);
     // The text asks for no hints here; both official clients refuse an answer without them.
     const rest = revision.seal(pageRest(page, question), offer.resources.listFreshness, offer.server);
-    return spellPage(page.items, rest, revision.has);
+    return encodePage(page.items, rest, revision.has);
   },
 };
 
-export const resourcesRead: Ask = {
-  async answer({ offer, revision, params, call, visitor }): Promise<Wire> {
+export const resourcesRead: RequestHandler = {
+  async answer({ offer, revision, params, call, visitor }): Promise<WireBytes> {
     const uri = uriOf(params);
     const { contents, ttlMs, scope } = await offer.resources.read(uri, call);
-    if (visitor) offer.witness?.read(visitor, uri);
+    if (visitor) offer.observer?.read(visitor, uri);
     const freshness: Freshness = { ttlMs, scope };
     const rest = JSON.stringify(revision.seal({}, freshness, offer.server));
-    const pieces = spellContents(contents, revision.has);
+    const pieces = encodeContents(contents, revision.has);
     const tail = rest === "{}" ? rest.slice(1) : `,${rest.slice(1)}`;
     if (pieces.length === 1) return [`{"contents":${pieces[0] as string}${tail}`];
     return [`{"contents":`, ...pieces, tail];
   },
 };
 
-export const resourcesSubscribe: Ask = {
+export const resourcesSubscribe: RequestHandler = {
   async answer({ params, call, subscriptions }) {
     const uri = uriOf(params);
     if (!subscriptions) throw notFound(uri);
@@ -86,7 +86,7 @@ export const resourcesSubscribe: Ask = {
   },
 };
 
-export const resourcesUnsubscribe: Ask = {
+export const resourcesUnsubscribe: RequestHandler = {
   answer({ params, subscriptions }) {
     subscriptions?.unsubscribe(uriOf(params));
     return {};

@@ -1,10 +1,10 @@
 /** What a revision of MCP is to us: its words, its rules and its numbers. Nothing outside this room knows that there are several. */
 import type { ErrorKind } from "../errors.ts";
 import type { Freshness } from "../resources.ts";
-import type { Ask } from "./ask.ts";
+import type { RequestHandler } from "./client-request.ts";
 
 /** Fields and forms that came in with some revision. */
-export interface Vocabulary {
+export interface RevisionFeatures {
   /** `size` and `annotations` of a resource. */
   readonly annotations: boolean;
   /** `title` and `_meta` of resources, templates and contents; `annotations.lastModified`; `resource_link`. */
@@ -20,8 +20,8 @@ export interface Vocabulary {
 export interface Revision {
   readonly date: string;
   /** A method that a revision lacks is simply absent. */
-  readonly asks: ReadonlyMap<string, Ask>;
-  readonly has: Vocabulary;
+  readonly asks: ReadonlyMap<string, RequestHandler>;
+  readonly has: RevisionFeatures;
   /** Whether several messages may come in one body. */
   readonly batches: boolean;
   /** Whether templates stand in `resources/list` too. */

@@ -5,14 +5,14 @@ import type { Call, Resources } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
 import { createMemory } from "../sources/memory.ts";
 import { createClock } from "../testing/clock.ts";
-import { createEdge } from "./create-edge.ts";
-import type { Reply, Wire } from "./edge.ts";
+import { createProtocol } from "./create-protocol.ts";
+import type { Reply, WireBytes } from "./protocol.ts";
 
-const textOf = (wire: Wire) => wire.map((piece) => Buffer.from(piece as string).toString()).join("");
+const textOf = (wire: WireBytes) => wire.map((piece) => Buffer.from(piece as string).toString()).join("");
 const request = (id: number, method: string, params: object = {}) => ({ jsonrpc: "2.0", id, method, params });
 const read = (id: number, params: object = {}) => request(id, "resources/read", { uri: "m://a", ...params });
 const subscribe = (id: number) => request(id, "resources/subscribe", { uri: "m://a" });
-const withdraw = (requestId: number) => ({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } });
+const cancel = (requestId: number) => ({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } });
 const meta = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",
   "io.modelcontextprotocol/clientCapabilities": {},
@@ -20,16 +20,16 @@ const meta = {
 
 /** A session over a house with one resource, of which a test may take some into its own hands. */
 function open(own: Partial<Resources> = {}) {
-  const house = createResources({
+  const pressmark = createResources({
     mounts: [{ name: "m", base: "m://", source: createMemory({ a: "text" }).source }],
     policy: openPolicy,
-    tools: createClock().tools,
+    runtime: createClock().runtime,
     cursorKey: new Uint8Array(32),
   });
-  const resources = { ...house, ...own };
-  const edge = createEdge({ resources, server: { name: "test", version: "1" } });
+  const resources = { ...pressmark, ...own };
+  const edge = createProtocol({ resources, server: { name: "test", version: "1" } });
   const sent: unknown[] = [];
-  const send = (wire: Wire) => void sent.push((JSON.parse(textOf(wire)) as { method: string }).method);
+  const send = (wire: WireBytes) => void sent.push((JSON.parse(textOf(wire)) as { method: string }).method);
   const peer = { caller: { id: "me" }, signal: new AbortController().signal, send };
   const session = edge.session(peer, { modern: true });
 
@@ -49,7 +49,7 @@ function open(own: Partial<Resources> = {}) {
     return { said, ends, answer: answered.promise };
   }
   ask(request(0, "initialize", { protocolVersion: "2025-03-26", capabilities: {} }));
-  return { session, ask, sent, read: house.read, watch: house.watch };
+  return { session, ask, sent, read: pressmark.read, watch: pressmark.watch };
 }
 
 /** A session whose watches are armed when the test says so. */
@@ -147,7 +147,7 @@ it("the id of a question that was withdrawn is free at once, even if its work do
     },
   });
   const first = ask(read(1, { _meta: meta }));
-  ask(withdraw(1));
+  ask(cancel(1));
   const second = ask(read(1, { _meta: meta }));
   expect(await second.answer).toMatchObject({ id: 1, result: { contents: [{ text: "text" }] } });
   stuck.resolve();
@@ -158,7 +158,7 @@ describe("a subscription that is withdrawn before it is armed", () => {
   it("does not stand (LEG-63)", async () => {
     const { ask, release, calls } = openSlow();
     const { answer } = ask(subscribe(1));
-    ask(withdraw(1));
+    ask(cancel(1));
     release.resolve();
     expect(await answer).toBeUndefined();
     expect(calls.map(({ signal }) => signal.aborted)).toEqual([true]);
@@ -169,8 +169,8 @@ describe("a subscription that is withdrawn before it is armed", () => {
   it("stands for who asked for the same and did not withdraw", async () => {
     const { ask, release, calls } = openSlow();
     const answers = [ask(subscribe(1)).answer, ask(subscribe(2)).answer, ask(subscribe(3)).answer];
-    ask(withdraw(1));
-    ask(withdraw(3));
+    ask(cancel(1));
+    ask(cancel(3));
     release.resolve();
     expect(await Promise.all(answers)).toEqual([undefined, { jsonrpc: "2.0", id: 2, result: {} }, undefined]);
     expect(calls.map(({ signal }) => signal.aborted)).toEqual([false]);

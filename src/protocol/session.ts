@@ -1,28 +1,28 @@
 /** One conversation of the older revisions: what was agreed on, what is under way, what is subscribed to. */
 import { quote } from "../errors.ts";
-import { answerTo, askFor, failure, type Log, progressOf } from "./answer.ts";
-import { isOffered, type Offer, type Question } from "./ask.ts";
+import { answerTo, askFor, failure, type ProtocolLog, progressOf } from "./respond.ts";
+import { isOffered, type ServerFeatures, type ClientRequest } from "./client-request.ts";
 import { capabilities, instructionsFor, wireServer } from "./discovery.ts";
-import type { Reply, Session, SessionPeer, Wire } from "./edge.ts";
+import type { Reply, ProtocolSession, SessionPeer, WireBytes } from "./protocol.ts";
 import { claimsModern } from "./envelope.ts";
 import {
   codes,
   errorWire,
   type Id,
   isId,
-  isRecord,
+  isJsonObject,
   member,
-  type Message,
+  type JsonRpcMessage,
   notificationWire,
-  type Params,
+  type RequestParams,
   parseMessage,
   resultWire,
 } from "./message.ts";
 import type { Revision } from "./revision.ts";
 import { legacyRevisions } from "./revisions/index.ts";
 import { wireNotice } from "./shape.ts";
-import { createSubscriptions } from "./subscriptions.ts";
-import { type Visitor, visitorFrom } from "./witness.ts";
+import { createSessionSubscriptions } from "./subscriptions.ts";
+import { type ClientInfo, visitorFrom } from "./request-observer.ts";
 
 /** How many messages one batch may hold. */
 const maxBatch = 1000;
@@ -35,26 +35,26 @@ const tooMuch = "the answers to this batch are too large together: ask for fewer
 /** How many questions of one session may be under way at once: over HTTP they go on when their senders hang up. */
 const maxUnderWay = 1000;
 
-type Request = Extract<Message, { kind: "request" }>;
+type Request = Extract<JsonRpcMessage, { kind: "request" }>;
 
 /** Puts a modern question that came through this session; its id is registered here, so that it can be withdrawn. */
 export type AskModern = (body: unknown, reply: Reply, signal: AbortSignal) => void;
 
 export function createSession(
-  offer: Offer,
+  offer: ServerFeatures,
   peer: SessionPeer & { readonly client: object },
   askModern: AskModern | undefined,
-  log: Log,
-): Session {
+  log: ProtocolLog,
+): ProtocolSession {
   const { caller, client } = peer;
   const underWay = new Map<Id, AbortController>();
-  const subscriptions = createSubscriptions(offer, { caller, client }, (notice) => {
+  const subscriptions = createSessionSubscriptions(offer, { caller, client }, (notice) => {
     const { method, params } = wireNotice(notice);
     return peer.send(notificationWire(method, params));
   });
   let revision: Revision | undefined;
-  let clientCapabilities: Params = {};
-  let visitor: Visitor | undefined;
+  let clientCapabilities: RequestParams = {};
+  let visitor: ClientInfo | undefined;
   let closed = false;
 
   function close(): void {
@@ -99,10 +99,10 @@ export function createSession(
       return refuse(reply, id, '"protocolVersion" is missing or is no string', codes.params);
     const declared = member(params, "capabilities");
     revision = legacyRevisions.find(({ date }) => date === wanted) ?? legacyRevisions[0];
-    clientCapabilities = isRecord(declared) ? declared : {};
-    if (offer.witness) {
+    clientCapabilities = isJsonObject(declared) ? declared : {};
+    if (offer.observer) {
       visitor = visitorFrom(member(params, "clientInfo"), revision.date);
-      offer.witness.came(visitor, peer.signal);
+      offer.observer.came(visitor, peer.signal);
     }
     reply.end(
       resultWire(id, {
@@ -114,7 +114,7 @@ export function createSession(
     );
   }
 
-  function notified(method: string, params: Params | undefined): void {
+  function notified(method: string, params: RequestParams | undefined): void {
     if (method === "notifications/initialized" && revision) {
       subscriptions.followList();
       if (isOffered(revision.asks.get("prompts/list"), offer)) subscriptions.followPrompts();
@@ -138,7 +138,7 @@ export function createSession(
     }
     const begun = begin(id, reply);
     if (!begun) return;
-    if (visitor) offer.witness?.asked(visitor);
+    if (visitor) offer.observer?.asked(visitor);
     let ask;
     try {
       ask = askFor(method, agreed, offer);
@@ -146,7 +146,7 @@ export function createSession(
       return begun.reply.end(failure(id, cause, agreed, params, log).wire);
     }
     const { signal } = begun;
-    const say: Question["say"] = (said, about) => {
+    const say: ClientRequest["say"] = (said, about) => {
       if (!signal.aborted) return begun.reply.notify(notificationWire(said, about));
     };
     const progress = progressOf(params, agreed, say);
@@ -176,7 +176,7 @@ export function createSession(
     receiveLegacy(message, reply);
   }
 
-  function receiveLegacy(message: Message, reply: Reply): void {
+  function receiveLegacy(message: JsonRpcMessage, reply: Reply): void {
     if (message.kind === "wrong") return refuse(reply, message.id, message.why);
     if (message.kind === "request") return request(message, reply);
     if (message.kind === "notification") notified(message.method, message.params);
@@ -188,7 +188,7 @@ export function createSession(
       return refuse(reply, null, "several messages in one body are for revision 2025-03-26 alone");
     if (batch.length === 0) return refuse(reply, null, "an empty batch asks nothing");
     if (batch.length > maxBatch) return refuse(reply, null, `a batch holds at most ${maxBatch} messages`);
-    const answers: Wire[] = [];
+    const answers: WireBytes[] = [];
     const ids = new Set<Id>();
     let bytes = 0;
     let next = 0;
@@ -209,7 +209,7 @@ export function createSession(
       }
       const body = batch[next];
       next += 1;
-      const id = isRecord(body) && isId(body["id"]) ? body["id"] : undefined;
+      const id = isJsonObject(body) && isId(body["id"]) ? body["id"] : undefined;
       if (id === undefined) return receiveLegacy(parseMessage(body), part);
       if (ids.has(id)) return refuse(part, id, "a request of this batch has the same id");
       ids.add(id);

@@ -1,11 +1,11 @@
 /** The house's words in the wire's: each revision's own fields and no others. */
 import type { Annotations, Change, Content, Description, Resource, Template } from "../resources.ts";
-import type { Params } from "./message.ts";
-import type { Vocabulary } from "./revision.ts";
+import type { RequestParams } from "./message.ts";
+import type { RevisionFeatures } from "./revision.ts";
 
 type Wired = Record<string, unknown>;
 
-export function wireAnnotations(annotations: Annotations, has: Vocabulary): Wired | undefined {
+export function wireAnnotations(annotations: Annotations, has: RevisionFeatures): Wired | undefined {
   const { audience, priority, lastModified } = annotations;
   const wired: Wired = {};
   if (audience) wired["audience"] = audience;
@@ -15,7 +15,7 @@ export function wireAnnotations(annotations: Annotations, has: Vocabulary): Wire
   return undefined;
 }
 
-function describe(wired: Wired, of: Description, has: Vocabulary): void {
+function describe(wired: Wired, of: Description, has: RevisionFeatures): void {
   wired["name"] = of.name;
   if (has.titles && of.title !== undefined) wired["title"] = of.title;
   if (of.description !== undefined) wired["description"] = of.description;
@@ -28,21 +28,21 @@ function describe(wired: Wired, of: Description, has: Vocabulary): void {
   if (has.titles && of.meta) wired["_meta"] = of.meta;
 }
 
-export function wireResource(resource: Resource, has: Vocabulary): Wired {
+export function wireResource(resource: Resource, has: RevisionFeatures): Wired {
   const wired: Wired = { uri: resource.uri };
   describe(wired, resource, has);
   if (has.annotations && resource.size !== undefined) wired["size"] = resource.size;
   return wired;
 }
 
-export function wireTemplate(template: Template, has: Vocabulary): Wired {
+export function wireTemplate(template: Template, has: RevisionFeatures): Wired {
   const wired: Wired = { uriTemplate: template.uriTemplate };
   describe(wired, template, has);
   return wired;
 }
 
 /** A content as an object, for where it stands inside another (an embedded resource). */
-export function wireContent(content: Content, has: Vocabulary): Wired {
+export function wireContent(content: Content, has: RevisionFeatures): Wired {
   const wired: Wired = { uri: content.uri };
   if (content.mimeType !== undefined) wired["mimeType"] = content.mimeType;
   if ("text" in content.body) wired["text"] = content.body.text;
@@ -59,7 +59,7 @@ export function base64(bytes: Uint8Array): string {
 export type Notice = Change | { readonly kind: "prompts-changed" };
 
 /** A notice as a notification's method and parameters. */
-export function wireNotice(notice: Notice): { method: string; params: Params | undefined } {
+export function wireNotice(notice: Notice): { method: string; params: RequestParams | undefined } {
   switch (notice.kind) {
     case "updated":
       return { method: "notifications/resources/updated", params: { uri: notice.uri } };

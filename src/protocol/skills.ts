@@ -1,11 +1,11 @@
 /** The skills extension: what a host may find as skills. Its third method, for directories, is a question about resources. */
 import { invalid, notFound } from "../errors.ts";
 import type { Page, Skill } from "../resources.ts";
-import type { Ask } from "./ask.ts";
+import type { RequestHandler } from "./client-request.ts";
 import { cursorOf, uriOf } from "./params.ts";
 import { pageRest } from "./resources.ts";
 
-export const skillsList: Ask = {
+export const skillsList: RequestHandler = {
   async answer(question) {
     const { offer, revision, params, call } = question;
     const { resources, server } = offer;
@@ -17,7 +17,7 @@ export const skillsList: Ask = {
   },
 };
 
-export const skillsGet: Ask = {
+export const skillsGet: RequestHandler = {
   async answer({ offer, revision, params, call }) {
     const uri = uriOf(params);
     const answer = await offer.resources.skill?.(uri, call);

@@ -2,7 +2,7 @@
 import { notFound, ResourceError } from "../errors.ts";
 import type { Call, Resources } from "../resources.ts";
 import { promptNotices, promptsChanged } from "./notices.ts";
-import type { PromptShelf } from "./prompts.ts";
+import type { PromptSet } from "./prompts.ts";
 import type { Notice } from "./shape.ts";
 import type { WatchQuota } from "./watch-quota.ts";
 
@@ -37,12 +37,8 @@ const maxSubscriptions = 50_000;
 /** A list is not held back longer than this for a watch that is slow to arm. */
 const maxArmMs = 1000;
 
-export function createSubscriptions(
-  {
-    resources,
-    prompts,
-    watchQuota,
-  }: { resources: Resources; prompts?: PromptShelf | undefined; watchQuota: WatchQuota },
+export function createSessionSubscriptions(
+  { resources, prompts, watchQuota }: { resources: Resources; prompts?: PromptSet | undefined; watchQuota: WatchQuota },
   { caller, client }: Pick<Required<Call>, "caller" | "client">,
   announce: (notice: Notice) => void | Promise<void>,
 ): Subscriptions {
@@ -64,8 +60,8 @@ export function createSubscriptions(
   async function arm(uri: string, stop: AbortController): Promise<void> {
     await watchQuota.take(client, stop.signal);
     // Every subscription ends by its signal.
-    if (stop.signal.aborted) watchQuota.giveBack(client);
-    else stop.signal.addEventListener("abort", () => watchQuota.giveBack(client), { once: true });
+    if (stop.signal.aborted) watchQuota.release(client);
+    else stop.signal.addEventListener("abort", () => watchQuota.release(client), { once: true });
     const watch = await resources.watch({ uris: [uri] }, { caller, signal: stop.signal });
     if (watch.uris.length === 0) throw notFound(uri);
     begin(watch);

@@ -1,27 +1,27 @@
 /** Tools: what a model may call. Their answers may carry resources. */
 import { ResourceError } from "../errors.ts";
 import type { Call, Caller } from "../resources.ts";
-import type { Ask, Question } from "./ask.ts";
-import { type Block, wireBlocks } from "./blocks.ts";
+import type { RequestHandler, ClientRequest } from "./client-request.ts";
+import { type ContentBlock, wireBlocks } from "./blocks.ts";
 import { type InputRequired, isInputRequired, wireInputRequired } from "./input-required.ts";
-import { codes, member, type Params, ProtocolError } from "./message.ts";
-import { cursorOf, nameOf, recordOf } from "./params.ts";
+import { codes, member, type RequestParams, ProtocolError } from "./message.ts";
+import { cursorOf, nameParam, recordOf } from "./params.ts";
 import { invalid, quote } from "../errors.ts";
-import { tellEmbedded } from "./witness.ts";
+import { tellEmbedded } from "./request-observer.ts";
 
-export interface ToolAnswer {
-  readonly content: readonly Block[];
+export interface ToolResult {
+  readonly content: readonly ContentBlock[];
   readonly structuredContent?: Readonly<Record<string, unknown>>;
   readonly isError?: boolean;
 }
 
 /** What a tool or a prompt is told beside its arguments. */
-export interface Asked extends Call {
+export interface ToolCall extends Call {
   /** What the client answered to an earlier demand for input. Not to be trusted. */
-  readonly inputResponses: Params | undefined;
+  readonly inputResponses: RequestParams | undefined;
   readonly requestState: string | undefined;
   /** What the client declared that it can do: nothing else may be asked of it. */
-  readonly clientCapabilities: Params;
+  readonly clientCapabilities: RequestParams;
 }
 
 export interface Tool {
@@ -35,18 +35,18 @@ export interface Tool {
   readonly annotations?: Readonly<Record<string, unknown>>;
   readonly meta?: Readonly<Record<string, unknown>>;
   /** Whether a client that can do this is offered it; every client unless said. */
-  isFor?(clientCapabilities: Params): boolean;
-  call(args: Params, asked: Asked): Promise<ToolAnswer | InputRequired>;
+  isFor?(clientCapabilities: RequestParams): boolean;
+  call(args: RequestParams, asked: ToolCall): Promise<ToolResult | InputRequired>;
 }
 
 /** Tools that come and go, or that not every caller has. */
-export interface ToolShelf {
+export interface ToolSet {
   /** Those of this caller, each name once; of the names that are taken, none. */
   list(taken: ReadonlySet<string>, call: Call): Promise<readonly Tool[]>;
 }
 
 /** The part of a question that tools and prompts see. */
-export function asked({ call, params, clientCapabilities }: Question): Asked {
+export function toToolCall({ call, params, clientCapabilities }: ClientRequest): ToolCall {
   const inputResponses = member(params, "inputResponses");
   const requestState = member(params, "requestState");
   if (requestState !== undefined && typeof requestState !== "string") throw invalid('"requestState" is a string');
@@ -60,7 +60,7 @@ export function asked({ call, params, clientCapabilities }: Question): Asked {
   };
 }
 
-export const toolsList: Ask = {
+export const toolsList: RequestHandler = {
   needs: "tools",
   async answer({ offer, revision, params, call, clientCapabilities }) {
     if (cursorOf(params).cursor !== undefined) throw invalid("no such cursor: ask again without one");
@@ -85,32 +85,32 @@ export const toolsList: Ask = {
   },
 };
 
-function isOfferedTo({ isFor }: Tool, clientCapabilities: Params): boolean {
+function isOfferedTo({ isFor }: Tool, clientCapabilities: RequestParams): boolean {
   return isFor === undefined || isFor(clientCapabilities);
 }
 
-async function findMore(name: string, { offer, call }: Question): Promise<Tool | undefined> {
+async function findMore(name: string, { offer, call }: ClientRequest): Promise<Tool | undefined> {
   const tools = await offer.moreTools?.list(new Set(offer.tools.keys()), call);
   return tools?.find((tool) => tool.name === name);
 }
 
-export const toolsCall: Ask = {
+export const toolsCall: RequestHandler = {
   needs: "tools",
   async answer(question) {
     const { offer, revision, params } = question;
-    const name = nameOf(params);
+    const name = nameParam(params);
     const tool = offer.tools.get(name) ?? (await findMore(name, question));
     if (!tool || !isOfferedTo(tool, question.clientCapabilities))
       throw new ProtocolError(codes.params, `there is no tool ${quote(name)}`);
     const args = member(params, "arguments") === undefined ? {} : recordOf(params, "arguments");
-    const answer = await tool.call(args, asked(question)).catch((cause: unknown): ToolAnswer => {
+    const answer = await tool.call(args, toToolCall(question)).catch((cause: unknown): ToolResult => {
       // A tool's failure is for the model to read; only a withdrawn call has no one left to read it.
       if (!(cause instanceof ResourceError) || cause.kind === "cancelled") throw cause;
       return { content: [{ type: "text", text: cause.message }], isError: true };
     });
     if (isInputRequired(answer)) return wireInputRequired(answer, question);
     const { content, structuredContent, isError } = answer;
-    tellEmbedded(offer.witness, question.visitor, content);
+    tellEmbedded(offer.observer, question.visitor, content);
     const result = {
       content: wireBlocks(content, revision.has),
       ...(revision.has.titles && structuredContent && { structuredContent }),

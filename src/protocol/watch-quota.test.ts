@@ -65,7 +65,7 @@ describe("the quota on watches", () => {
     const quota = createWatchQuota({ burst: 10, perSecond: 1000, maxHeld: 10, alwaysHeld: 0, now: () => 0 });
     void quota.take(one, signal, 10);
     expect(() => quota.take(other, signal)).toThrow("too much is watched here");
-    quota.giveBack(one, 10);
+    quota.release(one, 10);
     const cancelled = new AbortController();
     const waiting = quota.take(one, cancelled.signal, 10);
     expect(() => quota.take(other, signal)).toThrow("too much is watched here");

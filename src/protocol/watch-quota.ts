@@ -22,7 +22,7 @@ export interface WatchQuota {
    * that would take too long.
    */
   take(client: object, signal: AbortSignal, amount?: number): Promise<void> | undefined;
-  giveBack(client: object, amount?: number): void;
+  release(client: object, amount?: number): void;
 }
 
 interface Account {
@@ -63,7 +63,7 @@ export function createWatchQuota({
     held += amount;
   }
 
-  function giveBack(client: object, amount = 1): void {
+  function release(client: object, amount = 1): void {
     const account = accounts.get(client);
     if (!account) return;
     account.held -= amount;
@@ -90,13 +90,13 @@ export function createWatchQuota({
         }, waitMs);
         function leave(): void {
           clearTimeout(timer);
-          giveBack(client, amount);
+          release(client, amount);
           reject(new ResourceError("cancelled", "the request was cancelled"));
         }
         signal.addEventListener("abort", leave, { once: true });
       });
     },
-    giveBack,
+    release,
   };
 }
 

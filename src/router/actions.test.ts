@@ -19,14 +19,14 @@ const greet: SourceAction<{ readonly name: string; readonly times: number }> = {
   }),
 };
 
-function house(policy: Policy = openPolicy, more: Source["actions"] = {}) {
+function pressmark(policy: Policy = openPolicy, more: Source["actions"] = {}) {
   const { source } = createMemory({ a: "a" });
   const clock = createClock();
   const mounts = [
     { name: "hall", base: "hall://", source: { ...source, actions: { greet, ...more } } },
     { name: "shed", base: "shed://", source },
   ];
-  const resources = createResources({ mounts, policy, tools: clock.tools, cursorKey: new Uint8Array(32) });
+  const resources = createResources({ mounts, policy, runtime: clock.runtime, cursorKey: new Uint8Array(32) });
   const act = (input: unknown, what: Partial<{ mount: string; name: string }> = {}) =>
     resources.act!({ mount: "hall", name: "greet", ...what }, input, call);
   return { ...resources, act, clock };
@@ -41,7 +41,7 @@ const failing = (kind: "denied" | "busy" | "unexpected"): SourceAction => ({
 });
 
 it("what a mount can be asked to do is told with a schema", async () => {
-  expect(await house().actions!(call)).toEqual([
+  expect(await pressmark().actions!(call)).toEqual([
     {
       mount: "hall",
       name: "greet",
@@ -61,7 +61,7 @@ it("what a mount can be asked to do is told with a schema", async () => {
 });
 
 it("is done with what fits, and the answer names what it is about", async () => {
-  expect(await house().act({ name: "Ada" })).toEqual({
+  expect(await pressmark().act({ name: "Ada" })).toEqual({
     value: { said: "hello Ada", uris: ["hall://people/Ada"] },
     resources: [{ uri: "hall://people/Ada", name: "Ada" }],
   });
@@ -69,45 +69,45 @@ it("is done with what fits, and the answer names what it is about", async () => 
 
 it("what does not fit is refused with the fields, and nothing is done", async () => {
   const fields = async (input: unknown) =>
-    (await refusal(house().act(input), ["invalid"], "a wrong input")).details?.["fields"];
+    (await refusal(pressmark().act(input), ["invalid"], "a wrong input")).details?.["fields"];
   expect(await fields({ name: 7, times: 9 })).toEqual({ name: "must be a text", times: "must be at most 3" });
   expect(await fields({})).toEqual({ name: "is missing" });
   expect(await fields({ name: "", tmes: 1 })).toEqual({ name: "must not be empty", tmes: "is not known here" });
   expect(await fields(null)).toEqual({ "": "must be an object" });
-  const sly = refusal(house().act(JSON.parse('{"name":"x","__proto__":{"times":1}}')), ["invalid"], "a prototype");
+  const sly = refusal(pressmark().act(JSON.parse('{"name":"x","__proto__":{"times":1}}')), ["invalid"], "a prototype");
   expect((await sly).message).toBe('greet: "__proto__" is not known here');
 });
 
 it("a huge input is not repeated in what is said of it", async () => {
   const input = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`${at}${"x".repeat(300)}`, 1]));
-  const { message, details } = await refusal(house().act(input), ["invalid"], "a huge input");
+  const { message, details } = await refusal(pressmark().act(input), ["invalid"], "a huge input");
   expect(message.length).toBeLessThan(1000);
   expect(JSON.stringify(details).length).toBeLessThan(20_000);
   const named: SourceAction = { ...(greet as SourceAction), input: (zod) => zod.record(zod.string(), zod.number()) };
-  const long = house(openPolicy, { named }).act({ ["x".repeat(100_000)]: "no number" }, { name: "named" });
+  const long = pressmark(openPolicy, { named }).act({ ["x".repeat(100_000)]: "no number" }, { name: "named" });
   expect(JSON.stringify((await refusal(long, ["invalid"], "a long name")).details).length).toBeLessThan(200);
 });
 
 it("what is not there, and what is of a mount that the caller may not see, are refused in the same words", async () => {
-  const hidden = house({ maySee: (_caller, mount, { path }) => mount !== "hall" || path !== "" });
+  const hidden = pressmark({ maySee: (_caller, mount, { path }) => mount !== "hall" || path !== "" });
   expect(await hidden.actions!(call)).toEqual([]);
   const { message } = await refusal(hidden.act({ name: "Ada" }), ["not-found"], "a hidden mount");
   for (const what of [{ mount: "cave" }, { name: "constructor" }, { name: "toString" }, { mount: "shed" }]) {
-    const missing = await refusal(house().act({ name: "Ada" }, what), ["not-found"], JSON.stringify(what));
+    const missing = await refusal(pressmark().act({ name: "Ada" }, what), ["not-found"], JSON.stringify(what));
     const { mount = "hall", name = "greet" } = { ...what } as { mount?: string; name?: string };
     expect(missing.message).toBe(message.replace('"hall"', `"${mount}"`).replace('"greet"', `"${name}"`));
   }
 });
 
 it("an answer about something that the caller may not see is not given", async () => {
-  const { act } = house({ maySee: (_caller, _mount, { path }) => path !== "people/Eve" });
+  const { act } = pressmark({ maySee: (_caller, _mount, { path }) => path !== "people/Eve" });
   await act({ name: "Ada" });
   const { message } = await refusal(act({ name: "Eve" }), ["not-found"], "Eve");
   expect(message).not.toContain("Eve");
 });
 
 it("what the source refuses is told as a read would tell it", async () => {
-  const { act, clock } = house(openPolicy, {
+  const { act, clock } = pressmark(openPolicy, {
     denied: failing("denied"),
     busy: failing("busy"),
     bug: failing("unexpected"),

@@ -2,17 +2,17 @@
 import type { z } from "zod";
 import { notFound, quote, ResourceError } from "../errors.ts";
 import type { Call, Resource, Resources } from "../resources.ts";
-import type { ActionAnswer, SourceAction } from "../source.ts";
-import type { Doors } from "./doors.ts";
-import { fit } from "./fit.ts";
-import type { Mounted } from "./route.ts";
+import type { SourceActionResult, SourceAction } from "../source.ts";
+import type { Access } from "./access.ts";
+import { checkInput } from "./check-input.ts";
+import type { RoutedMount } from "./route.ts";
 
 interface Prepared {
   readonly schema: z.ZodType;
   readonly json: Readonly<Record<string, unknown>>;
 }
 
-export function createActions(doors: Doors): Required<Pick<Resources, "actions" | "act">> {
+export function createActions(access: Access): Required<Pick<Resources, "actions" | "act">> {
   /** A schema is made when someone first wants to know. */
   const prepared = new WeakMap<SourceAction, Prepared>();
 
@@ -27,7 +27,7 @@ export function createActions(doors: Doors): Required<Pick<Resources, "actions" 
     return made;
   }
 
-  const mountsFor = (call: Call): Mounted[] => doors.routes.mounts.filter((mount) => doors.mayEnter(call, mount));
+  const mountsFor = (call: Call): RoutedMount[] => access.routes.mounts.filter((mount) => access.mayEnter(call, mount));
 
   function find(what: { readonly mount: string; readonly name: string }, call: Call) {
     const mount = mountsFor(call).find(({ name }) => name === what.mount);
@@ -41,7 +41,7 @@ export function createActions(doors: Doors): Required<Pick<Resources, "actions" 
     async actions(call) {
       const found = mountsFor(call).flatMap((mount) =>
         Object.entries(mount.source.actions ?? {}).map(async ([name, action]) => {
-          const { title, description, readOnly = false, door } = action;
+          const { title, description, readOnly = false, endpoint } = action;
           const { json: inputSchema } = await prepare(action);
           return {
             mount: mount.name,
@@ -50,7 +50,7 @@ export function createActions(doors: Doors): Required<Pick<Resources, "actions" 
             description,
             inputSchema,
             readOnly,
-            ...(door !== undefined && { door }),
+            ...(endpoint !== undefined && { endpoint }),
           };
         }),
       );
@@ -60,16 +60,16 @@ export function createActions(doors: Doors): Required<Pick<Resources, "actions" 
     async act(what, input, call) {
       const { mount, action } = find(what, call);
       const { schema } = await prepare(action);
-      const fitting = fit(schema, input, what.name);
-      let answer: ActionAnswer;
+      const fitting = checkInput(schema, input, what.name);
+      let answer: SourceActionResult;
       try {
         answer = await action.run(fitting, call);
       } catch (cause) {
-        throw doors.refusal(cause, { uri: mount.root, mount, asked: what.name }, call);
+        throw access.refusal(cause, { uri: mount.root, mount, asked: what.name }, call);
       }
       const resources: Resource[] = [];
       for (const entry of answer.entries ?? []) {
-        const resource = doors.show(entry, mount, call);
+        const resource = access.show(entry, mount, call);
         if (!resource) throw notFound(mount.root);
         resources.push(resource);
       }

@@ -3,29 +3,29 @@ import type { Policy } from "../access/policy.ts";
 import { invalid } from "../errors.ts";
 import type { Freshness, Resources } from "../resources.ts";
 import type { SearchIndex } from "../search/search-index.ts";
-import type { Tools } from "../source.ts";
+import type { Runtime } from "../source.ts";
 import { createActions } from "./actions.ts";
-import { createCompleting } from "./completing.ts";
+import { createCompletion } from "./complete-template.ts";
 import { createCursors } from "./cursor.ts";
-import { createDoors } from "./doors.ts";
+import { createAccess } from "./access.ts";
 import { createFairIndex } from "./fair-index.ts";
-import { createListing } from "./listing.ts";
-import { createReading } from "./reading.ts";
+import { createListing } from "./list-resources.ts";
+import { createResourceReader } from "./read-resource.ts";
 import { createRoutes } from "./route.ts";
 import type { Mount } from "./route.ts";
-import { createSearching } from "./searching.ts";
+import { createSearch } from "./search-resources.ts";
 import { createSkills } from "./skills.ts";
-import { createWatching } from "./watching.ts";
+import { createResourceWatcher } from "./watch-resources.ts";
 
-export interface House extends Resources {
+export interface LocalResources extends Resources {
   /** Ends every watch and closes every source. Afterwards nothing of the house runs. */
   close(): Promise<void>;
 }
 
-export interface HouseOptions {
+export interface LocalResourcesOptions {
   readonly mounts: readonly Mount[];
   readonly policy: Policy;
-  readonly tools: Tools;
+  readonly runtime: Runtime;
   /** 32 bytes. With the same key, cursors outlive a restart. */
   readonly cursorKey: Uint8Array;
   /** Searched beside the sources that can be searched themselves. */
@@ -37,13 +37,13 @@ export interface HouseOptions {
 }
 
 /** Mounts that share URIs or names throw "invalid". */
-export function createResources(options: HouseOptions): House {
-  const { mounts, policy, tools, cursorKey, pageSize = 1000 } = options;
+export function createResources(options: LocalResourcesOptions): LocalResources {
+  const { mounts, policy, runtime, cursorKey, pageSize = 1000 } = options;
   const index = options.index && createFairIndex(options.index);
   if (!Number.isInteger(pageSize) || pageSize < 1) throw invalid("the size of a page must be a whole number from 1");
-  const doors = createDoors(createRoutes(mounts), policy, tools);
-  const { findEntry, ...reading } = createReading(doors);
-  const { close: closeWatching, ...watching } = createWatching(doors, { findEntry });
+  const access = createAccess(createRoutes(mounts), policy, runtime);
+  const { findEntry, ...reading } = createResourceReader(access);
+  const { close: closeWatching, ...watching } = createResourceWatcher(access, { findEntry });
   let closing: Promise<void> | undefined;
 
   async function closeAll(): Promise<void> {
@@ -53,19 +53,19 @@ export function createResources(options: HouseOptions): House {
         try {
           await source.close?.();
         } catch (cause) {
-          tools.log("error", "a source could not be closed", { mount: name, cause });
+          runtime.log("error", "a source could not be closed", { mount: name, cause });
         }
       }),
     );
   }
 
   return {
-    ...createListing(doors, { cursors: createCursors(cursorKey), pageSize, findEntry }),
+    ...createListing(access, { cursors: createCursors(cursorKey), pageSize, findEntry }),
     ...reading,
-    ...createCompleting(doors, reading, index),
-    ...createSearching(doors, { findEntry }, index),
-    ...createSkills(doors),
-    ...createActions(doors),
+    ...createCompletion(access, reading, index),
+    ...createSearch(access, { findEntry }, index),
+    ...createSkills(access),
+    ...createActions(access),
     ...watching,
     listFreshness: options.listFreshness ?? { ttlMs: 0, scope: "private" },
     close: () => (closing ??= closeAll()),

@@ -3,7 +3,7 @@ import { ResourceError } from "../errors.ts";
 import { createFairQueue } from "../lib/fair-queue.ts";
 import type { Call } from "../resources.ts";
 import type { SearchIndex } from "../search/search-index.ts";
-import { withdrawn } from "./doors.ts";
+import { cancelledRequest } from "./access.ts";
 
 export interface FairIndex extends Pick<SearchIndex, "problem" | "ready"> {
   /** Throws "busy" with when to come back where too many searches wait. */
@@ -15,7 +15,7 @@ const maxAtOnce = 8;
 const maxWaiting = 1024;
 
 export function createFairIndex(index: SearchIndex): FairIndex {
-  const queue = createFairQueue({ maxAtOnce, maxWaiting, busy, cancelled: ({ reason }) => withdrawn(reason) });
+  const queue = createFairQueue({ maxAtOnce, maxWaiting, busy, cancelled: ({ reason }) => cancelledRequest(reason) });
   return {
     problem: (mount) => index.problem(mount),
     ready: (mount) => index.ready(mount),

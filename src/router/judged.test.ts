@@ -41,17 +41,17 @@ function createSource(told: Promise<readonly SourceChange[]>): Source {
 }
 
 it("hides from each caller what its source hides, through every door, and keeps no answer for others", async () => {
-  const { tools, advance } = createClock();
+  const { runtime, advance } = createClock();
   const told = Promise.withResolvers<readonly SourceChange[]>();
-  const source = withStandardLayers(createSource(told.promise), { name: "m" }, tools);
+  const source = withStandardLayers(createSource(told.promise), { name: "m" }, runtime);
   const mounts = [{ name: "m", base: "m://", source, freshness: { scope: "public" as const } }];
-  const house = createResources({ mounts, policy: openPolicy, tools, cursorKey: new Uint8Array(32) });
+  const pressmark = createResources({ mounts, policy: openPolicy, runtime, cursorKey: new Uint8Array(32) });
   const seen = async (call: Call) => {
     const found = await Promise.all([
-      house.list({}, call).then(({ items }) => items.map(({ uri }) => uri)),
-      house.children("m://", {}, call).then(({ items }) => items.map(({ uri }) => uri)),
-      house.search({ text: "for", limit: 9 }, call).then(({ hits }) => hits.map(({ resource }) => resource.uri)),
-      house
+      pressmark.list({}, call).then(({ items }) => items.map(({ uri }) => uri)),
+      pressmark.children("m://", {}, call).then(({ items }) => items.map(({ uri }) => uri)),
+      pressmark.search({ text: "for", limit: 9 }, call).then(({ hits }) => hits.map(({ resource }) => resource.uri)),
+      pressmark
         .complete({ template: "m://{name}", variable: "name", value: "", given: {} }, call)
         .then(({ values }) => values.map((value) => `m://${value}`)),
     ]);
@@ -59,13 +59,13 @@ it("hides from each caller what its source hides, through every door, and keeps 
   };
   expect(await seen(as("alice"))).toEqual(["m://for-alice m://for-all m://was-for-alice"]);
   expect(await seen(as("bob"))).toEqual(["m://for-all"]);
-  expect(await house.read("m://for-alice", as("alice"))).toMatchObject({ scope: "private" });
-  for (const asked of [house.read("m://for-alice", as("bob")), house.stat("m://for-alice", as("bob"))])
+  expect(await pressmark.read("m://for-alice", as("alice"))).toMatchObject({ scope: "private" });
+  for (const asked of [pressmark.read("m://for-alice", as("bob")), pressmark.stat("m://for-alice", as("bob"))])
     await expect(asked).rejects.toMatchObject({ kind: "not-found" });
   const filter = { uris: entries.map(({ path }) => `m://${path}`), list: true };
   const stop = new AbortController();
   const watches = await Promise.all(
-    ["alice", "bob"].map((id) => house.watch(filter, { ...as(id), signal: stop.signal })),
+    ["alice", "bob"].map((id) => pressmark.watch(filter, { ...as(id), signal: stop.signal })),
   );
   expect(watches.map(({ uris }) => uris.length)).toEqual([3, 1]);
   told.resolve([
@@ -80,6 +80,6 @@ it("hides from each caller what its source hides, through every door, and keeps 
     expect((await hers!.next()).value).toEqual(change);
   stop.abort();
   // What was just heard while it was read counts.
-  await expect(house.read("m://was-for-alice", as("alice"))).rejects.toMatchObject({ kind: "not-found" });
-  await house.close();
+  await expect(pressmark.read("m://was-for-alice", as("alice"))).rejects.toMatchObject({ kind: "not-found" });
+  await pressmark.close();
 });

@@ -7,39 +7,44 @@ import type { Policy } from "../access/policy.ts";
 import { openPolicy } from "../access/policy.ts";
 import type { Call } from "../resources.ts";
 import file from "../sources/file.ts";
-import { createResources, type House } from "./create-resources.ts";
+import { createResources, type LocalResources } from "./create-resources.ts";
 
-const tools = { now: Date.now, monotonicMs: () => performance.now(), wait: () => Promise.resolve(), log: () => {} };
+const runtime = { now: Date.now, monotonicMs: () => performance.now(), wait: () => Promise.resolve(), log: () => {} };
 const noSecrets: Policy = {
   maySee: (caller, _mount, { path }) => caller.id === "boss" || !/^secrets(\/|$)/.test(path),
 };
 
 describe("a link to what a caller may not see", () => {
   let root: string;
-  let house: House;
+  let pressmark: LocalResources;
   const calling = new AbortController();
   const guest: Call = { caller: { id: "guest" }, signal: calling.signal };
   const boss: Call = { caller: { id: "boss" }, signal: calling.signal };
   const uri = (path: string): string => `${pathToFileURL(root).href}/${path}`;
 
-  async function open(policy: Policy): Promise<House> {
+  async function open(policy: Policy): Promise<LocalResources> {
     const options = { root, maxBytes: 1024 };
-    const source = await file.open(options, tools);
+    const source = await file.open(options, runtime);
     const base = file.base?.(options) ?? "";
-    return createResources({ mounts: [{ name: "files", base, source }], policy, tools, cursorKey: new Uint8Array(32) });
+    return createResources({
+      mounts: [{ name: "files", base, source }],
+      policy,
+      runtime,
+      cursorKey: new Uint8Array(32),
+    });
   }
 
   async function names(call: Call): Promise<string[][]> {
-    const listed = await house.list({}, call);
-    const children = await house.children(uri("").slice(0, -1), {}, call);
-    const { values } = await house.complete(
+    const listed = await pressmark.list({}, call);
+    const children = await pressmark.children(uri("").slice(0, -1), {}, call);
+    const { values } = await pressmark.complete(
       { template: uri("{+path}{?lines,bytes,as}"), variable: "path", value: "", given: {} },
       call,
     );
     return [listed.items.map(({ name }) => name), children.items.map(({ name }) => name), [...values]];
   }
 
-  async function countOf(from: House): Promise<unknown> {
+  async function countOf(from: LocalResources): Promise<unknown> {
     const { items } = await from.children(uri("").slice(0, -1), {}, boss);
     return items.find(({ name }) => name === "secrets")?.meta?.["pressmark/children"];
   }
@@ -54,11 +59,11 @@ describe("a link to what a caller may not see", () => {
     symlinkSync("secrets", join(root, "door"));
     symlinkSync("secrets/plan.txt", join(root, "window.txt"));
     symlinkSync("open.txt", join(root, "other.txt"));
-    house = await open(noSecrets);
+    pressmark = await open(noSecrets);
   });
   afterAll(async () => {
     calling.abort();
-    await house.close();
+    await pressmark.close();
     rmSync(root, { recursive: true });
   });
 
@@ -72,10 +77,10 @@ describe("a link to what a caller may not see", () => {
     "window.txt?as=text",
     "wall.txt",
   ])("is as absent as its target: %s", async (path) => {
-    for (const ask of [house.read, house.stat, (at: string, call: Call) => house.children(at, {}, call)]) {
+    for (const ask of [pressmark.read, pressmark.stat, (at: string, call: Call) => pressmark.children(at, {}, call)]) {
       await expect(ask(uri(path), guest)).rejects.toThrow(`no resource at ${JSON.stringify(uri(path))}`);
     }
-    expect((await house.watch({ uris: [uri(path)] }, guest)).uris).toEqual([]);
+    expect((await pressmark.watch({ uris: [uri(path)] }, guest)).uris).toEqual([]);
   });
 
   it("is neither listed, nor a child, nor suggested", async () => {
@@ -92,7 +97,7 @@ describe("a link to what a caller may not see", () => {
   });
 
   it("is there for a caller who may see the target, and so are changes behind it", async () => {
-    const { contents } = await house.read(uri("door/plan.txt"), boss);
+    const { contents } = await pressmark.read(uri("door/plan.txt"), boss);
     expect(contents).toMatchObject([{ uri: uri("door/plan.txt"), body: { text: "the plan" } }]);
     const wide = await open(openPolicy);
     const watch = await wide.watch({ uris: [uri("window.txt")] }, boss);
@@ -103,7 +108,7 @@ describe("a link to what a caller may not see", () => {
   });
 
   it("is not counted among the children of a directory for those who see fewer", async () => {
-    expect(await countOf(house)).toBeUndefined();
+    expect(await countOf(pressmark)).toBeUndefined();
     const wide = await open(openPolicy);
     expect(await countOf(wide)).toBe(2);
     await wide.close();

@@ -26,9 +26,9 @@ function lead(uri: string, through = routes): string | undefined {
 }
 
 /** The URI of an address below this base. */
-function spell(base: string, path: string, query?: Record<string, string>): string | undefined {
+function format(base: string, path: string, query?: Record<string, string>): string | undefined {
   const mount = routes.mounts.find(({ name }) => name === base);
-  return mount && routes.spell(mount, query ? { path, query } : { path });
+  return mount && routes.format(mount, query ? { path, query } : { path });
 }
 
 describe("a URI leads to a mount and an address", () => {
@@ -148,12 +148,12 @@ describe("an address has a URI", () => {
     ["calendar:", "events:all", "calendar:events:all"],
     ["disk:///", "", "disk:///"],
     ["disk:///", "etc", "disk:///etc"],
-  ])("%s %j", (base, path, uri) => expect(spell(base, path)).toBe(uri));
+  ])("%s %j", (base, path, uri) => expect(format(base, path)).toBe(uri));
 
   it("with its query behind", () => {
-    expect(spell("test://", "a", { q: "1+1 &=#日", x: "" })).toBe("test://a?q=1%2B1%20%26%3D%23%E6%97%A5&x=");
-    expect(spell("test://", "", { q: "x" })).toBe("test://?q=x");
-    expect(spell("test://", "a", {})).toBe("test://a");
+    expect(format("test://", "a", { q: "1+1 &=#日", x: "" })).toBe("test://a?q=1%2B1%20%26%3D%23%E6%97%A5&x=");
+    expect(format("test://", "", { q: "x" })).toBe("test://?q=x");
+    expect(format("test://", "a", {})).toBe("test://a");
   });
 
   it.each([
@@ -163,12 +163,12 @@ describe("an address has a URI", () => {
     ["test://", "日/./b"],
     ["test://", "half \ud800"],
     ["calendar:", "//x"],
-  ])("unless no URI can spell it: %s %j", (base, path) => expect(spell(base, path)).toBeUndefined());
+  ])("unless no URI can spell it: %s %j", (base, path) => expect(format(base, path)).toBeUndefined());
 
   it("unless no query can spell it", () => {
-    expect(spell("test://", "a", { "": "1" })).toBeUndefined();
-    expect(spell("test://", "a", { x: "\udc00" })).toBeUndefined();
-    expect(spell("test://", "a", { x: "a\0b" })).toBeUndefined();
+    expect(format("test://", "a", { "": "1" })).toBeUndefined();
+    expect(format("test://", "a", { x: "\udc00" })).toBeUndefined();
+    expect(format("test://", "a", { x: "a\0b" })).toBeUndefined();
   });
 });
 
@@ -223,7 +223,7 @@ describe("for any address", () => {
   it("its URI leads back to it", () => {
     fc.assert(
       fc.property(anyMount, address, (mount, at) => {
-        const uri = routes.spell(mount, at);
+        const uri = routes.format(mount, at);
         if (mount.base === "calendar:" && at.path.startsWith("//")) {
           expect(uri).toBeUndefined();
         } else {
@@ -238,11 +238,11 @@ describe("for any address", () => {
   it("every other spelling of its URI leads to it too", () => {
     fc.assert(
       fc.property(anyMount, address, fc.infiniteStream(fc.nat(3)), (mount, at, dice) => {
-        const uri = routes.spell(mount, at);
+        const uri = routes.format(mount, at);
         if (uri === undefined) return;
         const start = mount.root.length;
-        const respelled = uri.slice(0, start) + respell(uri.slice(start), dice);
-        expect(routes.find(respelled)).toEqual({ mount, at });
+        const reformatted = uri.slice(0, start) + reformat(uri.slice(start), dice);
+        expect(routes.find(reformatted)).toEqual({ mount, at });
       }),
       { numRuns: 500 },
     );
@@ -252,8 +252,8 @@ describe("for any address", () => {
     fc.assert(
       fc.property(anyMount, anyPath, anyPath, (mount, one, other) => {
         fc.pre(one !== other);
-        const uri = routes.spell(mount, { path: one });
-        if (uri !== undefined) expect(routes.spell(mount, { path: other })).not.toBe(uri);
+        const uri = routes.format(mount, { path: one });
+        if (uri !== undefined) expect(routes.format(mount, { path: other })).not.toBe(uri);
       }),
       { numRuns: 500 },
     );
@@ -284,7 +284,7 @@ describe("for any address", () => {
       fc.property(anyMount, fc.array(piece, { maxLength: 12 }), (mount, pieces) => {
         const place = routes.find(mount.base + pieces.join(""));
         if (place === undefined) return;
-        const uri = routes.spell(place.mount, place.at);
+        const uri = routes.format(place.mount, place.at);
         expect(routes.find(uri ?? "")).toEqual(place);
       }),
       { numRuns: 2000 },
@@ -345,7 +345,7 @@ describe("mounts", () => {
 });
 
 /** Encodes some of the plain characters and decodes some of the others, without changing what is meant. */
-function respell(spelled: string, dice: Iterator<number>): string {
+function reformat(spelled: string, dice: Iterator<number>): string {
   const [path = "", query] = spelled.split("?", 2);
   const over = (part: string, keep: string) =>
     [...part.matchAll(/(?:%[0-9A-F]{2})+|[^%]/g)]
@@ -367,7 +367,7 @@ describe("a mount with other bases", () => {
   it("is found under each, and spelled by its own", () => {
     const place = aliased.find("gs://b/a%20b");
     expect(place).toMatchObject({ mount: { name: "b" }, at: { path: "a b" } });
-    expect(aliased.spell(place!.mount, place!.at)).toBe("gcs://b/a%20b");
+    expect(aliased.format(place!.mount, place!.at)).toBe("gcs://b/a%20b");
     expect(aliased.find("gs://c/a")).toBeUndefined();
   });
 
@@ -383,7 +383,7 @@ describe("a mount whose addresses are taken as they are spelled", () => {
 
   it.each(["text/plain,a//../b?c=%20&c", ",%FF", ""])("keeps %j", (path) => {
     expect(verbatim.find(`data:${path}`)?.at).toEqual({ path });
-    expect(verbatim.spell(verbatim.mounts[0]!, { path })).toBe(`data:${path}`);
+    expect(verbatim.format(verbatim.mounts[0]!, { path })).toBe(`data:${path}`);
   });
 
   it("has no fragment, and is a scheme alone", () => {

@@ -19,24 +19,24 @@ export interface Mount {
 }
 
 /** A mount whose base is spelled in the one way that all its URIs begin with. */
-export interface Mounted extends Mount {
+export interface RoutedMount extends Mount {
   /** The URI of the mount itself. */
   readonly root: string;
 }
 
 /** Where a URI leads. */
-export interface Place {
-  readonly mount: Mounted;
+export interface Location {
+  readonly mount: RoutedMount;
   readonly at: Address;
 }
 
 export interface Routes {
   /** In order of their base. */
-  readonly mounts: readonly Mounted[];
+  readonly mounts: readonly RoutedMount[];
   /** Every spelling of a URI gives the same place; what no mount can hold gives none. Too long a URI throws "invalid". */
-  find(uri: string): Place | undefined;
+  find(uri: string): Location | undefined;
   /** The URI that leads to this address; undefined where no URI can. */
-  spell(mount: Mounted, at: Address): string | undefined;
+  format(mount: RoutedMount, at: Address): string | undefined;
 }
 
 export interface RouteOptions {
@@ -46,7 +46,7 @@ export interface RouteOptions {
 
 /** One more segment of some base, until the mount is reached. */
 interface Step {
-  mount: Mounted | undefined;
+  mount: RoutedMount | undefined;
   readonly below: Map<string, Step>;
 }
 
@@ -65,9 +65,9 @@ export function createRoutes(mounts: readonly Mount[], { maxUriLength = 65_536 }
     if (names.has(mount.name)) throw invalid(`two mounts are named ${quote(mount.name)}; give one another name`);
     names.add(mount.name);
     const base = parseBase(mount);
-    const spelled = `${base.scheme}${base.mark}${base.segments.map((segment, at) => spellBase(segment, at, base)).join("")}`;
+    const spelled = `${base.scheme}${base.mark}${base.segments.map((segment, at) => formatBase(segment, at, base)).join("")}`;
     const bare = base.segments.every((segment) => segment === "");
-    const held: Mounted = { ...mount, base: spelled, root: bare ? spelled : spelled.slice(0, -1) };
+    const held: RoutedMount = { ...mount, base: spelled, root: bare ? spelled : spelled.slice(0, -1) };
     settle(held, base, starts);
     for (const alias of mount.aliases ?? []) settle(held, parseBase({ ...mount, base: alias }), starts);
     return held;
@@ -82,7 +82,7 @@ export function createRoutes(mounts: readonly Mount[], { maxUriLength = 65_536 }
       }
       return find(uri, starts);
     },
-    spell,
+    format,
   };
 }
 
@@ -107,14 +107,14 @@ function parseBase({ name, base: given, verbatim }: Mount): Base {
   return { scheme, mark, segments };
 }
 
-function spellBase(segment: string, at: number, { mark }: Base): string {
+function formatBase(segment: string, at: number, { mark }: Base): string {
   const spelled = encodeSegment(segment);
   // An address of the network's own may stand in brackets, in this place alone.
   return `${at === 0 && mark === "://" ? spelled.replaceAll("%5B", "[").replaceAll("%5D", "]") : spelled}/`;
 }
 
 /** Takes its place among the bases; a base on the way to another would own the other's URIs. */
-function settle(mount: Mounted, { scheme, mark, segments }: Base, starts: Map<string, Step>): void {
+function settle(mount: RoutedMount, { scheme, mark, segments }: Base, starts: Map<string, Step>): void {
   const start = scheme + mark;
   let step = starts.get(start);
   if (step === undefined) starts.set(start, (step = { mount: undefined, below: new Map() }));
@@ -129,7 +129,7 @@ function settle(mount: Mounted, { scheme, mark, segments }: Base, starts: Map<st
   step.mount = mount;
 }
 
-function anyMount(step: Step): Mounted | undefined {
+function anyMount(step: Step): RoutedMount | undefined {
   if (step.mount) return step.mount;
   for (const next of step.below.values()) {
     const mount = anyMount(next);
@@ -138,12 +138,12 @@ function anyMount(step: Step): Mounted | undefined {
   return undefined;
 }
 
-function overlap(one: Mounted, other: Mounted) {
-  const which = (mount: Mounted) => `${quote(mount.name)} (${quote(mount.base)})`;
+function overlap(one: RoutedMount, other: RoutedMount) {
+  const which = (mount: RoutedMount) => `${quote(mount.name)} (${quote(mount.base)})`;
   return invalid(`the mounts ${which(one)} and ${which(other)} share URIs; give one another base or scheme`);
 }
 
-function find(uri: string, starts: Map<string, Step>): Place | undefined {
+function find(uri: string, starts: Map<string, Step>): Location | undefined {
   const colon = schemeEnd(uri);
   if (colon < 0) return undefined;
   const scheme = uri.slice(0, colon).toLowerCase();
@@ -246,14 +246,14 @@ function unescape(raw: string): string | undefined {
   }
 }
 
-function spell({ base, root, verbatim }: Mounted, { path, query }: Address): string | undefined {
+function format({ base, root, verbatim }: RoutedMount, { path, query }: Address): string | undefined {
   if (verbatim) return isClean(path) ? base + path : undefined;
-  const uri = path === "" ? root : spellPath(base, path);
+  const uri = path === "" ? root : formatPath(base, path);
   if (uri === undefined || query === undefined) return uri;
-  return spellQuery(uri, query);
+  return formatQuery(uri, query);
 }
 
-function spellPath(base: string, path: string): string | undefined {
+function formatPath(base: string, path: string): string | undefined {
   const opaque = base.endsWith(":");
   // Two slashes after the scheme would begin an authority.
   if (opaque && path.startsWith("//")) return undefined;
@@ -266,7 +266,7 @@ function spellPath(base: string, path: string): string | undefined {
   return base + segments.join("/");
 }
 
-function spellQuery(uri: string, query: Readonly<Record<string, string>>): string | undefined {
+function formatQuery(uri: string, query: Readonly<Record<string, string>>): string | undefined {
   let spelled = uri;
   let sign = "?";
   for (const name of Object.keys(query)) {

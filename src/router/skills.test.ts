@@ -33,9 +33,9 @@ function sourceOf(...found: readonly SourceSkill[]): Source {
   };
 }
 
-function houseOf(sources: Readonly<Record<string, Source>>, policy: Policy = openPolicy, pageSize = 1000) {
+function resourcesOf(sources: Readonly<Record<string, Source>>, policy: Policy = openPolicy, pageSize = 1000) {
   const clock = createClock();
-  const house = createResources({
+  const pressmark = createResources({
     mounts: Object.entries(sources).map(([name, source]) => ({
       name,
       base: `${name}://`,
@@ -43,16 +43,16 @@ function houseOf(sources: Readonly<Record<string, Source>>, policy: Policy = ope
       freshness: { ttlMs: 5, scope: "public" },
     })),
     policy,
-    tools: clock.tools,
+    runtime: clock.runtime,
     cursorKey: new Uint8Array(32),
     pageSize,
   });
   const list = (limit?: number) =>
     collect(async (cursor) => {
       const ask = { ...(cursor !== undefined && { cursor }), ...(limit !== undefined && { limit }) };
-      return (await house.skills?.(ask, call)) ?? { items: [] };
+      return (await pressmark.skills?.(ask, call)) ?? { items: [] };
     });
-  return { house, clock, list };
+  return { pressmark, clock, list };
 }
 
 const hiding = (...paths: readonly string[]): Policy => ({
@@ -61,7 +61,7 @@ const hiding = (...paths: readonly string[]): Policy => ({
 
 describe("the skills of many mounts", () => {
   it.each([1, 2, 1000])("are one list, %i to a page", async (pageSize) => {
-    const { list } = houseOf(
+    const { list } = resourcesOf(
       {
         b: sourceOf(skillAt("x"), skillAt("y"), skillAt("z")),
         a: sourceOf(skillAt("x")),
@@ -84,8 +84,8 @@ describe("the skills of many mounts", () => {
       ...sourceOf(),
       skills: () => Promise.reject(new ResourceError("unavailable", "away")),
     };
-    const { house } = houseOf({ a: broken, b: sourceOf(skillAt("x")) });
-    expect(await house.skills?.({}, call)).toMatchObject({
+    const { pressmark } = resourcesOf({ a: broken, b: sourceOf(skillAt("x")) });
+    expect(await pressmark.skills?.({}, call)).toMatchObject({
       items: [{ uri: "b://x/SKILL.md" }],
       failures: [{ mount: "a" }],
     });
@@ -93,11 +93,11 @@ describe("the skills of many mounts", () => {
 
   it("give cursors that fit no other list, and none of a mount without skills", async () => {
     const skilled = sourceOf(skillAt("x"), skillAt("y"));
-    const { house } = houseOf({ a: skilled }, openPolicy, 1);
-    const cursor = (await house.skills?.({}, call))?.next ?? "";
+    const { pressmark } = resourcesOf({ a: skilled }, openPolicy, 1);
+    const cursor = (await pressmark.skills?.({}, call))?.next ?? "";
     expect(cursor).not.toBe("");
-    await refusal(house.list({ cursor }, call), ["invalid"], "list");
-    const { house: plain } = houseOf({ a: createMemory({}).source }, openPolicy, 1);
+    await refusal(pressmark.list({ cursor }, call), ["invalid"], "list");
+    const { pressmark: plain } = resourcesOf({ a: createMemory({}).source }, openPolicy, 1);
     await refusal(Promise.resolve(plain.skills?.({ cursor }, call)), ["invalid"], "skills");
   });
 });
@@ -106,7 +106,7 @@ describe("a skill of which the caller may not see all", () => {
   const source = sourceOf(skillAt("x", "a.txt", "b.txt"));
 
   it("is the skill without that: no digest, no name and no gap of it is told", async () => {
-    const { house, list } = houseOf({ a: source }, hiding("x/a.txt"));
+    const { pressmark, list } = resourcesOf({ a: source }, hiding("x/a.txt"));
     const shown = {
       uri: "a://x/SKILL.md",
       frontMatter: { name: "x", description: "x" },
@@ -116,19 +116,19 @@ describe("a skill of which the caller may not see all", () => {
       ],
     };
     expect(await list()).toEqual([shown]);
-    expect(await house.skill?.("a://x/SKILL.md", call)).toEqual({ skill: shown, ttlMs: 5, scope: "private" });
+    expect(await pressmark.skill?.("a://x/SKILL.md", call)).toEqual({ skill: shown, ttlMs: 5, scope: "private" });
   });
 
   it("is not there where SKILL.md is hidden, or leads to what is", async () => {
-    const { house, list } = houseOf({ a: source }, hiding("x/SKILL.md"));
+    const { pressmark, list } = resourcesOf({ a: source }, hiding("x/SKILL.md"));
     expect(await list()).toEqual([]);
-    const hidden = await refusal(Promise.resolve(house.skill?.("a://x/SKILL.md", call)), ["not-found"], "x");
-    const { house: empty } = houseOf({ a: sourceOf() });
+    const hidden = await refusal(Promise.resolve(pressmark.skill?.("a://x/SKILL.md", call)), ["not-found"], "x");
+    const { pressmark: empty } = resourcesOf({ a: sourceOf() });
     const missing = await refusal(Promise.resolve(empty.skill?.("a://x/SKILL.md", call)), ["not-found"], "x");
     expect(hidden.message).toBe(missing.message);
 
     const linked = { ...skillAt("x"), reveals: { path: "secret" } };
-    const { house: led, list: all } = houseOf({ a: sourceOf(linked) }, hiding("secret"));
+    const { pressmark: led, list: all } = resourcesOf({ a: sourceOf(linked) }, hiding("secret"));
     expect(await all()).toEqual([]);
     await refusal(Promise.resolve(led.skill?.("a://x/SKILL.md", call)), ["not-found"], "x");
   });
@@ -136,8 +136,8 @@ describe("a skill of which the caller may not see all", () => {
 
 describe("one skill", () => {
   it("is said in the caller's own spelling, files included", async () => {
-    const { house } = houseOf({ a: sourceOf(skillAt("x", "b c.txt")) });
-    const answer = await house.skill?.("a://%78/SKILL.m%64", call);
+    const { pressmark } = resourcesOf({ a: sourceOf(skillAt("x", "b c.txt")) });
+    const answer = await pressmark.skill?.("a://%78/SKILL.m%64", call);
     expect(answer).toMatchObject({
       skill: {
         uri: "a://%78/SKILL.m%64",
@@ -149,14 +149,14 @@ describe("one skill", () => {
   });
 
   it("whose files are made when they are asked for has no digests (SKL-16)", async () => {
-    const { house, list } = houseOf({ a: sourceOf({ ...skillAt("x"), files: "dynamic" }) });
+    const { pressmark, list } = resourcesOf({ a: sourceOf({ ...skillAt("x"), files: "dynamic" }) });
     expect(await list()).toMatchObject([{ files: "dynamic" }]);
-    expect(await house.skill?.("a://x/SKILL.md", call)).toMatchObject({ skill: { files: "dynamic" } });
+    expect(await pressmark.skill?.("a://x/SKILL.md", call)).toMatchObject({ skill: { files: "dynamic" } });
   });
 
   it("is nowhere but at its SKILL.md", async () => {
-    const { house } = houseOf({ a: sourceOf(skillAt("x")), plain: createMemory({ "x/SKILL.md": "" }).source });
+    const { pressmark } = resourcesOf({ a: sourceOf(skillAt("x")), plain: createMemory({ "x/SKILL.md": "" }).source });
     for (const uri of ["a://x", "a://x/SKILL.md?a=b", "a://y/SKILL.md", "plain://x/SKILL.md", "b://x/SKILL.md"])
-      await refusal(Promise.resolve(house.skill?.(uri, call)), ["not-found"], uri);
+      await refusal(Promise.resolve(pressmark.skill?.(uri, call)), ["not-found"], uri);
   });
 });

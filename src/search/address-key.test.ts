@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { compareAddresses } from "../lib/address-order.ts";
-import { fromKey, keysBelow, readQuery, spellQuery, toKey } from "./address-key.ts";
+import { fromKey, keysBelow, readQuery, encodeQuery, toKey } from "./address-key.ts";
 
 const path = fc.string({
   unit: fc.oneof(
@@ -41,7 +41,7 @@ it("the keys below a path are those of what is below it", () => {
 });
 
 it("a query has one spelling, whatever the order of its names", () => {
-  expect(spellQuery({ b: "2", a: "1" })).toBe(spellQuery({ a: "1", b: "2" }));
-  expect(readQuery(spellQuery({ b: "2", a: "1" }))).toEqual({ a: "1", b: "2" });
-  expect([spellQuery(undefined), spellQuery({}), readQuery("")]).toEqual(["", "", undefined]);
+  expect(encodeQuery({ b: "2", a: "1" })).toBe(encodeQuery({ a: "1", b: "2" }));
+  expect(readQuery(encodeQuery({ b: "2", a: "1" }))).toEqual({ a: "1", b: "2" });
+  expect([encodeQuery(undefined), encodeQuery({}), readQuery("")]).toEqual(["", "", undefined]);
 });

@@ -47,7 +47,7 @@ export function keysBelow(path: string): readonly [from: Uint8Array, to: Uint8Ar
 const slash = 0x2f;
 
 /** One spelling for each query: names in order. "" where there is none. */
-export function spellQuery(query: Readonly<Record<string, string>> | undefined): string {
+export function encodeQuery(query: Readonly<Record<string, string>> | undefined): string {
   if (!query) return "";
   const names = Object.keys(query).sort();
   return names.length === 0 ? "" : JSON.stringify(names.map((name) => [name, query[name]]));

@@ -1,7 +1,7 @@
 /** The documents that meet a question's condition, asked of the database. */
 import type { DatabaseSync } from "node:sqlite";
 import { fromKey } from "./address-key.ts";
-import type { Condition } from "./filters.ts";
+import type { SqlCondition } from "./filters.ts";
 
 /** A document that may be shown. */
 export interface Admitted {
@@ -27,7 +27,7 @@ const priorityCounts = 0.2;
 const recencyCounts = 0.06;
 const halfLifeMs = 90 * 86_400_000;
 
-export function createAdmission(database: DatabaseSync, { sql, values, keeps }: Condition, now: number): Admission {
+export function createAdmission(database: DatabaseSync, { sql, values, keeps }: SqlCondition, now: number): Admission {
   // Anew for each question: what it answers is the question's own.
   if (sql.includes("keeps("))
     database.function("keeps", (key, mimeType) =>

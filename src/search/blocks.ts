@@ -7,7 +7,7 @@ import {
   readNumber,
   readTerm,
   writeTerm,
-  type Reader,
+  type ByteReader,
 } from "./bytes.ts";
 
 /** With its own few bytes a block of this size fills one page. */
@@ -78,7 +78,7 @@ export interface BlockCursor {
 }
 
 export function walkBlock(first: Uint8Array, start = 0): BlockCursor {
-  const reader: Reader = { bytes: first, at: start };
+  const reader: ByteReader = { bytes: first, at: start };
   const term = new Uint8Array(maxTermBytes);
   let end = restartsOf(first).at;
   const cursor = {
@@ -121,7 +121,7 @@ export function seek(block: Uint8Array, term: string): BlockCursor | undefined {
   const { at: table, count } = restartsOf(block);
   let low = 0;
   let high = count - 1;
-  const reader: Reader = { bytes: block, at: 0 };
+  const reader: ByteReader = { bytes: block, at: 0 };
   while (low < high) {
     const middle = (low + high + 1) >> 1;
     // A restart shares nothing with the term before it.

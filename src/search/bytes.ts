@@ -1,7 +1,7 @@
 /** Numbers and terms as few bytes. */
 
 /** Bytes that grow at their end. */
-export interface Writer {
+export interface ByteWriter {
   /** So many bytes are in. */
   readonly length: number;
   byte(value: number): void;
@@ -16,7 +16,7 @@ export interface Writer {
   copy(): Uint8Array;
 }
 
-export function createWriter(): Writer {
+export function createWriter(): ByteWriter {
   let bytes = new Uint8Array(4096);
   let length = 0;
   const makeRoom = (more: number): void => {
@@ -68,12 +68,12 @@ export function createWriter(): Writer {
 }
 
 /** Reads what a writer wrote. */
-export interface Reader {
+export interface ByteReader {
   bytes: Uint8Array;
   at: number;
 }
 
-export function readNumber(from: Reader): number {
+export function readNumber(from: ByteReader): number {
   const { bytes } = from;
   let byte = bytes[from.at++]!;
   if (byte < 0x80) return byte;

@@ -10,10 +10,10 @@ import { createMemory, type Memory } from "../sources/memory.ts";
 import { createClock } from "../testing/clock.ts";
 import { type Crawl, createCrawl, type CrawlOptions } from "./crawl.ts";
 import { openStore } from "./sqlite-store.ts";
-import type { Store } from "./store.ts";
+import type { IndexStore } from "./store.ts";
 
 let folder: string;
-let store: Store;
+let store: IndexStore;
 let stop: AbortController;
 
 beforeEach(() => {
@@ -43,7 +43,7 @@ function begin(source: Source, more: Partial<CrawlOptions> = {}): Stand {
     mount: "m",
     source,
     store,
-    tools: clock.tools,
+    runtime: clock.runtime,
     isWatched: true,
     maxFileBytes: 10_000,
     mayGrow: () => true,

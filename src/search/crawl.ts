@@ -4,8 +4,8 @@ import { ResourceError, toResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { createTimeSlices } from "../lib/time-slices.ts";
 import { type Call, directoryType } from "../resources.ts";
-import type { Entry, Source, SourceChange, Tools } from "../source.ts";
-import type { Document, Store, Stored } from "./store.ts";
+import type { Entry, Source, SourceChange, Runtime } from "../source.ts";
+import type { IndexedDocument, IndexStore, Stored } from "./store.ts";
 import { createStoredHeap, createStoredRun } from "./stored-run.ts";
 import { textOf, type TextLimits } from "./text-of.ts";
 
@@ -15,8 +15,8 @@ export type HeardChange = SourceChange & { readonly isListed?: boolean };
 export interface CrawlOptions extends TextLimits {
   readonly mount: string;
   readonly source: Pick<Source, "list" | "read" | "stat" | "order">;
-  readonly store: Store;
-  readonly tools: Tools;
+  readonly store: IndexStore;
+  readonly runtime: Runtime;
   /** Whether changes are told through `hear`. Where not, everything is looked at again every `everyMs`. */
   readonly isWatched: boolean;
   /** Whether only one pass is wanted. */
@@ -74,7 +74,7 @@ interface Work {
 }
 
 export function createCrawl(options: CrawlOptions): Crawl {
-  const { mount, source, store, tools, isWatched, once = false, everyMs = 300_000, mayGrow, moved } = options;
+  const { mount, source, store, runtime, isWatched, once = false, everyMs = 300_000, mayGrow, moved } = options;
   const { maxFiles = Infinity } = options;
   const changes = new Map<string, "gone" | "there" | "unlisted">();
   /** Paths that were looked at because they changed while a pass was under way: they are newer than what the pass knows. */
@@ -107,10 +107,13 @@ export function createCrawl(options: CrawlOptions): Crawl {
     // The same fault of many resources is one.
     if (saidErrors.has(kind)) return;
     saidErrors.add(kind);
-    tools.log("warn", "could not be read for the search index, and is tried again later", { mount, path, cause });
+    runtime.log("warn", "could not be read for the search index, and is tried again later", { mount, path, cause });
   }
 
-  async function toDocument({ entry, stored }: Work, call: Call): Promise<Document | "gone" | "as before" | undefined> {
+  async function toDocument(
+    { entry, stored }: Work,
+    call: Call,
+  ): Promise<IndexedDocument | "gone" | "as before" | undefined> {
     try {
       const found = await textOf(source, entry, options, call);
       unread.delete(entry.path);
@@ -140,7 +143,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
   ): Promise<void> {
     let next = 0;
     while (next < work.length) {
-      const documents: Document[] = [];
+      const documents: IndexedDocument[] = [];
       const gone: Entry[] = [];
       let chars = 0;
       const start = next;
@@ -188,7 +191,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
     store.setNote(`total:${mount}`, "");
     [looked, total, isPassWanted] = [0, 0, false];
     lastError = `there are more than ${maxFiles} files, so none is indexed; see search.maxFiles`;
-    tools.log("warn", "has more files than are indexed, so it cannot be searched; see search.maxFiles", {
+    runtime.log("warn", "has more files than are indexed, so it cannot be searched; see search.maxFiles", {
       mount,
       maxFiles,
     });
@@ -367,7 +370,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
     wake = () => waking.abort();
     signal.addEventListener("abort", wake);
     if (ms === Infinity) await new Promise((resolve) => waking.signal.addEventListener("abort", resolve));
-    else await tools.wait(ms, waking.signal).catch(() => undefined);
+    else await runtime.wait(ms, waking.signal).catch(() => undefined);
     signal.removeEventListener("abort", wake);
     wake = undefined;
   }
@@ -429,7 +432,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
           isPassWanted = true;
           move("failing");
           if (once) return;
-          await tools.wait(retryMs, signal).catch(() => undefined);
+          await runtime.wait(retryMs, signal).catch(() => undefined);
           retryMs = Math.min(retryMs * 2, everyMs, longestRetryMs);
         }
       }

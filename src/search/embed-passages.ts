@@ -1,14 +1,14 @@
 /** Gives every passage of an index its vector, as long as the endpoint does. */
 import { toResourceError } from "../errors.ts";
-import type { Tools } from "../source.ts";
+import type { Runtime } from "../source.ts";
 import type { Embeddings } from "./embeddings.ts";
 import type { EmbeddingStatus } from "./status.ts";
-import type { Store } from "./store.ts";
+import type { IndexStore } from "./store.ts";
 
 export interface EmbeddingWork {
   readonly model: string;
   readonly client: Embeddings;
-  readonly tools: Tools;
+  readonly runtime: Runtime;
   /** Called whenever the status is another. */
   moved(): void;
 }
@@ -18,7 +18,7 @@ export interface Embedding {
   /** There may be passages without a vector. */
   wake(): void;
   /** Works until the signal ends; then it is to be woken once more. */
-  run(store: Store, signal: AbortSignal): Promise<void>;
+  run(store: IndexStore, signal: AbortSignal): Promise<void>;
 }
 
 const atOnce = 64;
@@ -27,7 +27,7 @@ const gatherMs = 250;
 /** An endpoint that has failed is left alone for so long. */
 const downMs = 30_000;
 
-export function createEmbedding({ model, client, tools, moved }: EmbeddingWork): Embedding {
+export function createEmbedding({ model, client, runtime, moved }: EmbeddingWork): Embedding {
   let status: EmbeddingStatus = { model, state: "working" };
   let wakeUp: (() => void) | undefined;
 
@@ -37,7 +37,11 @@ export function createEmbedding({ model, client, tools, moved }: EmbeddingWork):
     moved();
   }
 
-  async function embed(store: Store, passages: ReturnType<Store["unembedded"]>, signal: AbortSignal): Promise<void> {
+  async function embed(
+    store: IndexStore,
+    passages: ReturnType<IndexStore["unembedded"]>,
+    signal: AbortSignal,
+  ): Promise<void> {
     const texts = passages.map(({ text }) => text);
     try {
       const vectors = await client.embed(texts, signal);
@@ -47,9 +51,9 @@ export function createEmbedding({ model, client, tools, moved }: EmbeddingWork):
     } catch (cause) {
       if (signal.aborted) return;
       if (status.state !== "down")
-        tools.log("warn", "there are no embeddings just now, so search goes by words alone", { cause });
+        runtime.log("warn", "there are no embeddings just now, so search goes by words alone", { cause });
       set("down", toResourceError(cause).message);
-      await tools.wait(downMs, signal).catch(() => undefined);
+      await runtime.wait(downMs, signal).catch(() => undefined);
     }
   }
 
@@ -75,7 +79,7 @@ export function createEmbedding({ model, client, tools, moved }: EmbeddingWork):
         }
         set("complete");
         await woken;
-        await tools.wait(gatherMs, signal).catch(() => undefined);
+        await runtime.wait(gatherMs, signal).catch(() => undefined);
       }
     },
   };

@@ -60,9 +60,9 @@ function vectorOf(text: string): number[] {
 
 function open(limits: EmbeddingLimits = {}, apiKey: string | undefined = key) {
   const waits: number[] = [];
-  const { tools } = createClock();
+  const { runtime } = createClock();
   const wait = async (ms: number): Promise<void> => void waits.push(ms);
-  return { waits, ...createEmbeddings({ url, model: "small", apiKey }, { ...tools, wait }, limits) };
+  return { waits, ...createEmbeddings({ url, model: "small", apiKey }, { ...runtime, wait }, limits) };
 }
 
 describe("embeddings", () => {
@@ -79,7 +79,7 @@ describe("embeddings", () => {
   });
 
   it("need no key", async () => {
-    await createEmbeddings({ url: `${url}/`, model: "small" }, createClock().tools).embed(["tea"], never);
+    await createEmbeddings({ url: `${url}/`, model: "small" }, createClock().runtime).embed(["tea"], never);
     expect(asked[0]).toMatchObject({ path: "/v1/embeddings", key: undefined });
   });
 
@@ -125,15 +125,19 @@ describe("embeddings", () => {
     await once(silent, "listening");
     const at = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
     const limits = { retries: 0, timeoutMs: 20 };
-    const { tools } = createClock();
-    await expect(createEmbeddings({ url: at, model: "m" }, tools, limits).embed(["tea"], never)).rejects.toMatchObject({
+    const { runtime } = createClock();
+    await expect(
+      createEmbeddings({ url: at, model: "m" }, runtime, limits).embed(["tea"], never),
+    ).rejects.toMatchObject({
       kind: "unavailable",
       message: "the embeddings endpoint cannot be reached; check search.embeddings.url",
     });
     silent.closeAllConnections();
     silent.close();
     await once(silent, "close");
-    await expect(createEmbeddings({ url: at, model: "m" }, tools, limits).embed(["tea"], never)).rejects.toMatchObject({
+    await expect(
+      createEmbeddings({ url: at, model: "m" }, runtime, limits).embed(["tea"], never),
+    ).rejects.toMatchObject({
       kind: "unavailable",
     });
   });

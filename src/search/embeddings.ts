@@ -1,7 +1,7 @@
 /** Texts as vectors, from any endpoint that speaks the dialect of OpenAI's `/embeddings`. */
 import { ResourceError } from "../errors.ts";
-import { takeUpTo } from "../lib/take-up-to.ts";
-import type { Tools } from "../source.ts";
+import { takeUpTo } from "../lib/read-bounded.ts";
+import type { Runtime } from "../source.ts";
 
 export interface EmbeddingOptions {
   /** Up to and without `/embeddings`, as in `http://127.0.0.1:11434/v1`. */
@@ -34,7 +34,7 @@ const longestDelayMs = 30_000;
 
 export function createEmbeddings(
   { url, model, apiKey }: EmbeddingOptions,
-  tools: Pick<Tools, "wait">,
+  runtime: Pick<Runtime, "wait">,
   { timeoutMs = 30_000, retries = 4, fetch: ask = fetch }: EmbeddingLimits = {},
 ): Embeddings {
   const endpoint = `${url.replace(/(?<!\/)\/+$/, "")}/embeddings`;
@@ -74,7 +74,7 @@ export function createEmbeddings(
         if (!(cause instanceof ResourceError) || !cause.passing || tries >= retries) throw cause;
         const asked = Number(cause.details?.["retryAfterMs"]);
         const delayMs = Math.min(asked || firstDelayMs * 2 ** tries, longestDelayMs) * (0.75 + Math.random() / 4);
-        await tools.wait(delayMs, signal);
+        await runtime.wait(delayMs, signal);
       }
     }
   }

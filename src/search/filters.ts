@@ -3,10 +3,10 @@ import { createGlob, GlobError, isGlob } from "../lib/glob.ts";
 import { invalid, quote } from "../errors.ts";
 import { keysBelow, toKey } from "./address-key.ts";
 import { foldText } from "./fold.ts";
-import type { Filter, Question } from "./query.ts";
-import type { StoreAsk } from "./store.ts";
+import type { Filter, ParsedQuery } from "./query.ts";
+import type { StoreQuery } from "./store.ts";
 
-export interface Condition {
+export interface SqlCondition {
   /** "" when every document may be found. */
   readonly sql: string;
   readonly values: readonly (string | number | Uint8Array)[];
@@ -16,9 +16,9 @@ export interface Condition {
 
 /** Of documents, named `d`, and their mounts, named `m`. */
 export function conditionOf(
-  { filters, after, priority }: Pick<Question, "filters" | "after" | "priority">,
-  { mounts, within }: Pick<StoreAsk, "mounts" | "within">,
-): Condition {
+  { filters, after, priority }: Pick<ParsedQuery, "filters" | "after" | "priority">,
+  { mounts, within }: Pick<StoreQuery, "mounts" | "within">,
+): SqlCondition {
   const parts: string[] = [];
   const values: (string | number | Uint8Array)[] = [];
   const say = (sql: string, ...said: (string | number | Uint8Array)[]): void => {
@@ -64,18 +64,18 @@ function passes(tests: readonly { isNot: boolean; matches(value: string): boolea
 
 /** A pattern must match the whole path or its end; anything else may stand anywhere in it. */
 function pathTest(value: string): (path: string) => boolean {
-  const wanted = spell(value.replace(/^\//, ""));
-  if (!isGlob(value)) return (path) => spell(path).includes(wanted);
+  const wanted = format(value.replace(/^\//, ""));
+  if (!isGlob(value)) return (path) => format(path).includes(wanted);
   try {
     const globs = [createGlob(wanted), createGlob(`**/${wanted}`)];
-    return (path) => globs.some((glob) => glob.matches(spell(path)));
+    return (path) => globs.some((glob) => glob.matches(format(path)));
   } catch (cause) {
     if (cause instanceof GlobError) throw invalid(`${quote(`path:${value}`)} is no pattern: ${cause.message}`);
     throw cause;
   }
 }
 
-function spell(text: string): string {
+function format(text: string): string {
   return foldText(text).toLowerCase();
 }
 

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openStore } from "./sqlite-store.ts";
-import type { Document, Store, StoreAsk } from "./store.ts";
-import { tokensOf } from "./tokens.ts";
-import { trouble } from "./trouble.examples.ts";
+import type { IndexedDocument, IndexStore, StoreQuery } from "./store.ts";
+import { tokenize } from "./tokens.ts";
+import { trouble } from "./test-texts.ts";
 
 let folder: string;
-let store: Store;
+let store: IndexStore;
 const open = (): void => {
   folder = mkdtempSync(join(tmpdir(), "pressmark-find-"));
   store = openStore(join(folder, "index.db"));
@@ -18,20 +18,26 @@ const close = (): void => {
   store.close();
   rmSync(folder, { recursive: true });
 };
-const document = (path: string, text: string, more: Partial<Document["entry"]> = {}, mount = "docs"): Document => ({
+const document = (
+  path: string,
+  text: string,
+  more: Partial<IndexedDocument["entry"]> = {},
+  mount = "docs",
+): IndexedDocument => ({
   mount,
   entry: { path, ...more },
   text,
 });
-const hits = (text: string, more: Partial<StoreAsk> = {}) => store.search({ text, limit: 10, ...more });
-const find = (text: string, more: Partial<StoreAsk> = {}): string[] => hits(text, more).map(({ entry }) => entry.path);
+const hits = (text: string, more: Partial<StoreQuery> = {}) => store.search({ text, limit: 10, ...more });
+const find = (text: string, more: Partial<StoreQuery> = {}): string[] =>
+  hits(text, more).map(({ entry }) => entry.path);
 
 const daysAgo = (days: number) => ({
   annotations: { lastModified: new Date(Date.now() - days * 86_400_000).toISOString() },
 });
 
 describe("a corpus of many languages", () => {
-  const corpus: readonly Document[] = [
+  const corpus: readonly IndexedDocument[] = [
     document(
       "ja/password.md",
       "# パスワードの再設定\n\nパスワードを忘れた場合は、ログイン画面から再設定の手続きをしてください。",
@@ -338,11 +344,11 @@ describe("of an index of one's own", () => {
       fc.property(fc.array(trouble, { minLength: 1, maxLength: 30 }), fc.nat(), (pieces, seed) => {
         const text = pieces.join(" ");
         store.put([document("a", text)]);
-        const tokens = tokensOf(text);
+        const tokens = tokenize(text);
         const asked = tokens[seed % Math.max(1, tokens.length)];
         if (!asked) return;
         const question = text.slice(asked.from, asked.to).replace(/["“”„＂:-]/gu, " ");
-        if (tokensOf(question).length === 0) return;
+        if (tokenize(question).length === 0) return;
         for (const { snippet, offset, marks, lines } of hits(question)) {
           expect(text.slice(offset, offset + snippet.length)).toBe(snippet);
           expect(lines[0]).toBeLessThanOrEqual(text.slice(0, offset).split("\n").length);
@@ -352,13 +358,13 @@ describe("of an index of one's own", () => {
               .trimEnd()
               .split("\n").length,
           );
-          const terms = new Set(tokensOf(question).map(({ term }) => term));
+          const terms = new Set(tokenize(question).map(({ term }) => term));
           let before = 0;
           for (const [from, to] of marks) {
             expect(from).toBeGreaterThanOrEqual(before);
             expect(to).toBeGreaterThan(from);
             expect(to).toBeLessThanOrEqual(snippet.length);
-            const marked = tokensOf(snippet.slice(from, to)).map(({ term }) => term);
+            const marked = tokenize(snippet.slice(from, to)).map(({ term }) => term);
             expect(marked.some((term) => terms.has(term) || [...terms].some((one) => term.startsWith(one)))).toBe(true);
             before = to;
           }

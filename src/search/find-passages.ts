@@ -2,19 +2,19 @@
 import { createAdmission, type Admission, type Admitted } from "./admission.ts";
 import { conditionOf } from "./filters.ts";
 import { isFunctionPair, isFunctionWord } from "./function-words.ts";
-import { createGate, type Gate, type Place } from "./gate.ts";
-import type { Index } from "./index-documents.ts";
-import { openLookup, type Found, type Lookup } from "./lookup.ts";
-import { createMatcher, type Match } from "./matches.ts";
-import { readQuestion, type Wanted } from "./query.ts";
-import { secondLook } from "./rerank.ts";
+import { createPassageFilter, type PassageFilter, type PassageOrdinal } from "./passage-filter.ts";
+import type { OpenIndex } from "./index-documents.ts";
+import { openLookup, type FoundTerm, type Lookup } from "./lookup.ts";
+import { createTermMatcher, type TermMatch } from "./matches.ts";
+import { parseQuery, type QueryTerm } from "./query.ts";
+import { rerank } from "./rerank.ts";
 import { score } from "./score.ts";
 import type { Segment } from "./segments.ts";
 import { snippetOf } from "./snippet.ts";
-import type { StoreAsk, StoreHit } from "./store.ts";
+import type { StoreQuery, StoreHit } from "./store.ts";
 import type { KeptPassage } from "./texts.ts";
 import { createVocabulary } from "./vocabulary.ts";
-import { weights } from "./weights.ts";
+import { searchWeights } from "./weights.ts";
 
 /** A document that may be shown, and the id of the passage that is. */
 interface Candidate {
@@ -25,7 +25,7 @@ interface Candidate {
 
 interface Looked extends Candidate {
   readonly kept: KeptPassage;
-  readonly matches: readonly Match[];
+  readonly matches: readonly TermMatch[];
 }
 
 /** So many get a second look, and so many are asked of each ranking that is fused. */
@@ -37,13 +37,13 @@ const maxRemembered = 100_000;
 /** Softens the first ranks of rankings that are fused, as is usual. */
 const fusionOffset = 60;
 
-export function findPassages(index: Index, ask: StoreAsk, now = Date.now()): readonly StoreHit[] {
-  const question = readQuestion(ask.text, { typing: ask.typing ?? false, now });
+export function findPassages(index: OpenIndex, ask: StoreQuery, now = Date.now()): readonly StoreHit[] {
+  const question = parseQuery(ask.text, { typing: ask.typing ?? false, now });
   const condition = conditionOf(question, ask);
   const admission = createAdmission(index.database, condition, now);
   const lookup = openLookup(index.segments);
   const found = lookUp(lookup, question.wanted);
-  const gate = createGate(index.texts, lookup, question, admission.ifFew());
+  const gate = createPassageFilter(index.texts, lookup, question, admission.ifFew());
   const count = Math.max(secondLooks, ask.limit);
   const placesOf = (ids: readonly number[]): Ranked[] => ids.map((id) => placeOf(lookup, id));
   const choose = (rank: Rank, wanted: number): Candidate[] => chooseBest(rank, admission, gate, wanted);
@@ -51,14 +51,14 @@ export function findPassages(index: Index, ask: StoreAsk, now = Date.now()): rea
     question.wanted.length === 0
       ? choose((take) => placesOf(admission.latest(take)), ask.limit)
       : choose(score(lookup, found, worth, gate.isOut).top, count);
-  const matcher = createMatcher(found, vocabularyOfTexts());
+  const matcher = createTermMatcher(found, vocabularyOfTexts());
   const look = (candidate: Candidate): Looked => {
     const kept = index.texts.passage(candidate.passage)!;
     return { ...candidate, kept, matches: matcher(kept.text) };
   };
   let looked = first.map(look).map((one) => ({
     ...one,
-    score: (one.score + secondLook(found, one.matches, worth)) * one.document.boost,
+    score: (one.score + rerank(found, one.matches, worth)) * one.document.boost,
   }));
   if (question.wanted.length > 0) looked.sort((left, right) => right.score - left.score);
   if (ask.vector && question.wanted.length > 0) {
@@ -89,8 +89,8 @@ function vocabularyOfTexts(): typeof vocabulary {
 }
 
 /** Each term once, the rarest if there are many, in the order of the question. */
-function lookUp(lookup: Lookup, wanted: readonly Wanted[]): Found[] {
-  const known = new Map<string, Found | undefined>();
+function lookUp(lookup: Lookup, wanted: readonly QueryTerm[]): FoundTerm[] {
+  const known = new Map<string, FoundTerm | undefined>();
   for (const one of wanted) {
     const key = `${one.beginning ?? ""}\0${one.term}`;
     if (!known.has(key)) known.set(key, lookup.find(one));
@@ -102,19 +102,19 @@ function lookUp(lookup: Lookup, wanted: readonly Wanted[]): Found[] {
 }
 
 /** How much it says that a term stands somewhere. */
-function worth({ wanted: { kind, surface }, isGuess, idf }: Found): number {
+function worth({ wanted: { kind, surface }, isGuess, idf }: FoundTerm): number {
   let weight = idf;
-  if (isGuess) weight *= weights.guess;
-  if (kind === "part") weight *= weights.part;
+  if (isGuess) weight *= searchWeights.guess;
+  if (kind === "part") weight *= searchWeights.part;
   if (kind === "pair")
     weight *= isFunctionPair(surface)
-      ? weights.functionPair
+      ? searchWeights.functionPair
       : kanaOnly.test(surface)
-        ? weights.kana
+        ? searchWeights.kana
         : hasKana.test(surface)
-          ? weights.halfKana
+          ? searchWeights.halfKana
           : 1;
-  else if (isFunctionWord(surface)) weight *= weights.functionWord;
+  else if (isFunctionWord(surface)) weight *= searchWeights.functionWord;
   return weight;
 }
 
@@ -123,10 +123,10 @@ const hasKana = /[\u3041-\u309f\u30fc]/u;
 
 /** So many, best first; fewer only when there are no more. Those that are nowhere, or no longer, have no place. */
 type Rank = (count: number) => readonly Ranked[];
-type Ranked = (Place & { readonly score: number }) | undefined;
+type Ranked = (PassageOrdinal & { readonly score: number }) | undefined;
 
 /** The best that may be shown: as many are looked at as it takes. */
-function chooseBest(rank: Rank, admission: Admission, gate: Gate, count: number): Candidate[] {
+function chooseBest(rank: Rank, admission: Admission, gate: PassageFilter, count: number): Candidate[] {
   for (let take = count * 2; ; take *= 8) {
     const ranked = rank(take);
     const chosen = new Map<number, Candidate>();

@@ -47,11 +47,11 @@ export function foldUnits(text: string): Uint16Array {
 let room = new Uint16Array(8192);
 
 export function foldText(text: string): string {
-  return textOf(fold(text).units);
+  return foldedText(fold(text).units);
 }
 
 /** A piece of folded text. */
-export function textOf(units: Uint16Array, from = 0, to = units.length): string {
+export function foldedText(units: Uint16Array, from = 0, to = units.length): string {
   if (to - from <= 64) return String.fromCharCode.apply(undefined, units.subarray(from, to) as unknown as number[]);
   return Buffer.from(units.buffer, units.byteOffset + from * 2, (to - from) * 2).toString("utf16le");
 }

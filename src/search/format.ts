@@ -1,8 +1,8 @@
 /** What kind of text a resource holds, as far as its name and type tell, and which language it is written in. */
 
-export type Format = "markdown" | "asciidoc" | "rst" | "braces" | "indents" | "statements" | "plain";
+export type TextFormat = "markdown" | "asciidoc" | "rst" | "braces" | "indents" | "statements" | "plain";
 
-export function formatOf(path: string, mimeType = ""): Format {
+export function textFormatOf(path: string, mimeType = ""): TextFormat {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const ending = /\.([a-z0-9+]{1,12})$/i.exec(name)?.[1]?.toLowerCase() ?? "";
   const known = byEnding.get(ending);
@@ -12,11 +12,11 @@ export function formatOf(path: string, mimeType = ""): Format {
 }
 
 /** Whether people write it for machines. */
-export function isCode(format: Format): boolean {
+export function isCode(format: TextFormat): boolean {
   return format === "braces" || format === "indents" || format === "statements";
 }
 
-const endings: Readonly<Record<Exclude<Format, "plain">, string>> = {
+const endings: Readonly<Record<Exclude<TextFormat, "plain">, string>> = {
   markdown: "md mdx markdown mdown qmd",
   asciidoc: "adoc asciidoc asc",
   rst: "rst rest",
@@ -26,9 +26,9 @@ const endings: Readonly<Record<Exclude<Format, "plain">, string>> = {
   statements: "sql sh bash zsh fish ps1 bat cmd tf hcl graphql gql cmake mk awk vim el clj lisp scm hs ml mli erl",
 };
 const byEnding = new Map(
-  Object.entries(endings).flatMap(([format, names]) => names.split(" ").map((name) => [name, format as Format])),
+  Object.entries(endings).flatMap(([format, names]) => names.split(" ").map((name) => [name, format as TextFormat])),
 );
-const byType = new Map<string, Format>([
+const byType = new Map<string, TextFormat>([
   ["text/markdown", "markdown"],
   ["text/asciidoc", "asciidoc"],
   ["text/x-rst", "rst"],
@@ -68,7 +68,7 @@ export function isGarbled(text: string): boolean {
 }
 
 /** "ja", "zh", "ko", "en" or "code"; "" where it cannot be told. */
-export function languageOf(text: string, format: Format): string {
+export function textLanguageOf(text: string, format: TextFormat): string {
   if (isCode(format)) return "code";
   const middle = Math.max(languageSample, (text.length - languageSample) >> 1);
   const sample = text.slice(0, languageSample) + text.slice(middle, middle + languageSample);

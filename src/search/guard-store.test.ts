@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { guardStore } from "./guard-store.ts";
 import { type IndexFolder, indexFolder } from "./index-folder.ts";
-import { type Lease, takeLease } from "./lease.ts";
+import { type IndexLease, takeLease } from "./lease.ts";
 import { openStore } from "./sqlite-store.ts";
-import type { Document, Store } from "./store.ts";
+import type { IndexedDocument, IndexStore } from "./store.ts";
 
 let folder: string;
 let files: IndexFolder;
-let lease: Lease;
-let inner: Store;
+let lease: IndexLease;
+let inner: IndexStore;
 let events: string[];
 
 beforeEach(() => {
@@ -38,10 +38,10 @@ function guard(store = inner) {
   });
 }
 
-const document: Document = { mount: "m", entry: { path: "a", version: "1" }, text: "green tea" };
+const document: IndexedDocument = { mount: "m", entry: { path: "a", version: "1" }, text: "green tea" };
 const unavailable = expect.objectContaining({ kind: "unavailable" }) as Error;
 
-function failing(errcode: number): Store {
+function failing(errcode: number): IndexStore {
   return { ...inner, put: () => throwing(Object.assign(new Error("failed"), { errcode })) };
 }
 

@@ -3,13 +3,13 @@ import { ResourceError } from "../errors.ts";
 import { fileIdentity } from "../lib/file-identity.ts";
 import type { IndexFolder } from "./index-folder.ts";
 import { IndexLostError, type IndexProblem, isLoss, toIndexProblem } from "./index-problem.ts";
-import type { Lease } from "./lease.ts";
+import type { IndexLease } from "./lease.ts";
 import { isWhole } from "./open-database.ts";
-import type { Store } from "./store.ts";
+import type { IndexStore } from "./store.ts";
 
-export interface GuardOptions {
+export interface StoreGuardOptions {
   readonly files: IndexFolder;
-  readonly lease: Lease;
+  readonly lease: IndexLease;
   /** Another program wrote to the files, and they are whole. What was indexed may be another all the same. */
   touched(): void;
   /** Called when the files are no longer those that were opened. Nothing is written from then on. */
@@ -17,7 +17,7 @@ export interface GuardOptions {
 }
 
 export interface GuardedStore {
-  readonly store: Store;
+  readonly store: IndexStore;
   /** Compares the files with those that were opened. */
   check(): void;
   /** Someone who reads the index found it damaged. */
@@ -29,10 +29,10 @@ export interface GuardedStore {
 /** On some network disks times of writing change by themselves. */
 const maxFalseAlarms = 3;
 
-const writing: ReadonlySet<string> = new Set<keyof Store>(["put", "remove", "removeBelow", "embed", "setNote"]);
+const writing: ReadonlySet<string> = new Set<keyof IndexStore>(["put", "remove", "removeBelow", "embed", "setNote"]);
 
 /** What the store throws becomes "unavailable", with the reason in plain words. */
-export function guardStore(inner: Store, { files, lease, touched, lost }: GuardOptions): GuardedStore {
+export function guardStore(inner: IndexStore, { files, lease, touched, lost }: StoreGuardOptions): GuardedStore {
   const identity = fileIdentity(files.database);
   let stamp = files.stamp();
   let problem: IndexProblem | undefined;
@@ -86,7 +86,7 @@ export function guardStore(inner: Store, { files, lease, touched, lost }: GuardO
   const methods = Object.entries(inner).map(([name, method]) => [name, guarded(name, method as () => unknown)]);
   return {
     store: {
-      ...(Object.fromEntries(methods) as unknown as Store),
+      ...(Object.fromEntries(methods) as unknown as IndexStore),
       close() {
         files.guardSharedMemory();
         inner.close();

@@ -1,5 +1,5 @@
 /** Where something new begins: a heading of a document, a definition in code. */
-import type { Format } from "./format.ts";
+import type { TextFormat } from "./format.ts";
 
 export type Began =
   /** With those above it, or the name of what is defined and of what it is in. */
@@ -13,7 +13,7 @@ export type HeadingReader = (text: string, from: number, to: number, next: strin
 /** No heading and no first line of a definition is longer. */
 const maxLineLength = 300;
 
-export function headingReader(format: Format): HeadingReader {
+export function headingReader(format: TextFormat): HeadingReader {
   switch (format) {
     case "markdown":
       return readMarkdown();

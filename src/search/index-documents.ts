@@ -1,32 +1,32 @@
 /** Documents in and out of an index. Called within a transaction. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Entry } from "../source.ts";
-import { spellQuery, toKey } from "./address-key.ts";
+import { encodeQuery, toKey } from "./address-key.ts";
 import { foldUnits } from "./fold.ts";
-import { formatOf, isGarbled, languageOf } from "./format.ts";
-import { body, heading, path, title } from "./lists.ts";
+import { textFormatOf, isGarbled, textLanguageOf } from "./format.ts";
+import { body, headingField, path, title } from "./lists.ts";
 import { passagesOf } from "./passages.ts";
 import { createPostings, type Postings } from "./postings.ts";
-import { shortLength, type Kept, type Segments } from "./segments.ts";
-import type { Document } from "./store.ts";
-import type { Texts } from "./texts.ts";
+import { shortLength, type StoredDocument, type Segments } from "./segments.ts";
+import type { IndexedDocument } from "./store.ts";
+import type { PassageTexts } from "./texts.ts";
 import { scan } from "./tokens.ts";
 import type { Vectors } from "./vectors.ts";
-import { createVocabulary, type Vocabulary } from "./vocabulary.ts";
+import { createVocabulary, type TermVocabulary } from "./vocabulary.ts";
 
-export interface Index {
+export interface OpenIndex {
   readonly database: DatabaseSync;
   /** Called again and again during long work; throws when it is to end. */
   goOn(): void;
   readonly segments: Segments;
-  readonly texts: Texts;
+  readonly texts: PassageTexts;
   readonly vectors: Vectors;
 }
 
 export interface Documents {
   /** Each address at most once. */
-  put(documents: Iterable<Document>): void;
-  drop(document: Kept): void;
+  put(documents: Iterable<IndexedDocument>): void;
+  drop(document: StoredDocument): void;
   /** Forgets what was collected in a transaction that was taken back. */
   forget(): void;
 }
@@ -36,7 +36,7 @@ const maxPlaces = 1_500_000;
 /** So many terms are remembered from one put to the next. */
 const maxTerms = 500_000;
 
-export function openDocuments(index: Index): Documents {
+export function openDocuments(index: OpenIndex): Documents {
   const { database, segments, texts, vectors } = index;
   const counter = database.prepare("select value from counters where name = 'passage'");
   const setCounter = database.prepare("update counters set value = ? where name = 'passage'");
@@ -45,9 +45,9 @@ export function openDocuments(index: Index): Documents {
   const insert = database.prepare(`
     insert into documents (id, mount, key, query, version, mime, lang, modified, priority, passages, embedded)
     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-  let vocabulary: Vocabulary;
+  let vocabulary: TermVocabulary;
   let postings: Postings;
-  let kept: Kept[];
+  let kept: StoredDocument[];
   let lengths: number[];
   forget();
 
@@ -58,7 +58,7 @@ export function openDocuments(index: Index): Documents {
     lengths = [];
   }
 
-  function drop(document: Kept): void {
+  function drop(document: StoredDocument): void {
     remove.run(document.id);
     texts.remove(document.id, document.passages);
     vectors.remove(document.id, document.id + document.passages - 1);
@@ -87,12 +87,12 @@ export function openDocuments(index: Index): Documents {
   }
 
   /** Gives the id behind its last passage. */
-  function putOne({ entry, text }: Document, mount: number, id: number): number {
+  function putOne({ entry, text }: IndexedDocument, mount: number, id: number): number {
     const key = toKey(entry.path);
-    const query = spellQuery(entry.query);
-    const before = atAddress.get(mount, key, query) as Kept | undefined;
+    const query = encodeQuery(entry.query);
+    const before = atAddress.get(mount, key, query) as StoredDocument | undefined;
     if (before) drop(before);
-    const format = formatOf(entry.path, entry.mimeType);
+    const format = textFormatOf(entry.path, entry.mimeType);
     const isText = !isGarbled(text);
     const passages = passagesOf(isText ? text : "", format);
     insert.run(
@@ -102,7 +102,7 @@ export function openDocuments(index: Index): Documents {
       query,
       entry.version ?? null,
       entry.mimeType ?? null,
-      isText ? languageOf(text, format) : "",
+      isText ? textLanguageOf(text, format) : "",
       timeOf(entry),
       entry.annotations?.priority ?? null,
       passages.length,
@@ -113,9 +113,9 @@ export function openDocuments(index: Index): Documents {
 
     collect(entry.title ?? entry.name ?? "", title, kept.length);
     collect([entry.path, ...Object.values(entry.query ?? {})].join(" "), path, kept.length);
-    if (entry.description !== undefined) collect(entry.description, heading, lengths.length);
+    if (entry.description !== undefined) collect(entry.description, headingField, lengths.length);
     for (const passage of passages) {
-      collect(passage.heading, heading, lengths.length);
+      collect(passage.heading, headingField, lengths.length);
       lengths.push(shortLength(collect(text.slice(passage.from, passage.to), body, lengths.length)));
     }
     kept.push({ id, passages: passages.length });

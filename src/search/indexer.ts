@@ -1,7 +1,7 @@
 /** Keeps one index true to all its mounts, for as long as no other process does. */
 import { toResourceError } from "../errors.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
-import type { Source, Tools } from "../source.ts";
+import type { Source, Runtime } from "../source.ts";
 import { type Crawl, createCrawl, type HeardChange } from "./crawl.ts";
 import { createEmbedding } from "./embed-passages.ts";
 import type { Embeddings } from "./embeddings.ts";
@@ -9,10 +9,10 @@ import { type GuardedStore, guardStore } from "./guard-store.ts";
 import { fileIdentity } from "../lib/file-identity.ts";
 import { indexFolder } from "./index-folder.ts";
 import { IndexLostError, type IndexProblem, toIndexProblem } from "./index-problem.ts";
-import { type Lease, takeLease } from "./lease.ts";
+import { type IndexLease, takeLease } from "./lease.ts";
 import { toMountStatus } from "./mount-status.ts";
 import type { IndexStatus, Role } from "./status.ts";
-import type { OpenStore, Store } from "./store.ts";
+import type { OpenStore, IndexStore } from "./store.ts";
 
 export interface IndexedMount {
   readonly name: string;
@@ -25,7 +25,7 @@ export interface IndexedMount {
 export interface IndexerOptions {
   readonly folder: string;
   readonly openStore: OpenStore;
-  readonly tools: Tools;
+  readonly runtime: Runtime;
   readonly maxFileBytes: number;
   /** How large the index may become on disk. */
   readonly maxBytes: number;
@@ -83,7 +83,7 @@ const longestRetryMs = 30_000;
 const steadyMs = 10_000;
 
 export function createIndexer(options: IndexerOptions): Indexer {
-  const { tools, openStore, maxBytes, leaseMs = 2000, once = false, embeddings, tell } = options;
+  const { runtime, openStore, maxBytes, leaseMs = 2000, once = false, embeddings, tell } = options;
   const files = indexFolder(options.folder);
   const closing = new AbortController();
   const kept = new Map<string, Kept>();
@@ -91,7 +91,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
   const heard = new Map<string, number>();
   let wanted: readonly IndexedMount[] = [];
   let guard: GuardedStore | undefined;
-  let store: Store | undefined;
+  let store: IndexStore | undefined;
   /** Which database is open. */
   let file: string | undefined;
   /** Why none is. */
@@ -102,7 +102,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
   let wake: (() => void) | undefined;
   let role: Role = "starting";
   let isFull = false;
-  const embedding = embeddings && createEmbedding({ ...embeddings, tools, moved: publish });
+  const embedding = embeddings && createEmbedding({ ...embeddings, runtime, moved: publish });
   let telling: Promise<void> | undefined;
   const served = Promise.withResolvers<void>();
   /** Changes of what is served are made one after the other. */
@@ -143,21 +143,21 @@ export function createIndexer(options: IndexerOptions): Indexer {
       now = status();
     } catch (cause) {
       // What it was lost to is told by whoever opens it again.
-      tools.log("info", "the search index cannot be counted", { cause });
+      runtime.log("info", "the search index cannot be counted", { cause });
       return;
     }
     tell(role, now);
     try {
       files.writeStatus(now);
     } catch (cause) {
-      tools.log("info", "the status of the search index cannot be written for other processes", { cause });
+      runtime.log("info", "the status of the search index cannot be written for other processes", { cause });
     }
   }
 
   /** What others wait for they hear at once, otherwise now and then. */
   function moved(): void {
     embedding?.wake();
-    telling ??= tools
+    telling ??= runtime
       .wait(tellMs, closing.signal)
       .then(() => {
         telling = undefined;
@@ -177,7 +177,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
         mount: mount.name,
         source,
         store: store!,
-        tools,
+        runtime,
         isWatched: mount.isWatched,
         once,
         maxFileBytes: options.maxFileBytes,
@@ -200,11 +200,11 @@ export function createIndexer(options: IndexerOptions): Indexer {
     } catch (cause) {
       if (signal.aborted) return;
       each.failure = toResourceError(cause).message;
-      tools.log("error", "a mount cannot be indexed", { mount: mount.name, cause });
+      runtime.log("error", "a mount cannot be indexed", { mount: mount.name, cause });
       publish();
     } finally {
       await source?.close?.().catch((cause: unknown) => {
-        tools.log("error", "a source could not be closed", { mount: mount.name, cause });
+        runtime.log("error", "a source could not be closed", { mount: mount.name, cause });
       });
     }
   }
@@ -252,7 +252,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
     store!.setNote(modelNote, model);
   }
 
-  async function untilLease(signal: AbortSignal): Promise<Lease | undefined> {
+  async function untilLease(signal: AbortSignal): Promise<IndexLease | undefined> {
     while (!signal.aborted) {
       const lease = takeLease(files.lock);
       if (lease) return lease;
@@ -273,7 +273,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
     wake = end;
     signal.addEventListener("abort", end);
     if (signal.aborted) end();
-    await tools.wait(ms, woken.signal).catch(() => undefined);
+    await runtime.wait(ms, woken.signal).catch(() => undefined);
     signal.removeEventListener("abort", end);
     wake = undefined;
   }
@@ -281,7 +281,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
   /** Keeps the index until the signal ends. Throws when it cannot be opened, or is no longer what was opened. */
   async function keepIndex(signal: AbortSignal): Promise<void> {
     for (const path of files.prepare())
-      tools.log("warn", "something else was in the place of the search index, and was moved aside", { path });
+      runtime.log("warn", "something else was in the place of the search index, and was moved aside", { path });
     options.prepare?.();
     const lease = await untilLease(signal);
     if (!lease) return;
@@ -301,7 +301,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
         files,
         lease,
         touched() {
-          tools.log("warn", "another program wrote to the search index; everything is looked at again");
+          runtime.log("warn", "another program wrote to the search index; everything is looked at again");
           for (const { crawl } of kept.values()) crawl?.hear([{ kind: "lost" }]);
         },
         lost(cause) {
@@ -359,7 +359,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
         const before = problem?.reason;
         problem = toIndexProblem(cause);
         if (problem.reason !== before)
-          tools.log(cause instanceof IndexLostError ? "warn" : "error", problem.message, {
+          runtime.log(cause instanceof IndexLostError ? "warn" : "error", problem.message, {
             folder: options.folder,
             cause,
           });

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { fileIdentity } from "../lib/file-identity.ts";
 import { isLoss } from "./index-problem.ts";
 
-export interface Lease {
+export interface IndexLease {
   /** False once the file is no longer at its path: then another process may have a lease, too. */
   isHeld(): boolean;
   /** Another may have it from here on. */
@@ -15,7 +15,7 @@ export interface Lease {
  * Undefined while someone else has it. It is a lock of the system on a file of its own: when the process that has it dies, however
  * that may be, it is free at once, and one that is merely slow is never robbed of it. A file that is garbled is emptied.
  */
-export function takeLease(file: string): Lease | undefined {
+export function takeLease(file: string): IndexLease | undefined {
   try {
     return tryLease(file);
   } catch (cause) {
@@ -26,7 +26,7 @@ export function takeLease(file: string): Lease | undefined {
   }
 }
 
-function tryLease(file: string): Lease | undefined {
+function tryLease(file: string): IndexLease | undefined {
   const database = new DatabaseSync(file);
   try {
     database.exec("PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE");

@@ -1,10 +1,10 @@
 /** Lists of ordinals as bytes: where a term stands, and how often. */
-import { createWriter, readNumber, type Reader, type Writer } from "./bytes.ts";
+import { createWriter, readNumber, type ByteReader, type ByteWriter } from "./bytes.ts";
 
 /** What a term may stand in. The first two count passages, the others documents. */
 export const fields = ["body", "heading", "title", "path"] as const;
 export const body = 0;
-export const heading = 1;
+export const headingField = 1;
 export const title = 2;
 export const path = 3;
 
@@ -32,7 +32,7 @@ export interface ListWriter {
 export function createListWriter(): ListWriter {
   const lists = fields.map(() => ({ bytes: createWriter(), count: 0, last: -1 }));
   const whole = createWriter();
-  const reader: Reader = { bytes: whole.view(), at: 0 };
+  const reader: ByteReader = { bytes: whole.view(), at: 0 };
 
   /** From where the reader's bytes are. Of one posting the last is the first. */
   function copy(field: number, count: number, last: number, from: number, to: number, by: number): void {
@@ -68,7 +68,14 @@ export function createListWriter(): ListWriter {
         return;
       }
       for (const list of listsOf(bytes, from, to))
-        copy(list.field, list.count, list.last, list.from, list.to, list.field <= heading ? passagesBy : documentsBy);
+        copy(
+          list.field,
+          list.count,
+          list.last,
+          list.from,
+          list.to,
+          list.field <= headingField ? passagesBy : documentsBy,
+        );
     },
     take() {
       whole.clear();
@@ -100,14 +107,14 @@ export function createListWriter(): ListWriter {
   };
 }
 
-function writePosting(into: Writer, gap: number, times: number): void {
+function writePosting(into: ByteWriter, gap: number, times: number): void {
   into.number((gap * 2 + (times > 1 ? 1 : 0)) >>> 0);
   if (times > 1) into.number(times - 2);
 }
 
 /** What a list writer wrote. */
 export function listsOf(bytes: Uint8Array, from: number, to: number): List[] {
-  const reader: Reader = { bytes, at: from };
+  const reader: ByteReader = { bytes, at: from };
   const flags = bytes[reader.at++]!;
   if (flags === 0) {
     const start = reader.at;
@@ -132,7 +139,7 @@ export function listsOf(bytes: Uint8Array, from: number, to: number): List[] {
 
 /** Each place in order, and how often the term stands there. */
 export function eachPosting({ bytes, from, count }: List, take: (ordinal: number, times: number) => void): void {
-  const reader: Reader = { bytes, at: from };
+  const reader: ByteReader = { bytes, at: from };
   let ordinal = -1;
   for (let index = 0; index < count; index += 1) {
     const value = readNumber(reader);

@@ -1,12 +1,12 @@
 /** What the index knows of the terms of a question. */
 import { editDistance } from "../lib/nearest.ts";
-import { body, createListWriter, eachPosting, fields, heading, listsOf, title, type List } from "./lists.ts";
-import type { Wanted } from "./query.ts";
+import { body, createListWriter, eachPosting, fields, headingField, listsOf, title, type List } from "./lists.ts";
+import type { QueryTerm } from "./query.ts";
 import type { Segment, Segments } from "./segments.ts";
 
 /** A term that stands somewhere. */
-export interface Found {
-  readonly wanted: Wanted;
+export interface FoundTerm {
+  readonly wanted: QueryTerm;
   /** The terms that it was found as: itself, those that begin so, or the one that was probably meant. */
   isTerm(term: string): boolean;
   readonly isGuess: boolean;
@@ -20,7 +20,7 @@ export interface Lookup {
   readonly segments: readonly Segment[];
   readonly passages: number;
   /** Undefined when it stands nowhere. */
-  find(wanted: Wanted): Found | undefined;
+  find(wanted: QueryTerm): FoundTerm | undefined;
 }
 
 /** Guessing reads through the terms of the index: for a slip in a question, not for a page of names that it does not know. */
@@ -33,7 +33,7 @@ export function openLookup(index: Segments): Lookup {
   const segments = index.load();
   const passages = segments.reduce((sum, { lengths }) => sum + lengths.length, 0);
 
-  function judge(wanted: Wanted, lists: readonly (readonly List[])[], isTerm: Found["isTerm"], isGuess = false) {
+  function judge(wanted: QueryTerm, lists: readonly (readonly List[])[], isTerm: FoundTerm["isTerm"], isGuess = false) {
     const counts = fields.map((_, field) =>
       lists.reduce((sum, ofSegment) => sum + (ofSegment.find((list) => list.field === field)?.count ?? 0), 0),
     );
@@ -86,7 +86,7 @@ function beginningWith(
   if (all.length === 0) return [];
   const writer = createListWriter();
   for (let field = 0; field < fields.length; field += 1) {
-    const times = new Uint16Array(field <= heading ? segment.lengths.length : segment.documents.length);
+    const times = new Uint16Array(field <= headingField ? segment.lengths.length : segment.documents.length);
     for (const list of all)
       if (list.field === field)
         eachPosting(list, (ordinal, more) => {

@@ -1,22 +1,22 @@
 /** Where the terms of a question stand in one passage. */
 import { fold } from "./fold.ts";
-import type { Found } from "./lookup.ts";
+import type { FoundTerm } from "./lookup.ts";
 import type { Phrase } from "./query.ts";
-import { scan, tokenAt, tokensOf, type Token } from "./tokens.ts";
-import type { Vocabulary } from "./vocabulary.ts";
+import { scan, tokenAt, tokenize, type Token } from "./tokens.ts";
+import type { TermVocabulary } from "./vocabulary.ts";
 
-export interface Match {
-  readonly found: Found;
+export interface TermMatch {
+  readonly found: FoundTerm;
   /** Its place among those that were found. */
   readonly index: number;
   readonly token: Token;
 }
 
 /** Finds in passage after passage, in the order of the text. */
-export type Matcher = (text: string) => Match[];
+export type Matcher = (text: string) => TermMatch[];
 
 /** The vocabulary is only there to compare by numbers, and may hold anything. */
-export function createMatcher(found: readonly Found[], vocabulary: Vocabulary): Matcher {
+export function createTermMatcher(found: readonly FoundTerm[], vocabulary: TermVocabulary): Matcher {
   /** By the number of a term: which was found as it. */
   const known = new Map<number, number>();
   const others: number[] = [];
@@ -38,7 +38,7 @@ export function createMatcher(found: readonly Found[], vocabulary: Vocabulary): 
     return index;
   };
   return (text) => {
-    const matches: Match[] = [];
+    const matches: TermMatch[] = [];
     const folded = fold(text);
     scan(folded.units, (kind, position, from, to, spelled) => {
       const number =
@@ -55,7 +55,7 @@ export function createMatcher(found: readonly Found[], vocabulary: Vocabulary): 
 /** Whether the terms of the phrase follow one another somewhere in the text. */
 export function hasPhrase(text: string, phrase: Phrase): boolean {
   const first = phrase[0]!.position;
-  const tokens = tokensOf(text);
+  const tokens = tokenize(text);
   let starts: Set<number> | undefined;
   for (const { term, beginning, position } of phrase) {
     const here = new Set<number>();

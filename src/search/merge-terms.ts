@@ -1,7 +1,7 @@
 /** Several segments' terms as those of one. */
 import { walkBlock, type BlockCursor } from "./blocks.ts";
 import { compareBytes } from "./bytes.ts";
-import { createListWriter, eachPosting, heading, listsOf } from "./lists.ts";
+import { createListWriter, eachPosting, headingField, listsOf } from "./lists.ts";
 import type { TakeTerm } from "./postings.ts";
 
 export interface Stream {
@@ -46,7 +46,7 @@ export function mergeTerms(streams: readonly Stream[], take: TakeTerm): void {
         writer.append(at.block, at.payloadFrom, at.payloadTo, passages.by, documents.by);
       else
         for (const list of listsOf(at.block, at.payloadFrom, at.payloadTo)) {
-          const { to } = list.field <= heading ? passages : documents;
+          const { to } = list.field <= headingField ? passages : documents;
           eachPosting(list, (ordinal, times) => {
             if (to[ordinal]! >= 0) writer.add(list.field, to[ordinal]!, times);
           });

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatOf, isGarbled, languageOf, type Format } from "./format.ts";
+import { textFormatOf, isGarbled, textLanguageOf, type TextFormat } from "./format.ts";
 import { passagesOf } from "./passages.ts";
-import { trouble } from "./trouble.examples.ts";
+import { trouble } from "./test-texts.ts";
 
 const long = "This sentence is here so that the passage has some weight of its own, and a little more. ";
-const shown = (text: string, format: Format) =>
+const shown = (text: string, format: TextFormat) =>
   passagesOf(text, format).map(({ from, to, lines, heading }) => [
     lines.join("-"),
     heading,
@@ -79,7 +79,15 @@ it("a text without anything to say has one empty passage", () => {
 });
 
 it("passages are in order and hold all that is not white, with their lines, whatever the text", () => {
-  const formats = fc.constantFrom<Format>("markdown", "asciidoc", "rst", "braces", "indents", "statements", "plain");
+  const formats = fc.constantFrom<TextFormat>(
+    "markdown",
+    "asciidoc",
+    "rst",
+    "braces",
+    "indents",
+    "statements",
+    "plain",
+  );
   const piece = fc.oneof(
     trouble,
     fc.constantFrom(
@@ -133,7 +141,7 @@ describe("what a text is", () => {
     ["Dockerfile", undefined, "statements"],
     ["notes", "text/markdown; charset=utf-8", "markdown"],
     ["notes.txt", "text/plain", "plain"],
-  ] as const)("%s %s", (path, type, expected) => expect(formatOf(path, type)).toBe(expected));
+  ] as const)("%s %s", (path, type, expected) => expect(textFormatOf(path, type)).toBe(expected));
 
   it.each([
     ["これは日本語の文章です。設定を変更してください。", "plain", "ja"],
@@ -145,7 +153,7 @@ describe("what a text is", () => {
     ["12345", "plain", ""],
     ["", "plain", ""],
   ] as const)("%s is written in its language", (text, format, expected) =>
-    expect(languageOf(text, format)).toBe(expected),
+    expect(textLanguageOf(text, format)).toBe(expected),
   );
 
   it("bytes are no text", () => {

@@ -1,6 +1,6 @@
 /** Cuts a text where its author did: at headings, definitions and paragraphs. */
 import { headingReader } from "./headings.ts";
-import { isCode, type Format } from "./format.ts";
+import { isCode, type TextFormat } from "./format.ts";
 import { wholeCharacterAt } from "./whole-character.ts";
 
 export interface Passage {
@@ -21,7 +21,7 @@ const goodWeight = 800;
 const minWeight = 90;
 
 /** In order and disjoint; between them is only white space. At least one, though it may be empty. */
-export function passagesOf(text: string, format: Format): Passage[] {
+export function passagesOf(text: string, format: TextFormat): Passage[] {
   const passages: Passage[] = [];
   const readHeading = headingReader(format);
   let heading = "";

@@ -1,7 +1,7 @@
 /** Where each term stands, collected in memory. */
 import { maxTermBytes, writeTerm } from "./bytes.ts";
 import { createListWriter, fields } from "./lists.ts";
-import type { Vocabulary } from "./vocabulary.ts";
+import type { TermVocabulary } from "./vocabulary.ts";
 
 export type TakeTerm = (term: Uint8Array, termLength: number, lists: Uint8Array) => void;
 
@@ -14,7 +14,7 @@ export interface Postings {
   take(take: TakeTerm): void;
 }
 
-export function createPostings(vocabulary: Vocabulary): Postings {
+export function createPostings(vocabulary: TermVocabulary): Postings {
   /** By term and field: the first and the last of its places, counted from 1. */
   let heads = new Int32Array(0);
   let tails = new Int32Array(0);

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ResourceError } from "../errors.ts";
-import { readQuestion } from "./query.ts";
-import { trouble } from "./trouble.examples.ts";
+import { parseQuery } from "./query.ts";
+import { trouble } from "./test-texts.ts";
 
 const now = Date.parse("2026-11-15T12:00:00Z");
-const ask = (text: string, typing = false) => readQuestion(text, { typing, now });
+const ask = (text: string, typing = false) => parseQuery(text, { typing, now });
 const terms = (text: string): string[] => ask(text).wanted.map(({ term }) => term);
 const refusal = (text: string): string => {
   try {

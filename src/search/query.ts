@@ -1,10 +1,10 @@
 /** A question as a person types it, read once: what to look for, what must be there, what must not, and where. */
 import { invalid, quote } from "../errors.ts";
 import { foldText } from "./fold.ts";
-import { tokensOf, type Token } from "./tokens.ts";
+import { tokenize, type Token } from "./tokens.ts";
 
 /** A term to look for. */
-export interface Wanted {
+export interface QueryTerm {
   readonly term: string;
   /** Every term that begins so is meant too. */
   readonly beginning?: string;
@@ -16,7 +16,7 @@ export interface Wanted {
 }
 
 /** Terms that must follow one another as they do here. */
-export type Phrase = readonly Wanted[];
+export type Phrase = readonly QueryTerm[];
 
 export interface Filter {
   readonly name: "path" | "mime" | "source" | "lang";
@@ -24,9 +24,9 @@ export interface Filter {
   readonly isNot: boolean;
 }
 
-export interface Question {
+export interface ParsedQuery {
   /** In the order of the question, those of its phrases included. */
-  readonly wanted: readonly Wanted[];
+  readonly wanted: readonly QueryTerm[];
   readonly phrases: readonly Phrase[];
   readonly nots: readonly Phrase[];
   readonly filters: readonly Filter[];
@@ -46,10 +46,10 @@ const maxLength = 10_000;
 const maxWanted = 256;
 const maxClauses = 64;
 
-export function readQuestion(text: string, { typing = false, now = Date.now() } = {}): Question {
+export function parseQuery(text: string, { typing = false, now = Date.now() } = {}): ParsedQuery {
   if (text.length > maxLength)
     throw invalid(`a question has at most ${maxLength} characters: this one has ${text.length}`);
-  const wanted: Wanted[] = [];
+  const wanted: QueryTerm[] = [];
   const phrases: Phrase[] = [];
   const nots: Phrase[] = [];
   const filters: Filter[] = [];
@@ -61,7 +61,7 @@ export function readQuestion(text: string, { typing = false, now = Date.now() } 
   if (clauses.length > maxClauses && clauses.some(({ kind }) => kind !== "words"))
     throw invalid(`a question has at most ${maxClauses} phrases, exclusions and filters`);
 
-  const take = (piece: string, isUnfinished: boolean): Wanted[] => {
+  const take = (piece: string, isUnfinished: boolean): QueryTerm[] => {
     const found = wantedOf(piece, position, isUnfinished);
     position = (found.at(-1)?.position ?? position) + gapBetweenClauses;
     return found;
@@ -101,8 +101,8 @@ export function readQuestion(text: string, { typing = false, now = Date.now() } 
 const gapBetweenClauses = 10;
 
 /** What is looked for when this is asked. */
-function wantedOf(text: string, first: number, isUnfinished: boolean): Wanted[] {
-  const tokens = tokensOf(text);
+function wantedOf(text: string, first: number, isUnfinished: boolean): QueryTerm[] {
+  const tokens = tokenize(text);
   const last = tokens.at(-1);
   return tokens
     .filter((token, at) => token.kind !== "single" || !endsPair(tokens[at - 1], token))
@@ -125,7 +125,7 @@ function endsPair(before: Token | undefined, single: Token): boolean {
 }
 
 /** The whole of an identifier stands where its first part does, and would count twice. */
-function isStep(one: Wanted, index: number, all: readonly Wanted[]): boolean {
+function isStep(one: QueryTerm, index: number, all: readonly QueryTerm[]): boolean {
   return one.kind !== "whole" || all[index + 1]?.position !== one.position;
 }
 

@@ -1,16 +1,16 @@
 /** A second look at the best: what BM25 cannot know without reading the text. */
-import type { Found } from "./lookup.ts";
-import type { Match } from "./matches.ts";
-import { weights } from "./weights.ts";
+import type { FoundTerm } from "./lookup.ts";
+import type { TermMatch } from "./matches.ts";
+import { searchWeights } from "./weights.ts";
 
 /** How far terms may be from standing as in the question, and still count. */
 const maxGap = 3;
 
 /** What is added to a score because terms follow one another as in the question. `worth` as for the score itself. */
-export function secondLook(
-  found: readonly Found[],
-  matches: readonly Match[],
-  worth: (found: Found) => number,
+export function rerank(
+  found: readonly FoundTerm[],
+  matches: readonly TermMatch[],
+  worth: (found: FoundTerm) => number,
 ): number {
   const places = found.map((): number[] => []);
   for (const { index, token } of matches) places[index]!.push(token.position);
@@ -24,7 +24,7 @@ export function secondLook(
       if (gap <= maxGap) bonus += Math.min(worth(one), worth(found[next]!)) / ((1 + gap) * step);
     }
   });
-  return bonus * weights.order;
+  return bonus * searchWeights.order;
 }
 
 /** How far two terms are from standing as they do in the question, where they come nearest to it. */

@@ -1,9 +1,9 @@
 /** BM25 over fields: how well each document answers, and which of its passages does best. */
 import { keepLargest } from "./keep-largest.ts";
-import type { Found, Lookup } from "./lookup.ts";
-import { body, eachPosting, heading, title, type List } from "./lists.ts";
+import type { FoundTerm, Lookup } from "./lookup.ts";
+import { body, eachPosting, headingField, title, type List } from "./lists.ts";
 import { longLength, type Segment } from "./segments.ts";
-import { weights } from "./weights.ts";
+import { searchWeights } from "./weights.ts";
 
 export interface Scored {
   readonly segment: Segment;
@@ -21,11 +21,11 @@ export interface Scores {
 /** `worth` says how much a term counts; `isOut` is asked of documents by their ordinal in a segment. */
 export function score(
   { segments, passages }: Lookup,
-  found: readonly Found[],
-  worth: (found: Found) => number,
+  found: readonly FoundTerm[],
+  worth: (found: FoundTerm) => number,
   isOut: (segment: number, document: number) => boolean,
 ): Scores {
-  const { k1, b } = weights;
+  const { k1, b } = searchWeights;
   const tokens = segments.reduce((sum, segment) => sum + segment.tokens, 0);
   const mean = Math.max(1, tokens / Math.max(1, passages));
   const norms = Float32Array.from({ length: 256 }, (_, short) => k1 * (1 - b + (b * longLength(short)) / mean));
@@ -36,8 +36,8 @@ export function score(
       const weight = worth(one) * (k1 + 1);
       for (const list of one.lists[at]!) {
         if (list.field === body) addToPassages(list, weight, ofPassage, ofDocument, norms, segment);
-        else if (list.field === heading) addFlat(list, weight * weights.heading, ofPassage);
-        else addFlat(list, weight * (list.field === title ? weights.title : weights.path), ofDocument);
+        else if (list.field === headingField) addFlat(list, weight * searchWeights.heading, ofPassage);
+        else addFlat(list, weight * (list.field === title ? searchWeights.title : searchWeights.path), ofDocument);
       }
     }
     return { segment, ofDocument, ...bestPassages(segment, ofPassage) };
@@ -77,7 +77,7 @@ function addToPassages(
   norms: Float32Array,
   { lengths, owners }: Segment,
 ): void {
-  const share = weights.document;
+  const share = searchWeights.document;
   let at = from;
   let ordinal = -1;
   let document = -1;
@@ -115,7 +115,7 @@ function addToPassages(
 /** The same where lengths say nothing. */
 function addFlat(list: List, weight: number, into: Float32Array): void {
   eachPosting(list, (ordinal, times) => {
-    into[ordinal]! += (weight * times) / (times + weights.k1);
+    into[ordinal]! += (weight * times) / (times + searchWeights.k1);
   });
 }
 

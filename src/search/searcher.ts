@@ -1,15 +1,15 @@
 /** Answers from an index that another thread or process keeps. */
 import { accessSync, constants } from "node:fs";
 import { ResourceError, toResourceError } from "../errors.ts";
-import type { Tools } from "../source.ts";
+import type { Runtime } from "../source.ts";
 import type { Embeddings } from "./embeddings.ts";
 import { fileIdentity } from "../lib/file-identity.ts";
 import { indexFolder } from "./index-folder.ts";
 import { type IndexProblem, isLoss, toIndexProblem } from "./index-problem.ts";
 import { type IndexedMount, keyNote, modelNote } from "./indexer.ts";
-import type { OpenStore, Store, StoreAsk, StoreHit } from "./store.ts";
+import type { OpenStore, IndexStore, StoreQuery, StoreHit } from "./store.ts";
 
-export interface SearchQuestion extends Omit<StoreAsk, "vector" | "mounts"> {
+export interface SearchQuestion extends Omit<StoreQuery, "vector" | "mounts"> {
   /** What was indexed under a name with another key is not looked at. */
   readonly mounts: readonly Pick<IndexedMount, "name" | "key">[];
 }
@@ -17,7 +17,7 @@ export interface SearchQuestion extends Omit<StoreAsk, "vector" | "mounts"> {
 export interface SearcherOptions {
   readonly folder: string;
   readonly openStore: OpenStore;
-  readonly tools: Tools;
+  readonly runtime: Runtime;
   readonly embeddings?: { readonly model: string; readonly client: Embeddings } | undefined;
 }
 
@@ -45,7 +45,7 @@ export class DamagedIndexError extends ResourceError {
 const downMs = 30_000;
 const keptVectors = 100;
 
-export function createSearcher({ folder, openStore, tools, embeddings }: SearcherOptions): Searcher {
+export function createSearcher({ folder, openStore, runtime, embeddings }: SearcherOptions): Searcher {
   const { database, guardSharedMemory } = indexFolder(folder);
   const vectors = new Map<string, Float32Array>();
   let open: Opened | undefined;
@@ -67,7 +67,7 @@ export function createSearcher({ folder, openStore, tools, embeddings }: Searche
       if (cause instanceof ResourceError && isLoss(cause.cause)) throw cause.cause;
       problem = toIndexProblem(cause);
       // It is just being made, or by another version: its keeper sees to it.
-      tools.log("info", "the search index cannot be read yet", { cause });
+      runtime.log("info", "the search index cannot be read yet", { cause });
       return undefined;
     }
   }
@@ -79,7 +79,7 @@ export function createSearcher({ folder, openStore, tools, embeddings }: Searche
   }
 
   async function searchNow({ mounts, ...ask }: SearchQuestion, signal: AbortSignal): Promise<SearchFindings> {
-    const isMeant = (store: Store) => mounts.filter(({ name, key }) => store.note(keyNote(name)) === key);
+    const isMeant = (store: IndexStore) => mounts.filter(({ name, key }) => store.note(keyNote(name)) === key);
     let opened = current();
     if (!opened) return { hits: [], ...(problem && { problem }) };
     const { store, file } = opened;
@@ -95,7 +95,7 @@ export function createSearcher({ folder, openStore, tools, embeddings }: Searche
   }
 
   async function vectorOf(text: string, signal: AbortSignal): Promise<Float32Array | undefined> {
-    if (!embeddings || tools.monotonicMs() < downUntilMs) return undefined;
+    if (!embeddings || runtime.monotonicMs() < downUntilMs) return undefined;
     const known = vectors.get(text);
     if (known) return known;
     try {
@@ -106,8 +106,8 @@ export function createSearcher({ folder, openStore, tools, embeddings }: Searche
       return vector;
     } catch (cause) {
       if (signal.aborted) throw toResourceError(cause);
-      downUntilMs = tools.monotonicMs() + downMs;
-      tools.log("warn", "a question has no embedding just now, so search goes by words alone", { cause });
+      downUntilMs = runtime.monotonicMs() + downMs;
+      runtime.log("warn", "a question has no embedding just now, so search goes by words alone", { cause });
       return undefined;
     }
   }
@@ -129,7 +129,7 @@ export function createSearcher({ folder, openStore, tools, embeddings }: Searche
 }
 
 interface Opened {
-  readonly store: Store;
+  readonly store: IndexStore;
   readonly file: string;
   /**
    * Then it is open for one search only: SQLite opens the shared memory once for a process, so that whoever keeps the index here

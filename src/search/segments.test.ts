@@ -5,7 +5,7 @@ import { createBlockWriter, seek, walkBlock } from "./blocks.ts";
 import { compareBytes, createWriter, maxTermBytes, readNumber, readTerm, writeTerm } from "./bytes.ts";
 import { body, createListWriter, eachPosting, listsOf, title } from "./lists.ts";
 import { createPostings } from "./postings.ts";
-import { longLength, openSegments, segmentTables, shortLength, type Kept } from "./segments.ts";
+import { longLength, openSegments, segmentTables, shortLength, type StoredDocument } from "./segments.ts";
 import { createVocabulary } from "./vocabulary.ts";
 
 const term = fc.string({ unit: fc.constantFrom(..."ab9é設定\uffff", "\ud842", "\udfb7"), minLength: 1, maxLength: 6 });
@@ -142,7 +142,7 @@ function openSome() {
     segments,
     /** Documents of one passage for each word. */
     write(...documents: string[][]): number[] {
-      const kept: Kept[] = [];
+      const kept: StoredDocument[] = [];
       const lengths: number[] = [];
       for (const words of documents) {
         for (const word of words) {

@@ -1,7 +1,7 @@
 /** The inverted index as a row of segments: each is written once, read, and in the end merged with its neighbours. */
 import type { DatabaseSync } from "node:sqlite";
 import { createBlockWriter, seek } from "./blocks.ts";
-import { createWriter, readNumber, readTerm, type Reader } from "./bytes.ts";
+import { createWriter, readNumber, readTerm, type ByteReader } from "./bytes.ts";
 import { listsOf, type List } from "./lists.ts";
 import { mergeTerms, type Moved, type Stream } from "./merge-terms.ts";
 import type { TakeTerm } from "./postings.ts";
@@ -15,7 +15,7 @@ export const segmentTables = `
 `;
 
 /** A document's id is that of its first passage; the others follow. */
-export interface Kept {
+export interface StoredDocument {
   readonly id: number;
   readonly passages: number;
 }
@@ -43,9 +43,9 @@ export interface Segments {
   /** In the order of passages. Those that were known before are the same objects. */
   load(): readonly Segment[];
   /** Each term once, in order; of each passage its length, as `shortLength` says it. */
-  write(documents: readonly Kept[], lengths: readonly number[], each: EachTerm): void;
+  write(documents: readonly StoredDocument[], lengths: readonly number[], each: EachTerm): void;
   /** Passages that are gone stay in the lists until the segment is merged. */
-  bury(document: Kept): void;
+  bury(document: StoredDocument): void;
   /** Forgets what was read in a transaction that was taken back. */
   forget(): void;
   /** Merges where there are many small segments, or many dead passages in one. */
@@ -120,7 +120,7 @@ export function openSegments(database: DatabaseSync, goOn: () => void = () => un
     return data;
   }
 
-  function write(documents: readonly Kept[], lengths: readonly number[], each: EachTerm): void {
+  function write(documents: readonly StoredDocument[], lengths: readonly number[], each: EachTerm): void {
     if (documents.length === 0) return;
     // Not one behind the last: a number that was in use may still be known elsewhere.
     const ids = database.prepare("update counters set value = value + ? where name = ? returning value");
@@ -156,7 +156,7 @@ export function openSegments(database: DatabaseSync, goOn: () => void = () => un
   function merge(ids: readonly number[]): void {
     const segments = ids.map(get);
     const range = database.prepare("select id from documents where id between ? and ?");
-    const documents: Kept[] = [];
+    const documents: StoredDocument[] = [];
     const lengths: number[] = [];
     const streams = segments.map((segment): Stream => {
       const alive = new Set(range.all(segment.first, segment.last).map(({ id }) => id as number));
@@ -280,7 +280,7 @@ export function longLength(short: number): number {
   return 2 ** (short / 16) - 1;
 }
 
-function writeHead(documents: readonly Kept[], lengths: readonly number[]): Uint8Array {
+function writeHead(documents: readonly StoredDocument[], lengths: readonly number[]): Uint8Array {
   const head = createWriter();
   head.number(documents.length);
   let last = 0;
@@ -294,7 +294,7 @@ function writeHead(documents: readonly Kept[], lengths: readonly number[]): Uint
 }
 
 function readHead(bytes: Uint8Array): Pick<Segment, "documents" | "starts" | "owners" | "lengths"> {
-  const head: Reader = { bytes, at: 0 };
+  const head: ByteReader = { bytes, at: 0 };
   const count = readNumber(head);
   const documents = new Uint32Array(count);
   const starts = new Uint32Array(count + 1);

@@ -1,5 +1,5 @@
 /** The piece of a passage that shows best why it was found. */
-import type { Match } from "./matches.ts";
+import type { TermMatch } from "./matches.ts";
 import { wholeCharacterAt } from "./whole-character.ts";
 
 export interface Snippet {
@@ -14,7 +14,7 @@ const maxLength = 240;
 /** How much may stand before the first match, so that it is understood. */
 const leadLength = 60;
 
-export function snippetOf(text: string, matches: readonly Match[]): Snippet {
+export function snippetOf(text: string, matches: readonly TermMatch[]): Snippet {
   // What stands everywhere explains nothing, unless nothing else was asked for.
   const most = matches.reduce((idf, { found }) => Math.max(idf, found.idf), 0);
   const telling = matches.filter(({ found }) => found.idf >= most * 0.4);
@@ -33,7 +33,7 @@ export function snippetOf(text: string, matches: readonly Match[]): Snippet {
 }
 
 /** Where the stretch begins that holds most of what was asked for. */
-function bestWindow(matches: readonly Match[]): number {
+function bestWindow(matches: readonly TermMatch[]): number {
   let best = 0;
   let most = -1;
   const inside = new Map<number, number>();

@@ -7,11 +7,11 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { compareAddresses } from "../lib/address-order.ts";
 import { openStore } from "./sqlite-store.ts";
-import type { Document, Store } from "./store.ts";
+import type { IndexedDocument, IndexStore } from "./store.ts";
 
 let folder: string;
 let file: string;
-let store: Store;
+let store: IndexStore;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "pressmark-store-"));
   file = join(folder, "index.db");
@@ -22,12 +22,12 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-const document = (path: string, text: string, more: Partial<Document["entry"]> = {}): Document => ({
+const document = (path: string, text: string, more: Partial<IndexedDocument["entry"]> = {}): IndexedDocument => ({
   mount: "docs",
   entry: { path, version: "1", ...more },
   text,
 });
-const put = (...documents: readonly Document[]): void => store.put(documents);
+const put = (...documents: readonly IndexedDocument[]): void => store.put(documents);
 const find = (text: string, more: object = {}): string[] =>
   store.search({ text, limit: 10, ...more }).map(({ entry }) => entry.path);
 /** A word of letters alone. */

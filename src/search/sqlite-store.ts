@@ -1,11 +1,11 @@
 /** Keeps an index in one SQLite file. */
 import { ResourceError } from "../errors.ts";
-import { fromKey, keysBelow, readQuery, spellQuery, toKey } from "./address-key.ts";
+import { fromKey, keysBelow, readQuery, encodeQuery, toKey } from "./address-key.ts";
 import { findPassages } from "./find-passages.ts";
-import { openDocuments, type Index } from "./index-documents.ts";
+import { openDocuments, type OpenIndex } from "./index-documents.ts";
 import { openToRead, openToWrite } from "./open-database.ts";
-import { openSegments, type Kept } from "./segments.ts";
-import type { Document, OpenStore, Unembedded } from "./store.ts";
+import { openSegments, type StoredDocument } from "./segments.ts";
+import type { IndexedDocument, OpenStore, Unembedded } from "./store.ts";
 import { openTexts } from "./texts.ts";
 import { openVectors } from "./vectors.ts";
 
@@ -17,7 +17,7 @@ export const openStore: OpenStore = (file, { readOnly = false, isStopped = () =>
   const goOn = (): void => {
     if (isStopped()) throw new ResourceError("cancelled", "the index is being closed");
   };
-  const index: Index = {
+  const index: OpenIndex = {
     database,
     goOn,
     segments: openSegments(database, goOn),
@@ -65,10 +65,10 @@ export const openStore: OpenStore = (file, { readOnly = false, isStopped = () =>
   return {
     put(put) {
       if (put.length === 0) return;
-      const last = new Map<string, Document>();
+      const last = new Map<string, IndexedDocument>();
       for (const document of put) {
         const { path, query } = document.entry;
-        last.set(JSON.stringify([document.mount, path, spellQuery(query)]), document);
+        last.set(JSON.stringify([document.mount, path, encodeQuery(query)]), document);
       }
       change(() => documents.put(last.values()));
     },
@@ -79,7 +79,7 @@ export const openStore: OpenStore = (file, { readOnly = false, isStopped = () =>
       change(() => {
         for (const { path, query } of addresses) {
           goOn();
-          const document = find.get(mount, toKey(path), spellQuery(query)) as Kept | undefined;
+          const document = find.get(mount, toKey(path), encodeQuery(query)) as StoredDocument | undefined;
           if (document) documents.drop(document);
         }
       });
@@ -89,7 +89,7 @@ export const openStore: OpenStore = (file, { readOnly = false, isStopped = () =>
         select d.id, d.passages from documents d join mounts m on m.id = d.mount
         where m.name = ? and (d.key = ? or (d.key >= ? and d.key < ?))`);
       change(() => {
-        for (const document of find.all(mount, toKey(path), ...keysBelow(path)) as unknown as Kept[]) {
+        for (const document of find.all(mount, toKey(path), ...keysBelow(path)) as unknown as StoredDocument[]) {
           goOn();
           documents.drop(document);
         }
@@ -101,7 +101,7 @@ export const openStore: OpenStore = (file, { readOnly = false, isStopped = () =>
           select d.key, d.query, d.version from documents d join mounts m on m.id = d.mount
           where m.name = ? and (d.key, d.query) > (?, ?) order by d.key, d.query limit ?`)
         // The mount itself has an empty key and an empty query: nothing is before it but this.
-        .all(mount, after ? toKey(after.path) : "", after ? spellQuery(after.query) : "", limit);
+        .all(mount, after ? toKey(after.path) : "", after ? encodeQuery(after.query) : "", limit);
       return rows.map((row) => {
         const query = readQuery(row["query"] as string);
         const version = row["version"] as string | null;
@@ -129,10 +129,10 @@ export const openStore: OpenStore = (file, { readOnly = false, isStopped = () =>
     embed(vectors) {
       const owner = database.prepare("select id, passages from documents where id <= ? order by id desc limit 1");
       const settle = database.prepare("update documents set embedded = 1 where id = ?");
-      const touched = new Map<number, Kept>();
+      const touched = new Map<number, StoredDocument>();
       change(() => {
         for (const { id, vector } of vectors) {
-          const document = owner.get(id) as Kept | undefined;
+          const document = owner.get(id) as StoredDocument | undefined;
           if (!document || id >= document.id + document.passages) continue;
           index.vectors.put(id, vector);
           touched.set(document.id, document);
@@ -154,11 +154,11 @@ export const openStore: OpenStore = (file, { readOnly = false, isStopped = () =>
 };
 
 /** A passage is embedded with what it stands under: that is often half of what it means. */
-function unembeddedOf({ database, texts, vectors }: Index, limit: number): Unembedded[] {
+function unembeddedOf({ database, texts, vectors }: OpenIndex, limit: number): Unembedded[] {
   const passages: Unembedded[] = [];
   const open = database.prepare("select id, passages from documents where embedded = 0 order by id");
   for (const row of open.iterate()) {
-    const { id, passages: count } = row as unknown as Kept;
+    const { id, passages: count } = row as unknown as StoredDocument;
     const { title, name } = texts.entry(id);
     for (let at = id; at < id + count; at += 1) {
       if (passages.length >= limit) return passages;

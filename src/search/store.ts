@@ -2,7 +2,7 @@
 import type { Entry } from "../source.ts";
 
 /** What is put in: one resource and its text. */
-export interface Document {
+export interface IndexedDocument {
   readonly mount: string;
   /** As the source lists it, with the version that the text belongs to. A hit shows it. */
   readonly entry: Entry;
@@ -17,7 +17,7 @@ export interface Stored {
   readonly version?: string;
 }
 
-export interface StoreAsk {
+export interface StoreQuery {
   /** As the person typed it: words, "phrases", `-not`, `path:`, `mime:`, `source:`, `lang:`, `after:`, `priority:`, `audience:`. */
   readonly text: string;
   /** How many resources, not passages. */
@@ -52,16 +52,16 @@ export interface Unembedded {
   readonly text: string;
 }
 
-export interface StoreOptions {
+export interface IndexStoreOptions {
   readonly readOnly?: boolean;
   /** Asked again and again during long work: once it is true, the call is undone and throws "cancelled". */
   readonly isStopped?: () => boolean;
 }
 
 /** Everything is done when a call returns; what was put in is there after a crash, whole or not at all. For one thread. */
-export interface Store {
+export interface IndexStore {
   /** Replaces what was there at these addresses. All or nothing. */
-  put(documents: readonly Document[]): void;
+  put(documents: readonly IndexedDocument[]): void;
   /** What is not there is no failure. */
   remove(mount: string, addresses: readonly Pick<Stored, "path" | "query">[]): void;
   /** Removes the path and all below it. */
@@ -74,7 +74,7 @@ export interface Store {
   /** Which mounts have something in, and how much. */
   counts(): readonly { readonly mount: string; readonly documents: number; readonly passages: number }[];
   /** Best first. A question that cannot be understood throws "invalid". */
-  search(ask: StoreAsk): readonly StoreHit[];
+  search(ask: StoreQuery): readonly StoreHit[];
   unembedded(limit: number): readonly Unembedded[];
   /** Passages that are gone meanwhile are passed over. */
   embed(vectors: readonly { readonly id: number; readonly vector: Float32Array }[]): void;
@@ -88,4 +88,4 @@ export interface Store {
  * `openStore(file)` in sqlite-store.ts opens or makes one. A file that is damaged, or that another tokenizer or ICU has made, is made anew; a file
  * opened with `readOnly` is never written.
  */
-export type OpenStore = (file: string, options?: StoreOptions) => Store;
+export type OpenStore = (file: string, options?: IndexStoreOptions) => IndexStore;

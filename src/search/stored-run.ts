@@ -1,6 +1,6 @@
 /** What is stored of a mount, walked along in order and held a page at a time. */
 import { compareAddresses } from "../lib/address-order.ts";
-import type { Store, Stored } from "./store.ts";
+import type { IndexStore, Stored } from "./store.ts";
 
 const pageSize = 1000;
 
@@ -12,7 +12,7 @@ export interface StoredRun {
   takeRest(): Stored[];
 }
 
-export function createStoredRun(store: Store, mount: string): StoredRun {
+export function createStoredRun(store: IndexStore, mount: string): StoredRun {
   let page: readonly Stored[] = [];
   let at = 0;
   let isOver = false;
@@ -44,7 +44,7 @@ export function createStoredRun(store: Store, mount: string): StoredRun {
 }
 
 /** The same for a list in another order than that of addresses: all of it is held, and what is gone is known at the end. */
-export function createStoredHeap(store: Store, mount: string): StoredRun {
+export function createStoredHeap(store: IndexStore, mount: string): StoredRun {
   const byPath = new Map<string, Stored[]>();
   let after: Stored | undefined;
   do {

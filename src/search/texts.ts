@@ -11,7 +11,7 @@ export interface KeptPassage extends Passage {
   readonly text: string;
 }
 
-export interface Texts {
+export interface PassageTexts {
   /** The first passage gets the id, the others those behind it; so does the next document. */
   put(id: number, entry: Entry, text: string, passages: readonly Passage[]): void;
   remove(id: number, passages: number): void;
@@ -43,7 +43,7 @@ interface ChunkPassage extends KeptPassage {
   readonly entry?: Entry;
 }
 
-export function openTexts(database: DatabaseSync): Texts {
+export function openTexts(database: DatabaseSync): PassageTexts {
   const { deflateRawSync, inflateRawSync } = process.getBuiltinModule("node:zlib");
   const insert = database.prepare("insert or replace into texts (id, data) values (?, ?)");
   const dataOf = database.prepare("select data from texts where id = ?");

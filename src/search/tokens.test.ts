@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fold, foldText, textOf } from "./fold.ts";
-import { tokensOf } from "./tokens.ts";
-import { trouble } from "./trouble.examples.ts";
+import { fold, foldText, foldedText } from "./fold.ts";
+import { tokenize } from "./tokens.ts";
+import { trouble } from "./test-texts.ts";
 
-const terms = (text: string): string[] => tokensOf(text).map(({ term }) => term);
-const cut = (text: string): string[] => tokensOf(text).map(({ from, to }) => text.slice(from, to));
+const terms = (text: string): string[] => tokenize(text).map(({ term }) => term);
+const cut = (text: string): string[] => tokenize(text).map(({ from, to }) => text.slice(from, to));
 
 describe("what is written in several ways is one term", () => {
   it.each([
@@ -65,7 +65,7 @@ describe("text without spaces", () => {
 });
 
 it("positions count words and characters", () => {
-  expect(tokensOf("getUserName 設定 画面 x").map(({ term, position }) => [term, position])).toEqual([
+  expect(tokenize("getUserName 設定 画面 x").map(({ term, position }) => [term, position])).toEqual([
     ["getusernam", 0],
     ["get", 0],
     ["user", 1],
@@ -110,7 +110,7 @@ it("the piece of the text that a token names gives that token again, whatever th
   fc.assert(
     fc.property(trouble, (text) => {
       let before = 0;
-      for (const { term, from, to } of tokensOf(text)) {
+      for (const { term, from, to } of tokenize(text)) {
         expect(from).toBeGreaterThanOrEqual(before);
         expect(to).toBeGreaterThan(from);
         expect(to).toBeLessThanOrEqual(text.length);
@@ -138,7 +138,7 @@ it("folded text keeps the way back to the original", () => {
     fc.property(trouble, (text) => {
       const { units, from, to } = fold(text);
       for (let at = 0; at < units.length; at += 1) {
-        expect(foldText(text.slice(from(at), to(at)))).toContain(textOf(units, at, at + 1));
+        expect(foldText(text.slice(from(at), to(at)))).toContain(foldedText(units, at, at + 1));
         if (at > 0) expect(from(at)).toBeGreaterThanOrEqual(from(at - 1));
       }
     }),

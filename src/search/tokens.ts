@@ -10,7 +10,7 @@ import {
   letter,
   lower,
   mark,
-  textOf,
+  foldedText,
   tie,
   upper,
   widthAt,
@@ -47,11 +47,11 @@ export type Emit = (kind: TokenKind, position: number, from: number, to: number,
 /** Longer words are known by their beginning. */
 const maxWordLength = 64;
 
-export function tokensOf(text: string): Token[] {
+export function tokenize(text: string): Token[] {
   const folded = fold(text);
   const tokens: Token[] = [];
   scan(folded.units, (kind, position, from, to, spelled) => {
-    const term = termOf(spelled ?? textOf(folded.units, from, to), kind);
+    const term = termOf(spelled ?? foldedText(folded.units, from, to), kind);
     tokens.push(tokenAt(folded, term, kind, position, from, to));
   });
   return tokens;
@@ -106,7 +106,7 @@ function scanRun(units: Uint16Array, start: number, first: number, emit: Emit): 
       at < units.length && classAt(units, at) === script ? at : script === dense ? acrossLine(units, at) : -1;
     if (next === -1) break;
     const after = next + wholeWidth(units, next);
-    const spelled = next === at ? undefined : textOf(units, before, at) + textOf(units, next, after);
+    const spelled = next === at ? undefined : foldedText(units, before, at) + foldedText(units, next, after);
     emit("pair", position, before, after, spelled);
     position += 1;
     before = next;
@@ -187,7 +187,7 @@ function scanWord(units: Uint16Array, start: number, first: number, emit: Emit):
     let whole: string | undefined;
     if (hasTie) {
       whole = "";
-      for (let part = 0; part < count; part += 1) whole += textOf(units, cuts[part * 2]!, cuts[part * 2 + 1]!);
+      for (let part = 0; part < count; part += 1) whole += foldedText(units, cuts[part * 2]!, cuts[part * 2 + 1]!);
     }
     if (whole === undefined) emitPiece("whole", first, start, at, units, emit);
     else emit("whole", first, start, at, whole.slice(0, maxWordLength));
@@ -206,7 +206,7 @@ function cut(count: number, from: number, to: number): number {
 }
 
 function emitPiece(kind: TokenKind, position: number, from: number, to: number, units: Uint16Array, emit: Emit): void {
-  emit(kind, position, from, to, to - from > maxWordLength ? textOf(units, from, from + maxWordLength) : undefined);
+  emit(kind, position, from, to, to - from > maxWordLength ? foldedText(units, from, from + maxWordLength) : undefined);
 }
 
 /** Whether this is the end of a character of two code units. */

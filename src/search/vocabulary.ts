@@ -1,9 +1,9 @@
 /** Numbers for terms, found by the code units of a text without making a string of them: most words are met again and again. */
 import { maxTermBytes, writeTerm } from "./bytes.ts";
-import { textOf } from "./fold.ts";
+import { foldedText } from "./fold.ts";
 import { termOf, type TokenKind } from "./tokens.ts";
 
-export interface Vocabulary {
+export interface TermVocabulary {
   /** How many terms have a number; the next gets this one. */
   readonly size: number;
   /** The number of the term that stands in folded text. */
@@ -17,7 +17,7 @@ export interface Vocabulary {
   sort(numbers: Int32Array<ArrayBuffer>): Int32Array;
 }
 
-export function createVocabulary(): Vocabulary {
+export function createVocabulary(): TermVocabulary {
   const terms: string[] = [];
   const numbers = new Map<string, number>();
   /** The first six bytes of each term, as three digits to sort by. */
@@ -53,7 +53,7 @@ export function createVocabulary(): Vocabulary {
         if (old[at + 2] !== 0) slots.set(old.subarray(at, at + slotSize), freeSlot(old[at]!));
     }
     while (pooled + to - from > pool.length) pool = doubled(pool);
-    const number = numberOfTerm(termOf(textOf(units, from, to), kind));
+    const number = numberOfTerm(termOf(foldedText(units, from, to), kind));
     slots.set([hash, pooled, to - from, number], freeSlot(hash));
     for (let at = from; at < to; at += 1) pool[pooled++] = units[at]!;
     return number;

@@ -24,7 +24,7 @@ export interface Weights {
   readonly order: number;
 }
 
-export const weights: Weights = {
+export const searchWeights: Weights = {
   k1: 1,
   b: 0.8,
   heading: 0.6,

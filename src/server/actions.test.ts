@@ -6,7 +6,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
 import { question, resultOf } from "../sources/analysis/test-results.ts";
-import { startServer, type ServerOptions } from "./start-server.ts";
+import { startHttp, type HttpServerOptions } from "./start-http.ts";
 
 let root: string;
 
@@ -16,14 +16,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-async function serve(settings = "", more: Partial<ServerOptions> = {}) {
+async function serve(settings = "", more: Partial<HttpServerOptions> = {}) {
   const config = join(root, "pressmark.config.yaml");
   writeFileSync(
     config,
     `mounts:\n  files: { source: file, root: . }\n  wall: { source: analysis, path: kept/results.db, pollMs: 100 }\n${settings}`,
   );
   const env = { XDG_STATE_HOME: join(root, "state"), XDG_CACHE_HOME: join(root, "cache"), HOME: root };
-  const server = await startServer({
+  const server = await startHttp({
     folders: [],
     config,
     from: root,

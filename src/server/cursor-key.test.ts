@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { keptKey } from "./cursor-key.ts";
+import { loadCursorKey } from "./cursor-key.ts";
 
 let folder: string;
 let said: string[];
@@ -19,7 +19,7 @@ afterEach(() => rmSync(join(folder, ".."), { recursive: true, force: true }));
 
 describe("the key that cursors are signed with", () => {
   it("is made on first need, for its owner alone, and found again", () => {
-    const key = keptKey(folder, tools);
+    const key = loadCursorKey(folder, tools);
     expect(() => statSync(folder)).toThrow("ENOENT");
 
     expect(key()).toHaveLength(32);
@@ -27,12 +27,14 @@ describe("the key that cursors are signed with", () => {
     expect(readdirSync(folder)).toEqual(["cursor-key"]);
     expect(statSync(join(folder, "cursor-key")).mode & 0o777).toBe(0o600);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
-    expect(Buffer.from(keptKey(folder, tools)()).equals(key())).toBe(true);
+    expect(Buffer.from(loadCursorKey(folder, tools)()).equals(key())).toBe(true);
     expect(said).toEqual([]);
   });
 
   it("is another in another folder", () => {
-    expect(Buffer.from(keptKey(folder, tools)()).equals(keptKey(join(folder, "other"), tools)())).toBe(false);
+    expect(Buffer.from(loadCursorKey(folder, tools)()).equals(loadCursorKey(join(folder, "other"), tools)())).toBe(
+      false,
+    );
   });
 
   it("is one for all processes that need it at the same time", async () => {
@@ -49,9 +51,9 @@ describe("the key that cursors are signed with", () => {
   });
 
   it("replaces a file that holds no key", () => {
-    keptKey(folder, tools)();
+    loadCursorKey(folder, tools)();
     writeFileSync(join(folder, "cursor-key"), "short");
-    const key = keptKey(folder, tools)();
+    const key = loadCursorKey(folder, tools)();
     expect(key).toHaveLength(32);
     expect(readFileSync(join(folder, "cursor-key")).equals(key)).toBe(true);
     expect(readdirSync(folder)).toEqual(["cursor-key"]);
@@ -59,7 +61,7 @@ describe("the key that cursors are signed with", () => {
 
   it("lives in memory where the folder cannot be written, and says so once", () => {
     writeFileSync(folder, "a file is in the way");
-    const key = keptKey(folder, tools);
+    const key = loadCursorKey(folder, tools);
     expect(key()).toHaveLength(32);
     expect(key()).toBe(key());
     expect(said).toEqual(["warn: the key for cursors cannot be kept, so cursors end with this process"]);

@@ -2,12 +2,12 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeFileAtomically } from "../lib/write-file-atomically.ts";
-import type { Tools } from "../source.ts";
+import type { Runtime } from "../source.ts";
 
 const keyBytes = 32;
 
 /** Asks nothing of the disk until it is called; the same key ever after. A folder that cannot be used is said once, and the key lives as long as the process. */
-export function keptKey(folder: string, tools: Pick<Tools, "log">): () => Uint8Array {
+export function loadCursorKey(folder: string, runtime: Pick<Runtime, "log">): () => Uint8Array {
   let key: Uint8Array | undefined;
   return () => {
     if (key) return key;
@@ -15,7 +15,7 @@ export function keptKey(folder: string, tools: Pick<Tools, "log">): () => Uint8A
       key = load(folder);
     } catch (cause) {
       key = freshKey();
-      tools.log("warn", "the key for cursors cannot be kept, so cursors end with this process", { folder, cause });
+      runtime.log("warn", "the key for cursors cannot be kept, so cursors end with this process", { folder, cause });
     }
     return key;
   };

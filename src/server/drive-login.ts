@@ -2,15 +2,15 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { quote, ResourceError, toResourceError } from "../errors.ts";
-import type { Tools } from "../source.ts";
+import type { Runtime } from "../source.ts";
 import { createDriveApi } from "../sources/gdrive/drive-api.ts";
-import { createIdentity } from "../sources/gdrive/identity.ts";
-import { createKeptLogins, type KeptAccount, type KeptLogins } from "../sources/gdrive/kept-login.ts";
+import { createDriveIdentity } from "../sources/gdrive/identity.ts";
+import { createStoredLogins, type StoredAccount, type StoredLogins } from "../sources/gdrive/stored-login.ts";
 import { readClientKey, signIn, signOut } from "../sources/gdrive/login.ts";
 
 export interface DriveLogins {
   /** The person agrees in a browser, at the address that they are shown. */
-  login(client: string, show: (url: string) => void | Promise<void>, signal: AbortSignal): Promise<KeptAccount>;
+  login(client: string, show: (url: string) => void | Promise<void>, signal: AbortSignal): Promise<StoredAccount>;
   /** Says whether Google took the token back, too. */
   logout(
     email: string | undefined,
@@ -19,24 +19,24 @@ export interface DriveLogins {
   status(signal: AbortSignal): Promise<readonly AccountStatus[]>;
 }
 
-export interface AccountStatus extends KeptAccount {
+export interface AccountStatus extends StoredAccount {
   /** Why Drive cannot be asked with it. */
   readonly problem?: string;
 }
 
 export interface DriveLoginOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly tools: Tools;
+  readonly runtime: Runtime;
   /** Of an emulator. */
   readonly rootUrl?: string | undefined;
 }
 
-export function createDriveLogins({ env, tools, rootUrl }: DriveLoginOptions): DriveLogins {
-  const logins = createKeptLogins(env);
+export function createDriveLogins({ env, runtime, rootUrl }: DriveLoginOptions): DriveLogins {
+  const logins = createStoredLogins(env);
   return {
     async login(client, show, signal) {
       const key = readClientKey(readClient(client));
-      return logins.keep(await signIn({ client: key, rootUrl, show, tools }, signal));
+      return logins.keep(await signIn({ client: key, rootUrl, show, runtime }, signal));
     },
 
     async logout(wanted, signal) {
@@ -49,7 +49,7 @@ export function createDriveLogins({ env, tools, rootUrl }: DriveLoginOptions): D
     status: (signal) =>
       Promise.all(
         logins.accounts.map(async (account) => {
-          const problem = await problemOf(account, logins, tools, signal);
+          const problem = await problemOf(account, logins, runtime, signal);
           return { ...account, ...(problem !== undefined && { problem }) };
         }),
       ),
@@ -64,17 +64,24 @@ export function openBrowser(url: string, platform: NodeJS.Platform = process.pla
 }
 
 async function problemOf(
-  { email }: KeptAccount,
-  logins: KeptLogins,
-  tools: Tools,
+  { email }: StoredAccount,
+  logins: StoredLogins,
+  runtime: Runtime,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   try {
     const login = await logins.find(email);
     if (!login) return "what was kept of it is gone; sign in again";
-    const identity = createIdentity({ keyFile: undefined, subject: undefined, login: async () => login });
+    const identity = createDriveIdentity({ keyFile: undefined, subject: undefined, login: async () => login });
     const { rootUrl = "https://www.googleapis.com/" } = login;
-    const api = createDriveApi({ rootUrl, identity, withPermissions: false, timeoutMs: 20_000, patienceMs: 0, tools });
+    const api = createDriveApi({
+      rootUrl,
+      identity,
+      withPermissions: false,
+      timeoutMs: 20_000,
+      patienceMs: 0,
+      runtime,
+    });
     await api.account(signal);
     return undefined;
   } catch (cause) {
@@ -82,7 +89,7 @@ async function problemOf(
   }
 }
 
-function onlyOne({ accounts }: KeptLogins): string {
+function onlyOne({ accounts }: StoredLogins): string {
   const [first, ...others] = accounts;
   if (!first) throw new ResourceError("not-found", "no one has signed in to Drive here");
   if (others.length > 0)

@@ -2,14 +2,14 @@
 import { type ConfigOrigin, loadConfig, trustCommand } from "../config/load-config.ts";
 import { ConfigError } from "../config/problem.ts";
 import { asksFor, leftOut, notUsed } from "../config/trust.ts";
-import type { Finding } from "./examine.ts";
+import type { CheckResult } from "./examine.ts";
 import { homeFolder, stateFolder } from "./state-folder.ts";
 
 export async function examineConfig(
   origin: ConfigOrigin | undefined,
   from: string,
   env: Readonly<Record<string, string | undefined>>,
-): Promise<Finding[]> {
+): Promise<CheckResult[]> {
   const about = "config";
   if (!origin)
     return [
@@ -36,7 +36,7 @@ export async function examineConfig(
     const { withheld } = loaded.config;
     return [
       { about, state: "ok", says: `${origin.file} is valid` },
-      ...withheld.map((permission): Finding => ({
+      ...withheld.map((permission): CheckResult => ({
         about,
         state: "hint",
         says: `it ${asksFor(permission)}, ${leftOut(permission)}`,
@@ -45,6 +45,6 @@ export async function examineConfig(
     ];
   } catch (cause) {
     if (!(cause instanceof ConfigError)) throw cause;
-    return cause.lines.map((says): Finding => ({ about, state: "broken", says }));
+    return cause.lines.map((says): CheckResult => ({ about, state: "broken", says }));
   }
 }

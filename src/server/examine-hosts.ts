@@ -2,24 +2,24 @@
 import { existsSync } from "node:fs";
 import { wrongWith } from "../config/hosts/connection.ts";
 import type { HostFile } from "../config/hosts/hosts.ts";
-import { type Entry, readEntry } from "../config/hosts/settings.ts";
+import { type HostEntry, readEntry } from "../config/hosts/settings.ts";
 import { ResourceError } from "../errors.ts";
-import type { Finding } from "./examine.ts";
-import type { HostsHere } from "./hosts-here.ts";
+import type { CheckResult } from "./examine.ts";
+import type { InstalledHosts } from "./installed-hosts.ts";
 
 interface Looked {
   readonly file: HostFile;
-  readonly entry?: Entry;
+  readonly entry?: HostEntry;
   readonly problem?: string;
 }
 
 /** One finding for each host that is there, or two where one of its files is broken. */
-export function examineHosts({ files, here }: Pick<HostsHere, "files" | "here">): Finding[] {
+export function examineHosts({ files, here }: Pick<InstalledHosts, "files" | "here">): CheckResult[] {
   const titles = [...new Set(files.map(({ title }) => title))];
-  return titles.flatMap((title): Finding[] => {
+  return titles.flatMap((title): CheckResult[] => {
     const looked = files.filter((file) => file.title === title && existsSync(file.sign)).map(look);
     if (looked.length === 0) return [];
-    const broken = looked.flatMap(({ file, entry, problem }): Finding[] => {
+    const broken = looked.flatMap(({ file, entry, problem }): CheckResult[] => {
       const wrong = problem ?? (entry && wrongWith(entry, here));
       if (wrong === undefined) return [];
       const says = problem ?? `${file.file} ${wrong}`;

@@ -6,7 +6,7 @@ import { type ProblemReason, toIndexProblem } from "../search/index-problem.ts";
 import { takeLease } from "../search/lease.ts";
 import { isWhole } from "../search/open-database.ts";
 import type { IndexStatus } from "../search/status.ts";
-import type { Finding } from "./examine.ts";
+import type { CheckResult } from "./examine.ts";
 
 const about = "index";
 const elsewhere = "or set XDG_CACHE_HOME to another folder";
@@ -21,9 +21,9 @@ const advice: Readonly<Partial<Record<ProblemReason, string>>> = {
   "too-many-files": "raise the number of files that a process may open (ulimit -n)",
 };
 
-export function examineIndex(folder: string): Finding {
+export function examineIndex(folder: string): CheckResult {
   const files = indexFolder(folder);
-  const broken = (cause: unknown): Finding => {
+  const broken = (cause: unknown): CheckResult => {
     const { reason, message } = toIndexProblem(cause);
     const todo = advice[reason];
     return { about, state: "broken", says: `${message}: ${folder}`, ...(todo !== undefined && { advice: todo }) };
@@ -57,7 +57,7 @@ export function examineIndex(folder: string): Finding {
 }
 
 /** What another process says of the index that it keeps. */
-function keptBy(status: IndexStatus | undefined, folder: string): Finding {
+function keptBy(status: IndexStatus | undefined, folder: string): CheckResult {
   const says = `another process keeps it in ${folder}`;
   const problem =
     status?.problem?.message ?? status?.mounts.map(({ lastError }) => lastError).find((error) => error !== undefined);

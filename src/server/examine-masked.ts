@@ -8,9 +8,9 @@ import type { Source } from "../source.ts";
 import type { ConfigOptions } from "../sources/config.ts";
 import { createFacts } from "../sources/config/facts.ts";
 import { openFiles } from "../sources/config/files.ts";
-import { type Format, formatOf } from "../sources/config/formats.ts";
+import { type ConfigFormat, configFormatOf } from "../sources/config/formats.ts";
 import { type SecretSetting, secretSettings } from "../sources/config/secret-settings.ts";
-import type { Finding } from "./examine.ts";
+import type { CheckResult } from "./examine.ts";
 import { homeFolder, stateFolder } from "./state-folder.ts";
 
 interface OpenMount {
@@ -36,7 +36,7 @@ export async function examineMasked(
   world: { readonly from: string; readonly env: Readonly<Record<string, string | undefined>> },
   mounts: readonly OpenMount[],
   call: Call,
-): Promise<Finding[]> {
+): Promise<CheckResult[]> {
   const { from, env } = world;
   const state = stateFolder({ platform: process.platform, home: homeFolder(env), env });
   const loaded = await loadConfig(origin, { from, env, stateFolder: state });
@@ -58,7 +58,7 @@ export async function examineMasked(
 async function maskedIn({ name, options }: MountConfig): Promise<MaskedFile[]> {
   const { root, files, show, maxBytes } = options as ConfigOptions;
   const named = files.map((file) =>
-    typeof file === "string" ? { path: file, format: formatOf(file) as Format } : file,
+    typeof file === "string" ? { path: file, format: configFormatOf(file) as ConfigFormat } : file,
   );
   const opened = openFiles({ root, files: named, maxBytes });
   const facts = createFacts(show, new Uint8Array(32));
@@ -78,7 +78,7 @@ async function examineOne(
   source: Source,
   masked: readonly MaskedFile[],
   call: Call,
-): Promise<Finding[]> {
+): Promise<CheckResult[]> {
   const readable: MaskedFile[] = [];
   for (const each of masked) {
     const texts = await Promise.all(

@@ -1,7 +1,7 @@
 /** Whether everything that sets name is there. */
 import { type ResourceError, toResourceError } from "../errors.ts";
 import type { Call, Resources } from "../resources.ts";
-import type { Finding } from "./examine.ts";
+import type { CheckResult } from "./examine.ts";
 import type { Sets } from "./sets.ts";
 
 /** So many of one set are told one by one. */
@@ -12,12 +12,12 @@ export async function examineSets(
   sets: Pick<Sets, "configured" | "kept">,
   resources: Pick<Resources, "stat">,
   call: Call,
-): Promise<Finding[]> {
+): Promise<CheckResult[]> {
   const all = [...sets.configured(), ...sets.kept.all().filter(({ owner }) => owner === undefined)];
-  const findings: Finding[] = [];
+  const findings: CheckResult[] = [];
   for (const { name, resources: uris } of all) {
     const about = `set ${name}`;
-    const missing: Finding[] = [];
+    const missing: CheckResult[] = [];
     for (const uri of uris)
       try {
         await resources.stat(uri, call);
@@ -32,7 +32,7 @@ export async function examineSets(
   return findings;
 }
 
-function explain(name: string, uri: string, failure: ResourceError, call: Call): Pick<Finding, "says" | "advice"> {
+function explain(name: string, uri: string, failure: ResourceError, call: Call): Pick<CheckResult, "says" | "advice"> {
   const { kind, message } = failure;
   if (call.signal.aborted) throw failure;
   if (kind !== "not-found" && kind !== "invalid" && kind !== "denied")

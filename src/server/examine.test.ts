@@ -8,9 +8,16 @@ import { hostFiles } from "../config/hosts/hosts.ts";
 import { ResourceError } from "../errors.ts";
 import type { Call } from "../resources.ts";
 import { createMemory } from "../sources/memory.ts";
-import { examineAddress, examineMount, examineNode, examineProblems, examineWatches, type Finding } from "./examine.ts";
+import {
+  examineAddress,
+  examineMount,
+  examineNode,
+  examineProblems,
+  examineWatches,
+  type CheckResult,
+} from "./examine.ts";
 import { examineHosts } from "./examine-hosts.ts";
-import { startServer } from "./start-server.ts";
+import { startHttp } from "./start-http.ts";
 
 const call: Call = { caller: { id: "test" }, signal: new AbortController().signal };
 let root: string;
@@ -25,11 +32,11 @@ async function failing(): Promise<never> {
   throw new ResourceError("unavailable", "the backend is away");
 }
 
-function examinePort(port: number): Promise<Finding> {
+function examinePort(port: number): Promise<CheckResult> {
   return examineAddress("127.0.0.1", port, `http://127.0.0.1:${port}/mcp`, call.signal);
 }
 
-function examineAll(): Finding[] {
+function examineAll(): CheckResult[] {
   const project = join(root, "project");
   const files = hostFiles({ project, home: root, env: {}, platform: "linux" });
   return examineHosts({ files, here: { project, url: "http://127.0.0.1:7357/mcp", env: {}, program: "/p.js" } });
@@ -130,7 +137,7 @@ describe("the address to serve at", () => {
       [env, /^Pressmark answers at /],
       [guarded, /^a Pressmark that asks for a token answers at /],
     ] as const) {
-      const server = await startServer({ ...options, env: each, port: 0 });
+      const server = await startHttp({ ...options, env: each, port: 0 });
       try {
         expect(await examinePort(Number(new URL(server.url).port))).toMatchObject({
           state: "ok",

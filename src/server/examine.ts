@@ -7,7 +7,7 @@ import { directoryType } from "../resources.ts";
 import type { Source } from "../source.ts";
 import { challenge } from "./token-gate.ts";
 
-export interface Finding {
+export interface CheckResult {
   readonly about: string;
   /** "hint": it works, and could be better. */
   readonly state: "ok" | "hint" | "broken";
@@ -26,9 +26,9 @@ const fewWatches = 65_536;
 export async function examineMount(
   mount: { readonly name: string; readonly source: Source },
   call: Call,
-): Promise<Finding> {
+): Promise<CheckResult> {
   const about = `mount ${mount.name}`;
-  const broken = (asked: string, cause: unknown): Finding => {
+  const broken = (asked: string, cause: unknown): CheckResult => {
     const { kind, message } = toResourceError(cause);
     const advice = adviceFor(kind);
     return { about, state: "broken", says: `${asked}: ${message}`, ...(advice !== undefined && { advice }) };
@@ -61,10 +61,10 @@ export async function examineMount(
 export async function examineProblems(
   { name, source }: { readonly name: string; readonly source: Source },
   call: Call,
-): Promise<Finding[]> {
+): Promise<CheckResult[]> {
   try {
     const problems = (await source.problems?.(call)) ?? [];
-    const findings = problems.slice(0, mostProblems).map(({ path, line, says, advice }): Finding => ({
+    const findings = problems.slice(0, mostProblems).map(({ path, line, says, advice }): CheckResult => ({
       about: `mount ${name}`,
       state: "hint",
       says: `${path === "" ? "it" : path}${line === undefined ? "" : `:${line}`} ${says}`,
@@ -115,7 +115,7 @@ function adviceFor(kind: ResourceError["kind"]): string | undefined {
 }
 
 /** Whether this Node can run us, by what the package says it needs (`>=22.18`). */
-export function examineNode(running: string, needed: string): Finding {
+export function examineNode(running: string, needed: string): CheckResult {
   const [major = 0, minor = 0] = running.split(".").map(Number);
   const [least = 0, leastMinor = 0] = needed.replace(">=", "").split(".").map(Number);
   const isEnough = major > least || (major === least && minor >= leastMinor);
@@ -129,7 +129,7 @@ export function examineNode(running: string, needed: string): Finding {
 }
 
 /** How many folders this system lets be watched, where it says so. */
-export function examineWatches(limitFile = "/proc/sys/fs/inotify/max_user_watches"): Finding | undefined {
+export function examineWatches(limitFile = "/proc/sys/fs/inotify/max_user_watches"): CheckResult | undefined {
   let limit: number;
   try {
     limit = Number(readFileSync(limitFile, "utf8"));
@@ -147,7 +147,12 @@ export function examineWatches(limitFile = "/proc/sys/fs/inotify/max_user_watche
 }
 
 /** Whether a server could listen there, or one of ours already does. */
-export async function examineAddress(host: string, port: number, url: string, signal: AbortSignal): Promise<Finding> {
+export async function examineAddress(
+  host: string,
+  port: number,
+  url: string,
+  signal: AbortSignal,
+): Promise<CheckResult> {
   const about = "address";
   const problem = port === 0 ? undefined : await tryListen(host, port);
   if (problem === undefined) return { about, state: "ok", says: `${url} is free for pressmark serve` };

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findToken } from "./find-token.ts";
-import { startServer } from "./start-server.ts";
+import { startHttp } from "./start-http.ts";
 
 const good = "a-token-of-good-length";
 let from: string;
@@ -53,8 +53,8 @@ describe("the token", () => {
     const env = { XDG_STATE_HOME: join(from, ".state"), XDG_CACHE_HOME: join(from, ".cache"), HOME: from };
     const options = { folders: [], from, env, err: { write: () => true }, allowedHosts: [], version: "1", port: 0 };
     try {
-      await expect(startServer(options)).rejects.toMatchObject({ kind: "denied" });
-      const server = await startServer({ ...options, config: "pressmark.config.yaml" });
+      await expect(startHttp(options)).rejects.toMatchObject({ kind: "denied" });
+      const server = await startHttp({ ...options, config: "pressmark.config.yaml" });
       const statuses = await Promise.all(
         [good, "another-token-of-good-length"].map(async (token) => {
           const headers = { Authorization: `Bearer ${token}` };

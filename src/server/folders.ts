@@ -3,14 +3,14 @@ import { realpathSync, statSync } from "node:fs";
 import { basename, relative, resolve, sep } from "node:path";
 import { invalid, quote } from "../errors.ts";
 
-export interface Folder {
+export interface NamedFolder {
   readonly name: string;
   /** Absolute, without links. */
   readonly path: string;
 }
 
 /** Without any, the one they are standing in. */
-export function findFolders(named: readonly string[], from: string): readonly Folder[] {
+export function findFolders(named: readonly string[], from: string): readonly NamedFolder[] {
   const found: { readonly said: string; readonly path: string }[] = [];
   for (const said of named.length === 0 ? ["."] : named) {
     const path = realFolder(said, from);
@@ -55,7 +55,7 @@ function realFolder(said: string, from: string): string {
   }
 }
 
-function withNames(paths: readonly string[]): readonly Folder[] {
+function withNames(paths: readonly string[]): readonly NamedFolder[] {
   const taken = new Set<string>();
   return paths.map((path) => {
     const plain = basename(path) || "root";

@@ -1,11 +1,11 @@
 /** `pressmark://index/status`: how far the index of this house has come. */
-import type { HouseIndex } from "./house-index.ts";
-import type { ShownStatus } from "./search/kept-index.ts";
+import type { ServerIndex } from "./server-index.ts";
+import type { ShownStatus } from "./search/index-threads.ts";
 import type { IndexProblem } from "../search/index-problem.ts";
 import type { Role } from "../search/status.ts";
 import type { StatusPage } from "./status-mount.ts";
 
-export function indexPage(index: HouseIndex): StatusPage {
+export function indexPage(index: ServerIndex): StatusPage {
   return {
     entry: {
       path: "index/status",
@@ -26,7 +26,7 @@ export interface ToldIndexStatus extends ShownStatus {
   readonly keptHere: boolean;
 }
 
-export function indexStatusOf({ kept, failure }: HouseIndex): ToldIndexStatus {
+export function indexStatusOf({ kept, failure }: ServerIndex): ToldIndexStatus {
   const { role = "starting", status } = kept ?? {};
   const mounts = status?.mounts ?? [];
   const problem = failure ?? status?.problem;

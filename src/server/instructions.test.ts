@@ -5,29 +5,29 @@ import type { Caller } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
 import { createMemory, type MemoryValue } from "../sources/memory.ts";
 import { createClock } from "../testing/clock.ts";
-import { compose, createInstructions, maxLength } from "./instructions.ts";
+import { composeInstructions, createInstructions, maxLength } from "./instructions.ts";
 
-type Rooms = Readonly<Record<string, MemoryValue>>;
+type SampleContents = Readonly<Record<string, MemoryValue>>;
 
 const me: Caller = { id: "me" };
 const allTools = ["search_resources", "list_resources", "read_resource"] as const;
 
-function openHouse(places: Readonly<Record<string, Rooms>>, policy: Policy = openPolicy) {
+function openTestServer(places: Readonly<Record<string, SampleContents>>, policy: Policy = openPolicy) {
   const clock = createClock();
-  const mounts = Object.entries(places).map(([name, rooms]) => ({
+  const mounts = Object.entries(places).map(([name, sampleContents]) => ({
     name,
     base: `memory://${encodeURIComponent(name)}/`,
-    memory: createMemory(rooms),
+    memory: createMemory(sampleContents),
   }));
   const served = mounts.map(({ name, base, memory }) => ({ name, base, source: memory.source }));
-  const resources = createResources({ mounts: served, policy, tools: clock.tools, cursorKey: new Uint8Array(32) });
-  const house = { resources, mounts: served, policy, tools: clock.tools };
-  return { house, clock, memories: mounts.map(({ memory }) => memory) };
+  const resources = createResources({ mounts: served, policy, runtime: clock.runtime, cursorKey: new Uint8Array(32) });
+  const pressmark = { resources, mounts: served, policy, runtime: clock.runtime };
+  return { pressmark, clock, memories: mounts.map(({ memory }) => memory) };
 }
 
-function open(places: Readonly<Record<string, Rooms>>, policy?: Policy) {
-  const opened = openHouse(places, policy);
-  return { ...opened, said: createInstructions({ house: opened.house, server: "pressmark", tools: allTools }) };
+function open(places: Readonly<Record<string, SampleContents>>, policy?: Policy) {
+  const opened = openTestServer(places, policy);
+  return { ...opened, said: createInstructions({ pressmark: opened.pressmark, server: "pressmark", tools: allTools }) };
 }
 
 describe("instructions", () => {
@@ -73,14 +73,14 @@ describe("instructions", () => {
   });
 
   it("name no tools where there are none", () => {
-    const { house } = openHouse({ project: {} });
-    const said = createInstructions({ house, server: "pressmark", tools: [] }).of(me);
+    const { pressmark } = openTestServer({ project: {} });
+    const said = createInstructions({ pressmark, server: "pressmark", tools: [] }).of(me);
     expect(said).not.toMatch(/search_resources|list_resources|read_resource/);
     expect(said).toContain("resources/list");
   });
 
   it("are others as soon as the mounts are, and when what was found has grown old", async () => {
-    const { house, clock, memories, said } = open({ project: { "README.md": "x" }, notes: { "a.txt": "x" } });
+    const { pressmark, clock, memories, said } = open({ project: { "README.md": "x" }, notes: { "a.txt": "x" } });
     await said.look(me);
     expect(said.of(me)).toContain("Read first");
     memories[0]!.set("AGENTS.md", "x");
@@ -89,10 +89,10 @@ describe("instructions", () => {
     await said.look(me);
     expect(said.of(me)).toContain("AGENTS.md");
 
-    const fewer = { ...house, mounts: house.mounts.slice(1) };
+    const fewer = { ...pressmark, mounts: pressmark.mounts.slice(1) };
     const moving = createInstructions({
-      house: {
-        ...house,
+      pressmark: {
+        ...pressmark,
         get mounts() {
           return current.mounts;
         },
@@ -100,7 +100,7 @@ describe("instructions", () => {
       server: "pressmark",
       tools: allTools,
     });
-    let current: { readonly mounts: typeof house.mounts } = house;
+    let current: { readonly mounts: typeof pressmark.mounts } = pressmark;
     await moving.look(me);
     expect(moving.of(me)).toContain("README.md");
     current = fewer;
@@ -116,17 +116,21 @@ describe("instructions", () => {
   });
 
   it("find what to read first where a source has no directories, and do without a mount that fails", async () => {
-    const { house } = openHouse({ project: { "README.md": "x" } });
-    const flat: typeof house.resources = {
-      ...house.resources,
+    const { pressmark } = openTestServer({ project: { "README.md": "x" } });
+    const flat: typeof pressmark.resources = {
+      ...pressmark.resources,
       children: (uri) => Promise.reject(new Error(`no children of ${uri}`)),
     };
-    const said = createInstructions({ house: { ...house, resources: flat }, server: "pressmark", tools: allTools });
+    const said = createInstructions({
+      pressmark: { ...pressmark, resources: flat },
+      server: "pressmark",
+      tools: allTools,
+    });
     await said.look(me);
     expect(said.of(me)).toContain("memory://project/README.md");
     const broken = { ...flat, list: () => Promise.reject(new Error("down")) };
     const without = createInstructions({
-      house: { ...house, resources: broken },
+      pressmark: { ...pressmark, resources: broken },
       server: "pressmark",
       tools: allTools,
     });
@@ -146,13 +150,13 @@ describe("instructions", () => {
         fc.array(fc.record({ name, base: uri.map((base) => `${base}/`) }), { maxLength: 30 }),
         fc.array(fc.record({ name, uri }), { maxLength: 3 }),
         fc.subarray([...allTools]),
-        (mounts, landmarks, tools) => {
-          const said = compose({ server: "pressmark", mounts, landmarks, tools });
+        (mounts, keyResources, tools) => {
+          const said = composeInstructions({ server: "pressmark", mounts, keyResources, tools });
           expect(said.length).toBeLessThanOrEqual(maxLength);
           expect(said.isWellFormed()).toBe(true);
           expect(said).not.toMatch(/[\n\r\u202e]/);
           const listed = /Read first: (.*)\. Pass URIs on/.exec(said)?.[1] ?? "";
-          const whole = landmarks.filter((each) => listed.includes(`(${each.uri})`));
+          const whole = keyResources.filter((each) => listed.includes(`(${each.uri})`));
           // Nothing stands there but what is whole.
           expect(whole.reduce((rest, each) => rest.replace(`(${each.uri})`, ""), listed)).not.toContain("://");
         },
@@ -162,14 +166,14 @@ describe("instructions", () => {
 
   it("keep Japanese names as they are", () => {
     const mounts = [{ name: "設計資料と議事録", base: "docs://%E8%A8%AD/" }];
-    const landmarks = [{ name: "はじめに.md", uri: "docs://%E8%A8%AD/%E3%81%AF.md" }];
-    const said = compose({ server: "pressmark", mounts, landmarks, tools: allTools });
+    const keyResources = [{ name: "はじめに.md", uri: "docs://%E8%A8%AD/%E3%81%AF.md" }];
+    const said = composeInstructions({ server: "pressmark", mounts, keyResources, tools: allTools });
     expect(said).toContain('"設計資料と議事録" (docs://%E8%A8%AD)');
     expect(said).toContain('"はじめに.md" (docs://%E8%A8%AD/%E3%81%AF.md)');
   });
 });
 
-const toRooms = (mount: string, given: readonly string[]): Rooms =>
+const toSampleContents = (mount: string, given: readonly string[]): SampleContents =>
   Object.fromEntries(given.map((path) => [path, { text: mount, annotations: { priority: path.length / 20 } }]));
 
 describe("instructions reveal nothing", () => {
@@ -190,13 +194,15 @@ describe("instructions reveal nothing", () => {
         const policy: Policy = {
           maySee: ({ id }, mount, { path }) => id === "owner" || !isHidden(mount, path),
         };
-        const full = Object.fromEntries(Object.entries(all).map(([mount, given]) => [mount, toRooms(mount, given)]));
+        const full = Object.fromEntries(
+          Object.entries(all).map(([mount, given]) => [mount, toSampleContents(mount, given)]),
+        );
         const visible = Object.fromEntries(
           Object.entries(all)
             .filter(([mount]) => !hides.mounts.includes(mount))
             .map(([mount, given]) => [
               mount,
-              toRooms(
+              toSampleContents(
                 mount,
                 given.filter((path) => !isHidden(mount, path)),
               ),

@@ -2,11 +2,11 @@
 import type { Caller } from "../resources.ts";
 import { type NamedMount, nameMounts, sayName } from "../protocol/tools/mounts.ts";
 import type { ReadingToolName } from "../protocol/tools/reading-tools.ts";
-import { findLandmarks, glanceForLandmarks, type Landmark } from "./landmarks.ts";
-import { type House, mountsFor } from "./open-house.ts";
+import { findKeyDocuments, quickFindKeyDocuments, type KeyDocument } from "./key-documents.ts";
+import { type Server, mountsFor } from "./open-server.ts";
 
 export interface InstructionsOptions {
-  readonly house: Pick<House, "resources" | "mounts" | "policy" | "tools">;
+  readonly pressmark: Pick<Server, "resources" | "mounts" | "policy" | "runtime">;
   /** The name that this server gives itself. */
   readonly server: string;
   /** Those that are offered. */
@@ -38,7 +38,7 @@ interface Known {
   /** The mounts and the policy that it was found under. */
   readonly mounts: string;
   readonly policy: object;
-  landmarks: readonly Landmark[];
+  keyResources: readonly KeyDocument[];
   /** When it was found; undefined before. */
   at: number | undefined;
   /** Whether that was no more than a glance. */
@@ -46,7 +46,7 @@ interface Known {
   looking: Promise<void> | undefined;
 }
 
-export function createInstructions({ house, server, tools }: InstructionsOptions): Instructions {
+export function createInstructions({ pressmark, server, tools }: InstructionsOptions): Instructions {
   /** By caller, the one that asked longest ago first. */
   const known = new Map<string, Known>();
   const closing = new AbortController();
@@ -56,10 +56,10 @@ export function createInstructions({ house, server, tools }: InstructionsOptions
     const said = JSON.stringify(mounts.map(({ name, base }) => [name, base]));
     const before = known.get(caller.id);
     known.delete(caller.id);
-    const isSame = before?.mounts === said && before.policy === house.policy;
+    const isSame = before?.mounts === said && before.policy === pressmark.policy;
     const now: Known = isSame
       ? before
-      : { mounts: said, policy: house.policy, landmarks: [], at: undefined, isGlance: true, looking: undefined };
+      : { mounts: said, policy: pressmark.policy, keyResources: [], at: undefined, isGlance: true, looking: undefined };
     known.set(caller.id, now);
     for (const oldest of known.keys()) {
       if (known.size <= maxCallers) break;
@@ -73,10 +73,10 @@ export function createInstructions({ house, server, tools }: InstructionsOptions
     try {
       // Whoever is being answered just now is answered first.
       await new Promise(setImmediate);
-      into.landmarks = await findLandmarks(mounts, house.resources, { caller, signal: patience() });
+      into.keyResources = await findKeyDocuments(mounts, pressmark.resources, { caller, signal: patience() });
       into.isGlance = false;
     } finally {
-      into.at = house.tools.monotonicMs();
+      into.at = pressmark.runtime.monotonicMs();
       into.looking = undefined;
       looks -= 1;
     }
@@ -87,9 +87,9 @@ export function createInstructions({ house, server, tools }: InstructionsOptions
   }
 
   function refresh(caller: Caller): { readonly mounts: readonly NamedMount[]; readonly now: Known } {
-    const mounts = mountsFor(house, caller);
+    const mounts = mountsFor(pressmark, caller);
     const now = knownTo(caller, mounts);
-    const isFresh = now.at !== undefined && !now.isGlance && house.tools.monotonicMs() - now.at < freshMs;
+    const isFresh = now.at !== undefined && !now.isGlance && pressmark.runtime.monotonicMs() - now.at < freshMs;
     if (!isFresh && !now.looking && looks < maxLooks && !closing.signal.aborted)
       now.looking = look(caller, mounts, now);
     return { mounts, now };
@@ -98,31 +98,31 @@ export function createInstructions({ house, server, tools }: InstructionsOptions
   return {
     of(caller) {
       const { mounts, now } = refresh(caller);
-      const isKnown = now.at !== undefined && house.tools.monotonicMs() - now.at < knownMs;
-      return compose({ server, mounts, tools, landmarks: isKnown ? now.landmarks : [] });
+      const isKnown = now.at !== undefined && pressmark.runtime.monotonicMs() - now.at < knownMs;
+      return composeInstructions({ server, mounts, tools, keyResources: isKnown ? now.keyResources : [] });
     },
     look: async (caller) => refresh(caller).now.looking,
     async glance(caller) {
-      const mounts = mountsFor(house, caller);
+      const mounts = mountsFor(pressmark, caller);
       const now = knownTo(caller, mounts);
-      const found = await glanceForLandmarks(mounts, house.resources, { caller, signal: patience() });
+      const found = await quickFindKeyDocuments(mounts, pressmark.resources, { caller, signal: patience() });
       if (now.at !== undefined) return;
-      now.landmarks = found;
-      now.at = house.tools.monotonicMs();
+      now.keyResources = found;
+      now.at = pressmark.runtime.monotonicMs();
     },
     close: () => closing.abort(),
   };
 }
 
-export interface Composition {
+export interface InstructionsInput {
   readonly server: string;
   readonly mounts: readonly NamedMount[];
   readonly tools: readonly ReadingToolName[];
-  readonly landmarks: readonly Landmark[];
+  readonly keyResources: readonly KeyDocument[];
 }
 
 /** At most 1,500 characters. What does not fit is left out whole. */
-export function compose({ server, mounts, tools, landmarks }: Composition): string {
+export function composeInstructions({ server, mounts, tools, keyResources }: InstructionsInput): string {
   const has = (tool: ReadingToolName) => tools.includes(tool);
   const here = mounts.length === 0 ? "what it was given to serve" : nameMounts(mounts, 500);
   const before = [`The server ${server} lets you read ${here}.`, ...(tools.length > 0 ? sayTools(has) : sayMethods)];
@@ -132,7 +132,7 @@ export function compose({ server, mounts, tools, landmarks }: Composition): stri
   ];
   const room = maxLength - [...before, ...after].join(" ").length - "Read first: . ".length;
   const first = fitting(
-    landmarks.map(({ name, uri }) => `${sayName(name)} (${uri})`),
+    keyResources.map(({ name, uri }) => `${sayName(name)} (${uri})`),
     room,
   );
   return [...before, ...(first.length > 0 ? [`Read first: ${first.join(", ")}.`] : []), ...after].join(" ");

@@ -26,7 +26,7 @@ export async function locate(
     const path = resolve(folder, where);
     if (path !== folder && !isWithin(folder, path)) continue;
     const mounted = routes.mounts.find(({ name }) => name === mount.name)!;
-    const uri = routes.spell(mounted, { path: relative(folder, path).split(sep).join("/") });
+    const uri = routes.format(mounted, { path: relative(folder, path).split(sep).join("/") });
     if (uri !== undefined && (await resources.stat(uri, call).catch(() => undefined))) return uri;
   }
   throw notFound(where);
@@ -40,7 +40,7 @@ export function uriFor(where: string, from: string, mounts: readonly Located[]):
   for (const { mount, folder } of mounts) {
     if (folder === undefined || (path !== folder && !isWithin(folder, path))) continue;
     const mounted = routes.mounts.find(({ name }) => name === mount.name)!;
-    const uri = routes.spell(mounted, { path: relative(folder, path).split(sep).join("/") });
+    const uri = routes.format(mounted, { path: relative(folder, path).split(sep).join("/") });
     if (uri !== undefined) return uri;
   }
   return undefined;

@@ -5,7 +5,7 @@ import { ResourceError } from "../errors.ts";
 import { stack } from "../layer.ts";
 import { standardLayers } from "../layers/standard.ts";
 import { createRoutes, type Mount } from "../router/route.ts";
-import type { Source, Tools } from "../source.ts";
+import type { Source, Runtime } from "../source.ts";
 
 export interface OpenMount {
   readonly config: MountConfig;
@@ -21,7 +21,7 @@ export interface OpenMounts {
 }
 
 /** Mounts that are as before are kept. When one cannot be opened, none that was opened for this stays open. */
-export async function openMounts(config: Config, before: readonly OpenMount[], tools: Tools): Promise<OpenMounts> {
+export async function openMounts(config: Config, before: readonly OpenMount[], runtime: Runtime): Promise<OpenMounts> {
   const bases = config.mounts.map((mount) => baseOf(mount, config));
   refuseCollisions(config, bases);
   const opened: OpenMount[] = [];
@@ -29,7 +29,7 @@ export async function openMounts(config: Config, before: readonly OpenMount[], t
     const all: OpenMount[] = [];
     for (const [index, mount] of config.mounts.entries()) {
       const kept = before.find((other) => isSame(other.config, mount));
-      const open = kept ?? (await openSource(mount, config, tools));
+      const open = kept ?? (await openSource(mount, config, runtime));
       if (!kept) opened.push(open);
       all.push({ ...open, config: mount, mount: toMount(mount, bases[index]!, open.mount.source) });
     }
@@ -41,17 +41,17 @@ export async function openMounts(config: Config, before: readonly OpenMount[], t
   }
 }
 
-async function openSource(config: MountConfig, whole: Config, tools: Tools): Promise<OpenMount> {
+async function openSource(config: MountConfig, whole: Config, runtime: Runtime): Promise<OpenMount> {
   const { name, definition, options, limits, checkTrust } = config;
-  const redaction = config.redact ? (await import("./redaction.ts")).createRedaction(tools) : undefined;
+  const redaction = config.redact ? (await import("./redaction.ts")).createRedaction(runtime) : undefined;
   let source: Source;
   try {
-    source = await definition.open(options, { ...(redaction?.tools ?? tools), ...(checkTrust && { checkTrust }) });
+    source = await definition.open(options, { ...(redaction?.runtime ?? runtime), ...(checkTrust && { checkTrust }) });
   } catch (cause) {
     throw toRefusal(cause, name, whole);
   }
   const { cacheBytes, ...rest } = limits;
-  const layers = standardLayers(tools, {
+  const layers = standardLayers(runtime, {
     ...(Object.fromEntries(Object.entries(rest).filter(([, limit]) => limit !== undefined)) as object),
     ...(cacheBytes !== undefined && { maxBytes: cacheBytes }),
     ...(redaction && { redact: redaction.layer }),
@@ -64,7 +64,7 @@ async function openSource(config: MountConfig, whole: Config, tools: Tools): Pro
       try {
         await source.close?.();
       } catch (cause) {
-        tools.log("error", "a source could not be closed", { mount: name, cause });
+        runtime.log("error", "a source could not be closed", { mount: name, cause });
       }
     },
   };

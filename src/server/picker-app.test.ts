@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Server, startServer } from "./start-server.ts";
+import { type HttpServer, startHttp } from "./start-http.ts";
 
 const uri = "ui://pressmark/picker";
 const type = "text/html;profile=mcp-app";
@@ -20,17 +20,17 @@ afterEach(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-async function serve(tools?: boolean): Promise<Server> {
+async function serve(tools?: boolean): Promise<HttpServer> {
   const env = { XDG_STATE_HOME: join(root, ".state"), XDG_CACHE_HOME: join(root, ".cache"), HOME: root };
   const pickerApp = join(root, ".app.html");
   const err = { write: () => true };
   const options = { folders: [], from: root, env, err, allowedHosts: [], version: "1", port: 0, pickerApp };
-  const server = await startServer({ ...options, tools });
+  const server = await startHttp({ ...options, tools });
   open.push(server);
   return server;
 }
 
-async function visit({ url }: Server, era: "modern" | "legacy", mimeTypes?: readonly string[]): Promise<Client> {
+async function visit({ url }: HttpServer, era: "modern" | "legacy", mimeTypes?: readonly string[]): Promise<Client> {
   const extensions = mimeTypes && { "io.modelcontextprotocol/ui": { mimeTypes: [...mimeTypes] } };
   const client = new Client(
     { name: "test", version: "1" },

@@ -1,6 +1,6 @@
 /** The picker as an MCP App: a page in one file that a host shows, and the tool that has it shown. */
 import { notFound, ResourceError } from "../errors.ts";
-import { isRecord, member, type Params } from "../protocol/message.ts";
+import { isJsonObject, member, type RequestParams } from "../protocol/message.ts";
 import { type NamedMount, rootOf } from "../protocol/tools/mounts.ts";
 import type { Tool } from "../protocol/tools.ts";
 import type { Caller } from "../resources.ts";
@@ -97,8 +97,8 @@ export function createPickTool({ mounts, tools }: PickToolOptions): Tool {
 }
 
 /** Whether this client said that it can show such pages. */
-function showsApps(clientCapabilities: Params): boolean {
+function showsApps(clientCapabilities: RequestParams): boolean {
   const said = member(member(clientCapabilities, "extensions"), extension);
-  const types = isRecord(said) ? said["mimeTypes"] : undefined;
+  const types = isJsonObject(said) ? said["mimeTypes"] : undefined;
   return Array.isArray(types) && types.includes(appType);
 }

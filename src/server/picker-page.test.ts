@@ -4,18 +4,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Server, startServer } from "./start-server.ts";
+import { type HttpServer, startHttp } from "./start-http.ts";
 
 let root: string;
 let pickerFolder: string;
-let server: Server;
+let server: HttpServer;
 
 beforeAll(async () => {
   root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-page-")));
   pickerFolder = join(root, "not-yet");
   const env = { XDG_STATE_HOME: join(root, "state"), HOME: root };
   const err = { write: () => true };
-  server = await startServer({
+  server = await startHttp({
     folders: [],
     from: root,
     env,

@@ -1,12 +1,12 @@
 /** The picker's files, as the build left them: read when somebody first asks, never before. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { quote } from "../errors.ts";
-import type { Tools } from "../source.ts";
+import type { Runtime } from "../source.ts";
 
 export interface PickerPageOptions {
   /** Where the build put them. Looked for at the first request. */
   readonly folder: () => string;
-  readonly log?: Tools["log"];
+  readonly log?: Runtime["log"];
 }
 
 /** Answers `/` and what is below `/picker/`. False for any other path. */

@@ -7,10 +7,10 @@ import { gather } from "../context/gather.ts";
 import { type Planted, plantedSecrets } from "../lib/secrets.corpus.ts";
 import type { Call } from "../resources.ts";
 import { clear, testRepository } from "../sources/git/test-repository.ts";
-import { type House, type HouseOptions, openHouse } from "./open-house.ts";
+import { type Server, type OpenServerOptions, openServer } from "./open-server.ts";
 
 let root: string;
-let house: House | undefined;
+let pressmark: Server | undefined;
 let said: string;
 let stop: AbortController;
 let call: Call;
@@ -23,8 +23,8 @@ beforeEach(() => {
 });
 afterEach(async () => {
   stop.abort();
-  await house?.close();
-  house = undefined;
+  await pressmark?.close();
+  pressmark = undefined;
   rmSync(root, { recursive: true, force: true });
   await clear();
 });
@@ -34,7 +34,7 @@ function put(path: string, text: string): void {
   writeFileSync(join(root, path), text);
 }
 
-async function open(config: string): Promise<House> {
+async function open(config: string): Promise<Server> {
   put("pressmark.config.yaml", config);
   const env = {
     XDG_STATE_HOME: join(root, "state"),
@@ -47,9 +47,9 @@ async function open(config: string): Promise<House> {
       said += line;
       return true;
     },
-  } as HouseOptions["err"];
-  house = await openHouse({ folders: [], config: "pressmark.config.yaml", from: root, env, err });
-  return house;
+  } as OpenServerOptions["err"];
+  pressmark = await openServer({ folders: [], config: "pressmark.config.yaml", from: root, env, err });
+  return pressmark;
 }
 
 const planted = plantedSecrets(5, 1);
@@ -59,7 +59,7 @@ function textOf(secrets: readonly Planted[]): string {
 }
 
 /** Everything that can be asked about, asked, as one text; whatever is refused included. */
-async function everything({ resources, index }: House, asked: readonly string[]): Promise<string> {
+async function everything({ resources, index }: Server, asked: readonly string[]): Promise<string> {
   await (await index.open())?.caughtUp({ signal: call.signal });
   const out: unknown[] = [];
   const take = async (answer: Promise<unknown>): Promise<void> => {
@@ -108,7 +108,7 @@ function leaksIn(text: string): string[] {
     .map(({ kind }) => kind);
 }
 
-function furnishSettings(): void {
+function buildSettings(): void {
   const secrets = Object.fromEntries(planted.map(({ secret }, at) => [`NAME_${at}`, secret]));
   put(
     ".env",
@@ -120,7 +120,7 @@ function furnishSettings(): void {
   put("broken.json", `{"a": "${planted[0]!.secret}", "b": ${planted[1]!.secret}}`);
 }
 
-function furnish(): { readonly asked: readonly string[] } {
+function build(): { readonly asked: readonly string[] } {
   put("files/settings.txt", textOf(planted));
   put("documents/settings.md", textOf(planted));
   const repository = testRepository([], join(root, "repository"));
@@ -156,8 +156,8 @@ it(
   "where the house masks secrets none comes out of any door, nor into the log or the index",
   { timeout: 60_000 },
   async () => {
-    const { asked } = furnish();
-    furnishSettings();
+    const { asked } = build();
+    buildSettings();
     const out = await everything(await open(`redact: true\n${mounts}${settings}`), asked);
     expect(out).toContain("The harbour is described here.");
     expect(out).toContain("[masked]");
@@ -167,7 +167,7 @@ it(
 );
 
 it("settings are masked even where the house is not", { timeout: 60_000 }, async () => {
-  furnishSettings();
+  buildSettings();
   const out = await everything(await open(`mounts:\n${settings}`), []);
   expect(out).toContain("NAME_0");
   expect(out).toContain("fingerprint");

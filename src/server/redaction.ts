@@ -2,14 +2,14 @@
 import type { Layer } from "../layer.ts";
 import { redact } from "../layers/redact.ts";
 import { maskSecrets } from "../lib/secrets.ts";
-import type { Tools } from "../source.ts";
+import type { Runtime } from "../source.ts";
 import { cutPart } from "../sources/file/cut-part.ts";
 
 export interface Redaction {
   readonly layer: Layer;
-  readonly tools: Tools;
+  readonly runtime: Runtime;
 }
 
-export function createRedaction(tools: Tools): Redaction {
-  return { layer: redact({ cut: cutPart }), tools: { ...tools, redact: (text) => maskSecrets(text).text } };
+export function createRedaction(runtime: Runtime): Redaction {
+  return { layer: redact({ cut: cutPart }), runtime: { ...runtime, redact: (text) => maskSecrets(text).text } };
 }

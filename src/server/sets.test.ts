@@ -2,19 +2,19 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { notFound, ResourceError } from "../errors.ts";
-import { createResources, type House } from "../router/create-resources.ts";
+import { createResources, type LocalResources } from "../router/create-resources.ts";
 import { openPolicy } from "../access/policy.ts";
 import { createMemory, type Memory } from "../sources/memory.ts";
-import { listen } from "../testing/listen.ts";
+import { collectChanges } from "../testing/listen.ts";
 import { refusal } from "../testing/refusal.ts";
 import { resourcesContract } from "../testing/resources-contract.ts";
 import { createSets } from "./sets.ts";
-import { createHouseSets } from "./sets/house-sets.ts";
-import { createKeptSets } from "./sets/kept-sets.ts";
-import { base, callOf, createSetHouse, discreet, type SetHouse } from "./sets/test-sets.ts";
-import { createTools } from "./tools.ts";
+import { createServerSets } from "./sets/server-sets.ts";
+import { createSavedSets } from "./sets/saved-sets.ts";
+import { base, callOf, createSetServer, discreet, type SetServer } from "./sets/test-sets.ts";
+import { createRuntime } from "./runtime.ts";
 
-const rooms = {
+const sampleContents = {
   "readme.md": { text: "# Read me\n", mimeType: "text/markdown" },
   "guide.md": { text: "# Guide\n", mimeType: "text/markdown" },
   "logo.png": { bytes: Uint8Array.of(1, 2, 3), mimeType: "image/png" },
@@ -34,14 +34,14 @@ const call = callOf("reader");
 const owner = callOf("owner");
 const uris = (items: readonly { readonly uri: string }[]) => items.map(({ uri }) => uri);
 
-function open(more: Partial<Parameters<typeof createSetHouse>[0]> = {}): SetHouse {
-  return createSetHouse({ rooms, policy: discreet, sets: [onboarding, boss, secret], ...more });
+function open(more: Partial<Parameters<typeof createSetServer>[0]> = {}): SetServer {
+  return createSetServer({ sampleContents, policy: discreet, sets: [onboarding, boss, secret], ...more });
 }
 
 describe("a set", () => {
   it("is read as its index and the contents of all that is in it, under their own URIs", async () => {
-    await using house = open();
-    const { contents, scope } = await house.resources.read("set://onboarding", call);
+    await using pressmark = open();
+    const { contents, scope } = await pressmark.resources.read("set://onboarding", call);
     expect(uris(contents)).toEqual(["set://onboarding", ...at("readme.md", "logo.png")]);
     expect(contents[1]?.body).toEqual({ text: "# Read me\n" });
     expect(contents[2]?.body).toEqual({ bytes: Uint8Array.of(1, 2, 3) });
@@ -59,53 +59,53 @@ describe("a set", () => {
   });
 
   it("is listed before everything else, and is a child of set://", async () => {
-    await using house = open();
-    const listed = await house.resources.list({}, owner);
+    await using pressmark = open();
+    const listed = await pressmark.resources.list({}, owner);
     expect(uris(listed.items).slice(0, 3)).toEqual(["set://boss", "set://onboarding", "set://secret"]);
     expect(uris(listed.items)).toContain(`${base}guide.md`);
-    expect(uris((await house.resources.children("set://", {}, owner)).items)).toEqual([
+    expect(uris((await pressmark.resources.children("set://", {}, owner)).items)).toEqual([
       "set://boss",
       "set://onboarding",
       "set://secret",
     ]);
-    expect((await house.resources.stat("set://onboarding", owner)).title).toBe("On boarding");
-    await refusal(house.resources.children("set://onboarding", {}, owner), ["not-found"], "no directory");
+    expect((await pressmark.resources.stat("set://onboarding", owner)).title).toBe("On boarding");
+    await refusal(pressmark.resources.children("set://onboarding", {}, owner), ["not-found"], "no directory");
   });
 
   it("holds for each caller what they may see, and is not there where that is nothing", async () => {
-    await using house = open();
-    const listed = uris((await house.resources.list({}, call)).items);
+    await using pressmark = open();
+    const listed = uris((await pressmark.resources.list({}, call)).items);
     expect(listed.filter((uri) => uri.startsWith("set:"))).toEqual(["set://onboarding"]);
     for (const name of ["secret", "boss", "none", "%73ecret", "secret?x=1", "secret/x", "..", "a%2Fb"]) {
       const uri = `set://${name}`;
-      const error = await house.resources.read(uri, call).catch((cause: unknown) => cause);
+      const error = await pressmark.resources.read(uri, call).catch((cause: unknown) => cause);
       expect(error).toBeInstanceOf(ResourceError);
       expect((error as ResourceError).message).toBe(notFound(uri).message);
-      await refusal(house.resources.stat(uri, call), ["not-found"], uri);
+      await refusal(pressmark.resources.stat(uri, call), ["not-found"], uri);
     }
-    const { contents } = await house.resources.read("set://onboarding", owner);
+    const { contents } = await pressmark.resources.read("set://onboarding", owner);
     expect(uris(contents)).toContain(`${base}secrets/key.txt`);
-    expect(await house.sets.resolveSet("onboarding", call)).toEqual(at("readme.md", "logo.png"));
-    await refusal(house.sets.resolveSet("secret", call), ["not-found"], "secret");
+    expect(await pressmark.sets.resolveSet("onboarding", call)).toEqual(at("readme.md", "logo.png"));
+    await refusal(pressmark.sets.resolveSet("secret", call), ["not-found"], "secret");
   });
 
   it("carries its name in every spelling of its URI, in any script", async () => {
     const 手順 = { name: "手順.v2", resources: at("readme.md") };
-    await using house = open({ sets: [手順] });
-    const [first] = (await house.resources.list({}, call)).items;
+    await using pressmark = open({ sets: [手順] });
+    const [first] = (await pressmark.resources.list({}, call)).items;
     expect(first?.uri).toBe(`set://${encodeURIComponent(手順.name)}`);
     for (const uri of [first!.uri, "SET://手順.v2", "set://%E6%89%8B順%2Ev2"]) {
-      const { contents } = await house.resources.read(uri, call);
+      const { contents } = await pressmark.resources.read(uri, call);
       expect(contents[0]?.uri).toBe(uri);
     }
   });
 
   it("names what is too large for it instead of giving it", async () => {
-    await using house = open({
-      rooms: { ...rooms, "big.txt": "x".repeat(3_000_000), "huge.txt": "y".repeat(2_000_000) },
+    await using pressmark = open({
+      sampleContents: { ...sampleContents, "big.txt": "x".repeat(3_000_000), "huge.txt": "y".repeat(2_000_000) },
       sets: [{ name: "big", resources: at("big.txt", "huge.txt", "guide.md") }],
     });
-    const { contents } = await house.resources.read("set://big", call);
+    const { contents } = await pressmark.resources.read("set://big", call);
     expect(uris(contents)).toEqual(["set://big", ...at("big.txt", "guide.md")]);
     const [index] = contents;
     expect(JSON.parse(index && "text" in index.body ? index.body.text : "{}")).toMatchObject({
@@ -114,10 +114,10 @@ describe("a set", () => {
   });
 
   it("gives way to a mount that has taken its scheme", async () => {
-    await using house = open({ scheme: "set" });
-    const { contents } = await house.resources.read("set://onboarding", call);
+    await using pressmark = open({ scheme: "set" });
+    const { contents } = await pressmark.resources.read("set://onboarding", call);
     expect(contents.map(({ body }) => body)).toEqual([{ text: "mine" }]);
-    expect(uris((await house.resources.list({}, call)).items).filter((uri) => uri.startsWith("set:"))).toEqual([
+    expect(uris((await pressmark.resources.list({}, call)).items).filter((uri) => uri.startsWith("set:"))).toEqual([
       "set://onboarding",
     ]);
   });
@@ -128,7 +128,7 @@ describe("a set", () => {
       resources: { stat: () => Promise.reject(away) },
       policy: openPolicy,
       configured: () => [boss],
-      kept: createKeptSets("/nowhere", {}, createTools({ write: () => true })),
+      kept: createSavedSets("/nowhere", {}, createRuntime({ write: () => true })),
     });
     expect(await sets.list(call)).toMatchObject([{ name: "boss" }]);
     expect((await sets.find("boss", call))?.members).toEqual([{ uri: `${base}guide.md`, failure: away }]);
@@ -137,26 +137,26 @@ describe("a set", () => {
 
 describe("a watch on a set", () => {
   it("hears of what changes in it, comes and goes, and of nothing else", async () => {
-    await using house = open();
+    await using pressmark = open();
     const stop = new AbortController();
-    const watch = await house.resources.watch(
+    const watch = await pressmark.resources.watch(
       { uris: ["set://onboarding", "set://secret"] },
       callOf("reader", stop.signal),
     );
     expect(watch.uris).toEqual(["set://onboarding"]);
-    const heard = listen(watch);
+    const heard = collectChanges(watch);
     const next = () => {
       const count = heard.heard.length;
       return () => heard.until(() => heard.heard.length > count, "a change");
     };
     const steps = [
-      () => house.memory.set("readme.md", "other"),
-      () => house.memory.set("missing.md", "here now"),
-      () => house.memory.set("missing.md", "here and other"),
-      () => void house.memory.delete("logo.png"),
-      () => house.configure([{ ...onboarding, title: "Another" }]),
-      () => house.configure([]),
-      () => house.configure([onboarding]),
+      () => pressmark.memory.set("readme.md", "other"),
+      () => pressmark.memory.set("missing.md", "here now"),
+      () => pressmark.memory.set("missing.md", "here and other"),
+      () => void pressmark.memory.delete("logo.png"),
+      () => pressmark.configure([{ ...onboarding, title: "Another" }]),
+      () => pressmark.configure([]),
+      () => pressmark.configure([onboarding]),
     ];
     for (const step of steps) {
       const changed = next();
@@ -171,30 +171,36 @@ describe("a watch on a set", () => {
   });
 
   it("says nothing of members that the caller may not see", async () => {
-    await using house = open();
+    await using pressmark = open();
     const stop = new AbortController();
     const filter = { uris: ["set://onboarding", "set://", `${base}guide.md`], list: true };
-    const heard = listen(await house.resources.watch(filter, callOf("reader", stop.signal)));
-    house.memory.set("secrets/key.txt", "another secret");
-    house.configure([{ ...onboarding, resources: [...onboarding.resources, `${base}secrets/other`] }, boss, secret]);
-    house.configure([
+    const heard = collectChanges(await pressmark.resources.watch(filter, callOf("reader", stop.signal)));
+    pressmark.memory.set("secrets/key.txt", "another secret");
+    pressmark.configure([
+      { ...onboarding, resources: [...onboarding.resources, `${base}secrets/other`] },
+      boss,
+      secret,
+    ]);
+    pressmark.configure([
       onboarding,
       boss,
       { ...secret, title: "New" },
       { name: "more", resources: at("secrets/key.txt") },
     ]);
     // What is heard behind all of that is the first thing that is heard.
-    house.memory.set("guide.md", "changed");
+    pressmark.memory.set("guide.md", "changed");
     await heard.until((change) => change.kind === "updated" && change.uri === `${base}guide.md`, "the guide");
     expect(heard.heard).toEqual([{ kind: "updated", uri: `${base}guide.md` }]);
     stop.abort();
   });
 
   it("hears of sets that come and go, through set:// and through the list", async () => {
-    await using house = open();
+    await using pressmark = open();
     const stop = new AbortController();
-    const heard = listen(await house.resources.watch({ uris: ["set://"], list: true }, callOf("reader", stop.signal)));
-    house.configure([onboarding, { name: "new", resources: at("guide.md") }]);
+    const heard = collectChanges(
+      await pressmark.resources.watch({ uris: ["set://"], list: true }, callOf("reader", stop.signal)),
+    );
+    pressmark.configure([onboarding, { name: "new", resources: at("guide.md") }]);
     await heard.until((change) => change.kind === "updated" && change.uri === "set://", "set://");
     await heard.until((change) => change.kind === "list-changed", "the list");
     stop.abort();
@@ -204,8 +210,8 @@ describe("a watch on a set", () => {
 
 describe("zed://prompt-library", () => {
   it("lists the sets that the caller may know of, where it is configured", async () => {
-    await using house = open({ zed: true });
-    const { contents } = await house.resources.read("zed://prompt-library", call);
+    await using pressmark = open({ zed: true });
+    const { contents } = await pressmark.resources.read("zed://prompt-library", call);
     expect(contents).toEqual([
       {
         uri: "zed://prompt-library",
@@ -213,13 +219,13 @@ describe("zed://prompt-library", () => {
         body: { text: '[{"id":"onboarding","title":"On boarding","uri":"set://onboarding"}]' },
       },
     ]);
-    expect(uris((await house.resources.list({}, call)).items)).toContain("zed://prompt-library");
+    expect(uris((await pressmark.resources.list({}, call)).items)).toContain("zed://prompt-library");
   });
 
   it("is not there where it is not", async () => {
-    await using house = open();
-    await refusal(house.resources.read("zed://prompt-library", call), ["not-found"], "zed");
-    expect(uris((await house.resources.list({}, call)).items)).not.toContain("zed://prompt-library");
+    await using pressmark = open();
+    await refusal(pressmark.resources.read("zed://prompt-library", call), ["not-found"], "zed");
+    expect(uris((await pressmark.resources.list({}, call)).items)).not.toContain("zed://prompt-library");
   });
 });
 
@@ -239,7 +245,7 @@ describe("saved sets", () => {
     before.sets.save({ name: "older", resources: at("guide.md") }, call);
     await using here = open({ live: true, stateFolder: before.stateFolder });
     const stop = new AbortController();
-    const heard = listen(await here.resources.watch({ list: true }, callOf("reader", stop.signal)));
+    const heard = collectChanges(await here.resources.watch({ list: true }, callOf("reader", stop.signal)));
     await using there = open({ stateFolder: before.stateFolder });
     there.sets.save({ name: "mine", resources: at("guide.md") }, call);
     await heard.until((change) => change.kind === "list-changed", "the list");
@@ -248,9 +254,9 @@ describe("saved sets", () => {
   });
 
   it("that someone tampered with are left out", async () => {
-    await using house = open();
-    house.sets.save({ name: "mine", resources: at("guide.md") }, call);
-    const { folder } = house.sets.kept;
+    await using pressmark = open();
+    pressmark.sets.save({ name: "mine", resources: at("guide.md") }, call);
+    const { folder } = pressmark.sets.kept;
     const written = readdirSync(folder).find((name) => name.endsWith(".json"))!;
     const forged = [
       "{",
@@ -261,36 +267,41 @@ describe("saved sets", () => {
     ];
     for (const [index, text] of forged.entries())
       writeFileSync(join(folder, `${String(index).padStart(32, "0")}.json`), text);
-    house.sets.changed();
-    expect((await house.sets.list(call)).map(({ name }) => name)).toEqual(["mine", "onboarding"]);
+    pressmark.sets.changed();
+    expect((await pressmark.sets.list(call)).map(({ name }) => name)).toEqual(["mine", "onboarding"]);
     writeFileSync(join(folder, written), "x".repeat(2_000_000));
-    house.sets.changed();
-    expect((await house.sets.list(call)).map(({ name }) => name)).toEqual(["onboarding"]);
+    pressmark.sets.changed();
+    expect((await pressmark.sets.list(call)).map(({ name }) => name)).toEqual(["onboarding"]);
   });
 });
 
 let memory: Memory;
-let house: House;
-const tools = createTools({ write: () => true });
+let pressmark: LocalResources;
+const runtime = createRuntime({ write: () => true });
 resourcesContract("a house with sets", {
   async open(content) {
     memory = createMemory(content as Record<string, string>);
     const mounts = [{ mount: { name: "m", base, source: memory.source } }];
-    house = createResources({ mounts: [mounts[0]!.mount], policy: openPolicy, tools, cursorKey: new Uint8Array(32) });
-    return createHouseSets({
-      resources: house,
+    pressmark = createResources({
+      mounts: [mounts[0]!.mount],
+      policy: openPolicy,
+      runtime,
+      cursorKey: new Uint8Array(32),
+    });
+    return createServerSets({
+      resources: pressmark,
       policy: openPolicy,
       mounts: () => mounts,
       configured: () => ({ sets: [{ name: "all", resources: at("readme.md", "docs") }], folder: "/", zed: true }),
       stateFolder: "/nowhere",
       project: {},
-      tools,
+      runtime,
       live: false,
     }).resources;
   },
   uriOf: (path) => encodeURI(`${base}${path}`).replaceAll("#", "%23").replaceAll("?", "%3F"),
   write: (path, text) => memory.set(path, text),
   remove: (path) => void memory.delete(path),
-  clear: () => house.close(),
+  clear: () => pressmark.close(),
   findable: { text: "needle-in-a-haystack", path: "docs/deep/er/c.txt" },
 });

@@ -1,10 +1,10 @@
 /** The sets of a house: who may know of which, and what each of them comes to for whoever asks. */
 import type { Policy } from "../access/policy.ts";
 import type { SetConfig } from "../config/sets.ts";
-import { inTurn } from "../context/in-turn.ts";
+import { roundRobin } from "../context/round-robin.ts";
 import { quote, ResourceError, toResourceError } from "../errors.ts";
 import type { Call, Resource, Resources } from "../resources.ts";
-import type { KeptSet, KeptSets } from "./sets/kept-sets.ts";
+import type { SavedSet, SavedSets } from "./sets/saved-sets.ts";
 
 /** What a policy is asked about: the set's name is the path. */
 export const setMount = "set";
@@ -40,13 +40,13 @@ export interface Sets {
   /** The URIs of what is in the set, as far as the caller may see it. Otherwise throws "not-found". */
   resolveSet(name: string, call: Call): Promise<readonly string[]>;
   /** Keeps a set that only this caller will know of, in place of the one of this name that they saved before. */
-  save(set: Pick<KeptSet, "name" | "title" | "description" | "resources">, call: Call): void;
+  save(set: Pick<SavedSet, "name" | "title" | "description" | "resources">, call: Call): void;
   /** Those that this caller saved. */
-  savedBy(call: Call): readonly KeptSet[];
+  savedBy(call: Call): readonly SavedSet[];
   /** Those of the config as it is now, whoever may see them. */
   configured(): readonly SetConfig[];
   /** Those that stand in no config. */
-  readonly kept: KeptSets;
+  readonly kept: SavedSets;
   /** Something of the config or of what is saved may be another now. */
   changed(): void;
   /** Calls back after each such change, until the signal ends. */
@@ -59,7 +59,7 @@ export interface SetsOptions {
   readonly policy: Policy;
   /** Those of the config as it is now, with URIs instead of paths. */
   configured(): readonly SetConfig[];
-  readonly kept: KeptSets;
+  readonly kept: SavedSets;
 }
 
 interface Definition extends SetInfo {
@@ -74,7 +74,7 @@ const patienceMs = 2000;
 export function createSets({ resources, policy, configured, kept }: SetsOptions): Sets {
   const hearers = new Set<() => void>();
   /** As it was on the disk when it was last said to have changed. */
-  let saved: readonly KeptSet[] | undefined;
+  let saved: readonly SavedSet[] | undefined;
 
   function definitions(): Definition[] {
     saved ??= kept.all();
@@ -123,7 +123,7 @@ export function createSets({ resources, policy, configured, kept }: SetsOptions)
 
   async function find(name: string, call: Call): Promise<FoundSet | undefined> {
     for (const { resources: uris, ...info } of byName(call).get(name) ?? []) {
-      const members = (await inTurn([...new Set(uris)], atOnce, (uri) => look(uri, call))).filter(
+      const members = (await roundRobin([...new Set(uris)], atOnce, (uri) => look(uri, call))).filter(
         (each) => each !== undefined,
       );
       if (members.length > 0) return { ...info, members };
@@ -140,7 +140,7 @@ export function createSets({ resources, policy, configured, kept }: SetsOptions)
       const signal = AbortSignal.any([call.signal, patience]);
       const patient: Call = { caller, ...(client && { client }), signal };
       const names = [...groups.keys()].sort();
-      const found = await inTurn(names, atOnce, async (name): Promise<SetInfo | undefined> => {
+      const found = await roundRobin(names, atOnce, async (name): Promise<SetInfo | undefined> => {
         for (const definition of groups.get(name) ?? []) {
           const isThere = await hasMember(definition, patient).catch((cause: unknown) => {
             if (call.signal.aborted || !patience.aborted) throw cause;

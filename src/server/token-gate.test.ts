@@ -7,14 +7,14 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../client/connect.ts";
-import { serveFake } from "../transport/serve-fake.ts";
-import { type Server, startServer } from "./start-server.ts";
+import { serveFake } from "../transport/test-server.ts";
+import { type HttpServer, startHttp } from "./start-http.ts";
 import { createTokenGate } from "./token-gate.ts";
 
 const token = "0123456789abcdef0123456789abcdef";
 const bearer = { Authorization: `Bearer ${token}` };
 let root: string;
-let server: Server;
+let server: HttpServer;
 
 beforeAll(async () => {
   root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-token-")));
@@ -22,7 +22,7 @@ beforeAll(async () => {
   const pickerFolder = mkdtempSync(join(root, ".picker-"));
   writeFileSync(join(pickerFolder, "index.html"), "<p>page</p>");
   writeFileSync(join(pickerFolder, "index.html.gz"), gzipSync("<p>page</p>"));
-  server = await startServer({
+  server = await startHttp({
     folders: [],
     from: root,
     env: {
@@ -112,10 +112,10 @@ describe("a server with a token", () => {
 
   it("answers whoever sends it, in both eras and to the oldest transport", async () => {
     for (const era of ["modern", "legacy"] as const) {
-      const house = await connect(server.url, { era, headers: bearer });
-      const { items } = await house.list({}, { caller: { id: "me" }, signal: new AbortController().signal });
+      const pressmark = await connect(server.url, { era, headers: bearer });
+      const { items } = await pressmark.list({}, { caller: { id: "me" }, signal: new AbortController().signal });
       expect(items.map(({ name }) => name)).toContain("a.md");
-      await house.close();
+      await pressmark.close();
     }
     const stream = request(new URL("/sse", server.url), { headers: bearer }).end();
     const [{ headers }] = (await once(stream, "response")) as [IncomingMessage];

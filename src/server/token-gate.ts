@@ -1,10 +1,10 @@
 /** Lets in whoever holds the token, and the browsers that a one-time code was handed to. */
 import { createHash, randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isSameSecret } from "../lib/same-secret.ts";
-import { unkept } from "../transport/answer.ts";
+import { constantTimeEqual } from "../lib/constant-time-equal.ts";
+import { unkept } from "../transport/send-json.ts";
 import { isFollowedLink } from "../transport/guard.ts";
-import type { Gate } from "../transport/http.ts";
+import type { RequestGate } from "../transport/http.ts";
 
 export interface TokenGateOptions {
   readonly token: string;
@@ -14,7 +14,7 @@ export interface TokenGateOptions {
 }
 
 export interface TokenGate {
-  readonly gate: Gate;
+  readonly gate: RequestGate;
   /** A code that lets one browser in, once, within a few minutes. */
   newCode(): string;
 }
@@ -37,7 +37,7 @@ export function createTokenGate({ token, pid, monotonicMs }: TokenGateOptions): 
 
   function holdsToken({ headers }: IncomingMessage): boolean {
     const said = /^bearer +([\x21-\x7e]+)$/i.exec(headers.authorization ?? "")?.[1];
-    return isSameSecret(said, token);
+    return constantTimeEqual(said, token);
   }
 
   function wasLetIn(request: IncomingMessage): boolean {
@@ -74,7 +74,7 @@ export function createTokenGate({ token, pid, monotonicMs }: TokenGateOptions): 
     response.end(page);
   }
 
-  function gate(request: IncomingMessage, response: ServerResponse, path: string): ReturnType<Gate> {
+  function gate(request: IncomingMessage, response: ServerResponse, path: string): ReturnType<RequestGate> {
     // Of two tokens, a server in front of this one may have judged the other.
     if (request.headers.authorization !== undefined) {
       if (timesSaid(request, "authorization") > 1) return "refused";

@@ -7,16 +7,16 @@ import { createClock } from "../testing/clock.ts";
 import { sourceContract, sweepFaults } from "../testing/index.ts";
 import { refusal } from "../testing/refusal.ts";
 import { openAnalysis } from "./analysis.ts";
-import { createStore } from "./analysis/create-store.ts";
+import { createAnalysisStore } from "./analysis/create-store.ts";
 import { createFile } from "./analysis/sqlite-database.ts";
-import type { Store } from "./analysis/store.ts";
-import { useHouses } from "./analysis/test-house.ts";
+import type { AnalysisStore } from "./analysis/store.ts";
+import { useServers } from "./analysis/test-server.ts";
 import { optionsFor, question, resultOf, temporaryFile } from "./analysis/test-results.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-const open = useHouses();
+const open = useServers();
 const idOf = (count: number) => count.toString(16).padStart(44, "0");
 const known = Object.fromEntries([1, 2, 3].map((count) => [`results/${idOf(count)}`, undefined]));
 
@@ -24,12 +24,12 @@ const known = Object.fromEntries([1, 2, 3].map((count) => [`results/${idOf(count
 let seeded: Promise<string> | undefined;
 async function seed(): Promise<string> {
   const path = temporaryFile();
-  const { tools } = createClock();
+  const { runtime } = createClock();
   let count = 0;
   const options = optionsFor({ path });
-  const database = createFile(path, tools);
-  const store = createStore({ ...options, database, newId: () => idOf((count += 1)) });
-  const source = openAnalysis(options, tools, store);
+  const database = createFile(path, runtime);
+  const store = createAnalysisStore({ ...options, database, newId: () => idOf((count += 1)) });
+  const source = openAnalysis(options, runtime, store);
   const call = { caller: { id: "test" }, signal: new AbortController().signal };
   for (const prompt of Object.keys(known))
     await source.actions!["store_analysis"]!.run({ ...question, prompt, result: resultOf() }, call);
@@ -157,7 +157,7 @@ describe("what is stored", () => {
   });
 
   it("is refused with the field that is wrong", async () => {
-    const { act, house, call } = open();
+    const { act, pressmark, call } = open();
     const whole = { ...question, result: resultOf() };
     const [vote] = resultOf().llm_votes;
     const wrong: readonly (readonly [string, object])[] = [
@@ -184,17 +184,17 @@ describe("what is stored", () => {
       expect(details?.["fields"]).toHaveProperty([field]);
     }
     expect((await refusal(act("find_analysis", "x"), ["invalid"], "x")).message).toContain("it must be an object");
-    expect((await house.list({}, call)).items.map(({ uri }) => uri)).toEqual(["analysis://statistics"]);
+    expect((await pressmark.list({}, call)).items.map(({ uri }) => uri)).toEqual(["analysis://statistics"]);
   });
 
   it("has an id that cannot be guessed, and newer ones stand first", async () => {
-    const { keep, house, call, clock } = open();
+    const { keep, pressmark, call, clock } = open();
     const ids: unknown[] = [];
     for (const prompt of ["one", "two", "six"]) {
       ids.unshift((await keep({ prompt }))["id"]);
       await clock.advance(10);
     }
-    expect((await house.list({}, call)).items.map(({ uri }) => uri)).toEqual([
+    expect((await pressmark.list({}, call)).items.map(({ uri }) => uri)).toEqual([
       ...ids.map((id) => `analysis://results/${id}`),
       "analysis://statistics",
     ]);
@@ -273,14 +273,14 @@ it("opens nothing before it is asked", async () => {
 });
 
 it("cannot be written to where the config says so", async () => {
-  const { find, house, call } = open({ options: { store: false } });
-  expect((await house.actions?.(call))?.map(({ name }) => name)).toEqual(["find_analysis"]);
+  const { find, pressmark, call } = open({ options: { store: false } });
+  expect((await pressmark.actions?.(call))?.map(({ name }) => name)).toEqual(["find_analysis"]);
   expect(await find()).toMatchObject({ status: "miss" });
 });
 
 it("any fault of the store is told, and all works again afterwards", async () => {
   const paths: string[] = [];
-  const { tools } = createClock();
+  const { runtime } = createClock();
   const call = { caller: { id: "test" }, signal: new AbortController().signal };
   let source: Source;
 
@@ -296,13 +296,17 @@ it("any fault of the store is told, and all works again afterwards", async () =>
     await source.read({ path: "results", query: { task: "basic" } }, call);
   }
 
-  const failed = await sweepFaults<Store>({
+  const failed = await sweepFaults<AnalysisStore>({
     open() {
       paths.push(temporaryFile());
-      return createStore({ database: createFile(paths.at(-1) ?? "", tools), maxBytes: 1e9, leaseMs: 300_000 });
+      return createAnalysisStore({
+        database: createFile(paths.at(-1) ?? "", runtime),
+        maxBytes: 1e9,
+        leaseMs: 300_000,
+      });
     },
     async run(store) {
-      source = openAnalysis(optionsFor({ path: paths.at(-1) ?? "" }), tools, store);
+      source = openAnalysis(optionsFor({ path: paths.at(-1) ?? "" }), runtime, store);
       await askAll();
     },
     async recovered() {

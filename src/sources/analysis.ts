@@ -3,22 +3,28 @@ import { notFound, quote, ResourceError } from "../errors.ts";
 import { directoryType } from "../resources.ts";
 import type { Page } from "../resources.ts";
 import { defineSource } from "../source.ts";
-import type { Entry, ListAsk, Source, Tools } from "../source.ts";
-import { formats, placeOf, sections, templates, typeOf } from "./analysis/addresses.ts";
-import { createStore } from "./analysis/create-store.ts";
-import { type Desk, iso } from "./analysis/desk.ts";
+import type { Entry, ListRequest, Source, Runtime } from "../source.ts";
+import {
+  analysisFormats,
+  parseAnalysisAddress,
+  sections,
+  analysisTemplates,
+  analysisTypeOf,
+} from "./analysis/addresses.ts";
+import { createAnalysisStore } from "./analysis/create-store.ts";
+import { type AnalysisActions, iso } from "./analysis/analysis-actions.ts";
 import { createFindAnalysis } from "./analysis/find-analysis.ts";
-import { createFlights } from "./analysis/flight.ts";
+import { createComputations } from "./analysis/computations.ts";
 import { createGrounding } from "./analysis/grounding.ts";
-import { openDatabase } from "./analysis/open-database.ts";
+import { openAnalysisDatabase } from "./analysis/open-database.ts";
 import { type AnalysisOptions, analysisOptions } from "./analysis/options.ts";
 import { taskTypes } from "./analysis/question.ts";
-import { readPlace } from "./analysis/reading.ts";
+import { readAnalysis } from "./analysis/reading.ts";
 import { createStoreAnalysis } from "./analysis/store-analysis.ts";
-import type { Store, Summary } from "./analysis/store.ts";
-import { createTally } from "./analysis/tally.ts";
-import { createLookOut } from "./analysis/watch.ts";
-import { createWatching } from "./database/watching.ts";
+import type { AnalysisStore, Summary } from "./analysis/store.ts";
+import { createAnalysisCounts } from "./analysis/analysis-counts.ts";
+import { createAnalysisWatch } from "./analysis/watch.ts";
+import { createSharedWatch } from "./database/shared-watch.ts";
 
 /** How often what has died is cleared away, and what results rest on is followed anew. */
 const sweepMs = 60_000;
@@ -31,31 +37,31 @@ export default defineSource<AnalysisOptions>({
   options: analysisOptions,
   base: () => "analysis://",
   usesCredentials: () => true,
-  async open(options, tools) {
-    const database = await openDatabase(options, tools);
+  async open(options, runtime) {
+    const database = await openAnalysisDatabase(options, runtime);
     return openAnalysis(
       options,
-      { ...tools, now: database.now },
-      createStore({ database, maxBytes: options.maxBytes, leaseMs: options.leaseMs }),
+      { ...runtime, now: database.now },
+      createAnalysisStore({ database, maxBytes: options.maxBytes, leaseMs: options.leaseMs }),
     );
   },
 });
 
 /** `store` is closed with it, and its time is that of `tools`. */
-export function openAnalysis(options: AnalysisOptions, tools: Tools, store: Store): Source {
-  const { now, wait, log } = tools;
+export function openAnalysis(options: AnalysisOptions, runtime: Runtime, store: AnalysisStore): Source {
+  const { now, wait, log } = runtime;
   const closing = new AbortController();
-  const flights = createFlights(store, tools);
-  const grounding = createGrounding(store, tools);
-  const tally = createTally(store, tools);
+  const flights = createComputations(store, runtime);
+  const grounding = createGrounding(store, runtime);
+  const tally = createAnalysisCounts(store, runtime);
   const writes = new Set<() => void>();
   const wrote = (): void => {
     for (const hear of writes) hear();
   };
-  const watching = createWatching(
-    createLookOut({
+  const watching = createSharedWatch(
+    createAnalysisWatch({
       store,
-      tools,
+      runtime,
       pollMs: options.pollMs,
       onWrite(hear, signal) {
         writes.add(hear);
@@ -103,14 +109,14 @@ export function openAnalysis(options: AnalysisOptions, tools: Tools, store: Stor
     };
   }
 
-  async function results(ask: ListAsk, after: string): Promise<Page<Entry>> {
+  async function results(ask: ListRequest, after: string): Promise<Page<Entry>> {
     const limit = Math.max(1, ask.limit);
     const found = await store.page(after, limit + 1);
     const items = found.slice(0, limit).map(entryOf);
     return found.length > limit ? { items, next: items.at(-1)?.path ?? "" } : { items };
   }
 
-  const desk: Desk = {
+  const analysisActions: AnalysisActions = {
     options,
     store,
     flights,
@@ -140,36 +146,36 @@ export function openAnalysis(options: AnalysisOptions, tools: Tools, store: Stor
 
     async read(at) {
       begin();
-      const place = placeOf(at);
+      const place = parseAnalysisAddress(at);
       if (place.kind === "mount" || place.kind === "results")
         throw new ResourceError("directory", `${quote(at.path)} is a directory; list its children instead`);
-      return [await readPlace(place, at.path, { store, tally, now })];
+      return [await readAnalysis(place, at.path, { store, tally, now })];
     },
 
     async stat(at) {
       begin();
-      const place = placeOf(at);
+      const place = parseAnalysisAddress(at);
       const asked = at.query && Object.keys(at.query).length > 0 ? { query: at.query } : {};
       switch (place.kind) {
         case "mount":
         case "results":
           return { path: at.path, mimeType: directoryType };
         case "statistics":
-          return { ...statistics, ...asked, mimeType: typeOf(place.format) };
+          return { ...statistics, ...asked, mimeType: analysisTypeOf(place.format) };
         case "recent":
-          return { path: at.path, ...asked, name: "results", mimeType: typeOf(place.format) };
+          return { path: at.path, ...asked, name: "results", mimeType: analysisTypeOf(place.format) };
         case "result":
         case "section": {
           const summary = await store.summary(place.id);
           if (!summary) throw notFound(at.path);
-          return { ...entryOf(summary), path: at.path, ...asked, mimeType: typeOf(place.format) };
+          return { ...entryOf(summary), path: at.path, ...asked, mimeType: analysisTypeOf(place.format) };
         }
       }
     },
 
     async children(at, ask) {
       begin();
-      const { kind } = placeOf(at);
+      const { kind } = parseAnalysisAddress(at);
       if (kind === "results") return results(ask, idIn(ask.cursor));
       if (kind !== "mount") throw notFound(at.path);
       const both: readonly Entry[] = [{ path: "results", mimeType: directoryType }, statistics];
@@ -178,7 +184,7 @@ export function openAnalysis(options: AnalysisOptions, tools: Tools, store: Stor
       return rest.length > items.length ? { items, next: items.at(-1)?.path ?? "" } : { items };
     },
 
-    templates,
+    templates: analysisTemplates,
 
     async complete({ variable, value }) {
       begin();
@@ -190,7 +196,7 @@ export function openAnalysis(options: AnalysisOptions, tools: Tools, store: Stor
         case "section":
           return among(sections);
         case "format":
-          return among(formats);
+          return among(analysisFormats);
         case "id": {
           const ids = /^[0-9a-f]{0,44}$/.test(value) ? await store.ids(value, 100) : [];
           return ids.map((id) => ({ value: id, reveals: { path: `results/${id}` } }));
@@ -206,8 +212,8 @@ export function openAnalysis(options: AnalysisOptions, tools: Tools, store: Stor
     },
 
     actions: {
-      find_analysis: createFindAnalysis(desk),
-      ...(options.store && { store_analysis: createStoreAnalysis(desk) }),
+      find_analysis: createFindAnalysis(analysisActions),
+      ...(options.store && { store_analysis: createStoreAnalysis(analysisActions) }),
     },
 
     async close() {

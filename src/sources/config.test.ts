@@ -9,13 +9,13 @@ import { ResourceError } from "../errors.ts";
 import type { Call } from "../resources.ts";
 import type { Source, SourceChange } from "../source.ts";
 import { sourceContract, sweepFaults } from "../testing/index.ts";
-import { listen } from "../testing/listen.ts";
+import { collectChanges } from "../testing/listen.ts";
 import { asking, collect } from "../testing/pages.ts";
 import { refusal } from "../testing/refusal.ts";
 import definition, { type ConfigOptions, openConfig } from "./config.ts";
 import type { Effective } from "./config/effective.ts";
-import type { Fact } from "./config/facts.ts";
-import { type Files, openFiles } from "./config/files.ts";
+import type { SettingFact } from "./config/facts.ts";
+import { type ConfigFiles, openFiles } from "./config/files.ts";
 
 let folder: string;
 let stop: AbortController;
@@ -58,8 +58,8 @@ async function jsonAt<T>(source: Source, path: string): Promise<T> {
   return JSON.parse(await textAt(source, path)) as T;
 }
 
-async function valuesAt(source: Source, path: string): Promise<readonly Fact[]> {
-  return (await jsonAt<{ values: readonly Fact[] }>(source, path)).values;
+async function valuesAt(source: Source, path: string): Promise<readonly SettingFact[]> {
+  return (await jsonAt<{ values: readonly SettingFact[] }>(source, path)).values;
 }
 
 let writes = 0;
@@ -91,10 +91,10 @@ describe("what is said of a value", () => {
     const [token, empty] = await valuesAt(source, "file/.env");
     expect(token).toEqual({ name: "API_TOKEN", set: true, source: { file: ".env", line: 2 }, fingerprint });
     expect(empty).toEqual({ name: "EMPTY", set: false, source: { file: ".env", line: 3 } });
-    const inEnv = await jsonAt<Fact>(source, "env/API_TOKEN");
+    const inEnv = await jsonAt<SettingFact>(source, "env/API_TOKEN");
     expect(inEnv).toEqual({ name: "API_TOKEN", set: true, source: { variable: "API_TOKEN" }, fingerprint });
     expect(inEnv.fingerprint).toBe(token?.fingerprint);
-    expect((await jsonAt<Fact>(source, "env/OTHER")).fingerprint).not.toBe(token?.fingerprint);
+    expect((await jsonAt<SettingFact>(source, "env/OTHER")).fingerprint).not.toBe(token?.fingerprint);
   });
 
   it("of a name that is known to be harmless, or shown by the config: all of it", async () => {
@@ -312,7 +312,7 @@ describe("only what the config names is reached", () => {
 it("tells of files that came, changed and went, also when they are replaced", async () => {
   put(".env", "A=1\n");
   const source = open({ files: [".env", "later/app.json"], pollMs: 100 });
-  const { heard, until } = listen<SourceChange>(await source.watch!(call()));
+  const { heard, until } = collectChanges<SourceChange>(await source.watch!(call()));
   const said = (kind: string, path: string) =>
     until((change) => change.kind === kind && "path" in change && change.path === path, `${kind} ${path}`);
   put(".env", "A=22\n");
@@ -341,7 +341,7 @@ it("answers or refuses in the house's own words when any look at a file fails, a
   put("app.yaml", "a: 1\n");
   const files = [".env", "app.yaml"];
   let source: Source;
-  const failed = await sweepFaults<Files>({
+  const failed = await sweepFaults<ConfigFiles>({
     open: () =>
       openFiles({
         root: folder,

@@ -5,18 +5,18 @@ import { createGlob, GlobError } from "../lib/glob.ts";
 import { createTimeSlices } from "../lib/time-slices.ts";
 import { directoryType, type Page } from "../resources.ts";
 import { defineSource, pathOf, segmentsOf } from "../source.ts";
-import type { Address, Entry, ListAsk, Part, Source, SourceProblem, Tools } from "../source.ts";
+import type { Address, Entry, ListRequest, Part, Source, SourceProblem, Runtime } from "../source.ts";
 import { createEffective, type EnvironmentValue } from "./config/effective.ts";
-import { createFacts, type Fact, withoutSecret } from "./config/facts.ts";
+import { createFacts, type SettingFact, withoutSecret } from "./config/facts.ts";
 import { type NamedFile, openFiles } from "./config/files.ts";
-import { formatOf, formats, type Format } from "./config/formats.ts";
-import { spellName } from "./config/leaf.ts";
-import { createLookOut } from "./config/watch.ts";
-import { createWatching } from "./database/watching.ts";
+import { configFormatOf, configFormats, type ConfigFormat } from "./config/formats.ts";
+import { formatName } from "./config/leaf.ts";
+import { createConfigWatch } from "./config/watch.ts";
+import { createSharedWatch } from "./database/shared-watch.ts";
 
 export interface ConfigOptions {
   readonly root: string;
-  readonly files: readonly (string | { readonly path: string; readonly format: Format })[];
+  readonly files: readonly (string | { readonly path: string; readonly format: ConfigFormat })[];
   readonly env: boolean | readonly string[];
   readonly show: readonly string[];
   readonly precedence?: readonly string[] | undefined;
@@ -48,12 +48,12 @@ export default defineSource<ConfigOptions>({
         files: z
           .array(
             z.union([
-              path.refine((name) => formatOf(name) !== undefined, {
-                message: `has a name that says no format; write { path, format }, with one of ${formats.join(", ")}`,
+              path.refine((name) => configFormatOf(name) !== undefined, {
+                message: `has a name that says no format; write { path, format }, with one of ${configFormats.join(", ")}`,
               }),
               z.strictObject({
                 path: path.describe("as seen from root"),
-                format: z.enum(formats).describe("what it is written in"),
+                format: z.enum(configFormats).describe("what it is written in"),
               }),
             ]),
           )
@@ -107,25 +107,25 @@ export default defineSource<ConfigOptions>({
   base: () => "config://",
   usesCredentials: () => true,
 
-  open: async (options, tools) => openConfig(options, tools, process.env),
+  open: async (options, runtime) => openConfig(options, runtime, process.env),
 });
 
 /** `open` is how the files are reached. */
 export function openConfig(
   options: ConfigOptions,
-  { wait, checkTrust }: Pick<Tools, "wait" | "checkTrust">,
+  { wait, checkTrust }: Pick<Runtime, "wait" | "checkTrust">,
   env: Environment,
   open = openFiles,
 ): Source {
   processKey ??= process.getBuiltinModule("node:crypto").randomBytes(32);
   const { root, env: speaksOfEnv, show, variables, maxBytes, pollMs } = options;
   const named = options.files.map((file): NamedFile =>
-    typeof file === "string" ? { path: file, format: formatOf(file) as Format } : file,
+    typeof file === "string" ? { path: file, format: configFormatOf(file) as ConfigFormat } : file,
   );
   const files = open({ root, files: named, maxBytes });
   const facts = createFacts(show, processKey);
   const patterns = typeof speaksOfEnv === "boolean" ? undefined : speaksOfEnv.map(createGlob);
-  const watching = createWatching(createLookOut({ root, files, pollMs, wait }));
+  const watching = createSharedWatch(createConfigWatch({ root, files, pollMs, wait }));
   const precedence = options.precedence ?? ["env", ...named.map(({ path }) => path).toReversed()];
   const effective = createEffective({ files, facts, precedence, variables });
 
@@ -157,10 +157,10 @@ export function openConfig(
     const [kind = "", ...rest] = segmentsOf(path);
     const file = kind === "file" ? named.find((each) => each.path === path.slice("file/".length)) : undefined;
     if (file) {
-      const values: Fact[] = [];
+      const values: SettingFact[] = [];
       const turn = createTimeSlices();
       for (const { path: keys, value, line } of await files.read(file)) {
-        values.push(facts.of(spellName(keys), value, { file: file.path, line }));
+        values.push(facts.of(formatName(keys), value, { file: file.path, line }));
         await turn();
       }
       return json({ file: file.path, format: file.format, values });
@@ -312,7 +312,7 @@ function json(value: unknown): Part {
   return { body: { text: JSON.stringify(value, undefined, 2) }, mimeType: jsonType, freshness: { scope: "private" } };
 }
 
-function pageOf(entries: readonly Entry[], { cursor, limit }: ListAsk): Page<Entry> {
+function pageOf(entries: readonly Entry[], { cursor, limit }: ListRequest): Page<Entry> {
   const rest = cursor === undefined ? entries : entries.filter(({ path }) => compareAddresses(path, cursor) > 0);
   const items = rest.slice(0, Math.max(1, limit));
   const last = items.at(-1);

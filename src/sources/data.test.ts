@@ -7,20 +7,20 @@ import data from "./data.ts";
 
 const call = { caller: { id: "someone" }, signal: new AbortController().signal };
 
-async function house(maxBytes?: number) {
+async function pressmark(maxBytes?: number) {
   const options = data.options(z).parse(maxBytes === undefined ? {} : { maxBytes });
-  const { tools } = createClock();
-  const source = await data.open(options, tools);
+  const { runtime } = createClock();
+  const source = await data.open(options, runtime);
   return createResources({
     mounts: [{ name: "data", base: data.base!(options), source, verbatim: true }],
     policy: openPolicy,
-    tools,
+    runtime,
     cursorKey: new Uint8Array(32),
   });
 }
 
 async function read(uri: string) {
-  const { contents } = await (await house()).read(uri, call);
+  const { contents } = await (await pressmark()).read(uri, call);
   const [content] = contents;
   return content && { ...content, body: "text" in content.body ? content.body.text : [...content.body.bytes] };
 }
@@ -59,7 +59,7 @@ describe("a data URI", () => {
   });
 
   it("that holds too much is refused with what is allowed", async () => {
-    const { read: readIt } = await house(3);
+    const { read: readIt } = await pressmark(3);
     expect(await readIt("data:,abc", call)).toMatchObject({ contents: [{ body: { text: "abc" } }] });
     await expect(readIt("data:,abcd", call)).rejects.toMatchObject({
       kind: "too-large",
@@ -68,7 +68,7 @@ describe("a data URI", () => {
   });
 
   it("is described without being listed", async () => {
-    const { list, stat } = await house();
+    const { list, stat } = await pressmark();
     expect((await list({}, call)).items).toEqual([]);
     expect(await stat("data:image/png;base64,iVBORw==", call)).toMatchObject({ mimeType: "image/png", size: 4 });
   });

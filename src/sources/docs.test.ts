@@ -5,7 +5,7 @@ import { compareAddresses } from "../lib/address-order.ts";
 import { directoryType } from "../resources.ts";
 import type { Address, Entry, Part, Source, SourceChange } from "../source.ts";
 import { contractContent } from "../testing/contract-content.ts";
-import { listen } from "../testing/listen.ts";
+import { collectChanges } from "../testing/listen.ts";
 import { asking, collect } from "../testing/pages.ts";
 import { refusal } from "../testing/refusal.ts";
 import { sourceContract } from "../testing/source-contract.ts";
@@ -470,7 +470,7 @@ describe("changes", () => {
     write("guide.md", english);
     write("ja/guide.md", japanese);
     const source = await open();
-    const heard = listen(await source.watch(call()));
+    const heard = collectChanges(await source.watch(call()));
     const until = (kind: SourceChange["kind"], path: string) =>
       heard.until((change) => change.kind === kind && "path" in change && change.path === path, `${kind} ${path}`);
     write("guide.md", `${english}More.\n`);
@@ -489,7 +489,7 @@ describe("changes", () => {
   it("of what is no document are not told", async () => {
     write("a.md", english);
     const source = await open();
-    const heard = listen(await source.watch(call()));
+    const heard = collectChanges(await source.watch(call()));
     write("code.ts", "export {};");
     write("b.md", english);
     await heard.until((change) => change.kind === "appeared" && change.path === "en/b.md", "b.md");

@@ -4,15 +4,15 @@ import { notFound, quote, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import type { Page } from "../resources.ts";
 import { defineSource } from "../source.ts";
-import type { Entry, Tools } from "../source.ts";
+import type { Entry, Runtime } from "../source.ts";
 import type { Arrangement, Placed } from "./docs/arrange.ts";
-import { createCollection, type Files } from "./docs/collection.ts";
+import { createCollection, type DocumentFiles } from "./docs/collection.ts";
 import { completeDocument } from "./docs/complete.ts";
 import { createDescribe, directoryEntry } from "./docs/entry.ts";
 import { findFaults } from "./docs/faults.ts";
 import { createGitTimes } from "./docs/git-times.ts";
-import { canonicalTag, createMarks } from "./docs/language.ts";
-import { createReading, headingTemplate, parseQuery, rangeTemplate } from "./docs/reading.ts";
+import { canonicalTag, createLanguageMarks } from "./docs/language.ts";
+import { createDocumentReader, headingTemplate, parseDocumentQuery, rangeTemplate } from "./docs/reading.ts";
 import { createRules, type RuleOption } from "./docs/rules.ts";
 import { watchDocuments } from "./docs/watch.ts";
 import file from "./file.ts";
@@ -82,11 +82,12 @@ export default defineSource<DocsOptions>({
       git: z.boolean().default(true).describe("take the time of the last commit for the time of the last change"),
     }) as unknown as z.ZodType<DocsOptions>,
 
-  async open({ ref, lang = "en", prefer, languages, rules = [], git = true, ...folder }, tools) {
+  async open({ ref, lang = "en", prefer, languages, rules = [], git = true, ...folder }, runtime) {
     const fallback = canonicalTag(lang) ?? "en";
-    const marks = createMarks(languages);
+    const marks = createLanguageMarks(languages);
     const judge = createRules(rules);
-    const files = ref === undefined ? ((await file.open(folder, tools)) as Files) : await filesAt(ref, folder, tools);
+    const files =
+      ref === undefined ? ((await file.open(folder, runtime)) as DocumentFiles) : await filesAt(ref, folder, runtime);
     const times = git ? createGitTimes({ root: folder.root, ref }) : undefined;
     /** Resolves when the times of commits are known. */
     let dated: Promise<void> | undefined;
@@ -96,7 +97,7 @@ export default defineSource<DocsOptions>({
     const addressOf = (path: string) => byFile.get(path)?.address;
     const collection = createCollection({
       files,
-      tools,
+      runtime,
       marks,
       rules: judge,
       fallback,
@@ -109,7 +110,7 @@ export default defineSource<DocsOptions>({
     });
     const preferred = prefer === undefined ? undefined : canonicalTag(prefer);
     const describe = createDescribe({ prefer: preferred, timeOf: (path) => times?.of(path), addressOf });
-    const reading = createReading({ files, describe, addressOf });
+    const reading = createDocumentReader({ files, describe, addressOf });
 
     return {
       cursorAfter: ({ path }) => path,
@@ -126,7 +127,7 @@ export default defineSource<DocsOptions>({
       async read({ path, query }, call) {
         const found = await collection.find(path, call);
         if (!found) throw notFound(path);
-        const asked = parseQuery(path, query);
+        const asked = parseDocumentQuery(path, query);
         if ("names" in found) {
           if (asked) throw notFound(path);
           throw new ResourceError("directory", `${quote(path)} is a directory; list its children instead`);
@@ -136,7 +137,7 @@ export default defineSource<DocsOptions>({
 
       async stat({ path, query }, call) {
         const found = await collection.find(path, call);
-        const asked = parseQuery(path, query);
+        const asked = parseDocumentQuery(path, query);
         if (!found || ("names" in found && asked)) throw notFound(path);
         if ("names" in found) return directoryEntry(path, found.names);
         const entry = describe(found.placed);
@@ -155,7 +156,7 @@ export default defineSource<DocsOptions>({
       async children({ path, query }, { cursor, limit }, call): Promise<Page<Entry>> {
         const { directories, byAddress } = await collection.look(call, cursor === undefined ? 0 : maxAgeMs);
         const names = directories.get(path);
-        if (!names || parseQuery(path, query)) throw notFound(path);
+        if (!names || parseDocumentQuery(path, query)) throw notFound(path);
         const rest = cursor === undefined ? names : names.filter((name) => name > cursor);
         const some = rest.slice(0, Math.max(1, Math.min(maxLimit, limit)));
         const items = some.map((name) => {
@@ -186,7 +187,7 @@ export default defineSource<DocsOptions>({
 
       complete: (ask, call) => completeDocument(ask, { collection, reading }, call),
 
-      watch: (call) => watchDocuments(files, collection, tools, call),
+      watch: (call) => watchDocuments(files, collection, runtime, call),
 
       async problems(call) {
         return findFaults(await collection.look(call), files, call);
@@ -203,22 +204,25 @@ export default defineSource<DocsOptions>({
     async function untilDated(signal: AbortSignal): Promise<void> {
       if (!dated || !isPatient) return;
       isPatient = false;
-      await Promise.race([dated, aWhile(tools, signal)]);
+      await Promise.race([dated, aWhile(runtime, signal)]);
     }
   },
 });
 
 /** What is only needed where a ref is served is loaded there. */
-async function filesAt(ref: string, folder: FileOptions, tools: Tools): Promise<Files> {
+async function filesAt(ref: string, folder: FileOptions, runtime: Runtime): Promise<DocumentFiles> {
   const { openRefFiles } = await import("./docs/ref-files.ts");
   const { root, maxBytes, ignore, hidden, allow, exclude } = folder;
   const chosen = { ...(ignore !== undefined && { ignore }), ...(hidden !== undefined && { hidden }) };
-  return openRefFiles({ root, ref, maxBytes, ...chosen, ...(allow && { allow }), ...(exclude && { exclude }) }, tools);
+  return openRefFiles(
+    { root, ref, maxBytes, ...chosen, ...(allow && { allow }), ...(exclude && { exclude }) },
+    runtime,
+  );
 }
 
 /** Ends with the signal, and never fails. */
-async function aWhile(tools: Tools, signal: AbortSignal): Promise<void> {
-  await tools.wait(patienceMs, signal).catch(() => undefined);
+async function aWhile(runtime: Runtime, signal: AbortSignal): Promise<void> {
+  await runtime.wait(patienceMs, signal).catch(() => undefined);
 }
 
 function languageTag(zod: typeof z) {

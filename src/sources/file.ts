@@ -16,13 +16,13 @@ import { ruleOptions } from "../backends/folder-rules/rule-options.ts";
 import { personOf } from "../backends/folder-rules/git-excludes.ts";
 import { createNames } from "./file/names.ts";
 import { parseAsk, type ReadAsk } from "./file/range.ts";
-import { createReads, fileTemplate } from "./file/read.ts";
+import { createFileReader, fileTemplate } from "./file/read.ts";
 import { chooseRules, createFolderRules } from "../backends/folder-rules/folder-rules.ts";
 import { sharedOptions } from "./file/shared-options.ts";
 import { run, settled } from "../backends/disk/steps.ts";
 import type { Steps } from "../backends/disk/steps.ts";
 import { createWalk } from "./file/walk.ts";
-import { createWatching } from "./file/watch.ts";
+import { createFolderWatcher } from "./file/watch.ts";
 import { createWatchLook } from "./file/watch-look.ts";
 
 const maxBytesUnlessSaid = 5 * 1024 * 1024;
@@ -87,8 +87,8 @@ export default defineSource<FileOptions>({
       unspeakable: (path) => say("a name is no valid UTF-8, so it is left out", path),
     });
     const extract = createExtract({ timeoutMs: textTimeoutMs });
-    const reads = createReads({ confine, disk, maxBytes, extract, entry: walk.entry });
-    const watching = createWatching({
+    const reads = createFileReader({ confine, disk, maxBytes, extract, entry: walk.entry });
+    const watching = createFolderWatcher({
       root,
       choice,
       person,

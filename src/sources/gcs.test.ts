@@ -7,14 +7,14 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createTools } from "../server/tools.ts";
+import { createRuntime } from "../server/runtime.ts";
 import { contractContent } from "../testing/contract-content.ts";
 import { type FakeGcs, startFakeGcs } from "../testing/fakes/gcs.ts";
 import { sourceContract } from "../testing/source-contract.ts";
 import gcs, { type GcsSourceOptions } from "./gcs.ts";
 
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
-const quiet = createTools({ write: () => true });
+const quiet = createRuntime({ write: () => true });
 
 let fake: FakeGcs;
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 /** Objects of Google Cloud Storage. */
 import { defineSource } from "../source.ts";
 import { createGcsStore } from "./gcs/gcs-store.ts";
-import { createIdentity } from "./gcs/identity.ts";
+import { createGoogleIdentity } from "./gcs/identity.ts";
 import { createObjectSource } from "./objects/object-source.ts";
 import { readingOptions } from "./objects/reading-options.ts";
 
@@ -47,15 +47,15 @@ export default defineSource<GcsSourceOptions>({
   aliases: ({ buckets }) => [buckets.length === 1 ? `gs://${buckets[0]}/` : "gs://"],
   usesCredentials: ({ anonymous }) => !anonymous,
 
-  async open(options, tools) {
+  async open(options, runtime) {
     const emulator = process.env["STORAGE_EMULATOR_HOST"]?.replace(/^(?!\w+:\/\/)/, "http://");
     const store = createGcsStore({
       endpoint: options.endpoint ?? emulator ?? "https://storage.googleapis.com",
       project: options.project ?? process.env["GOOGLE_CLOUD_PROJECT"],
-      identity: options.anonymous ? undefined : createIdentity(options.keyFile),
+      identity: options.anonymous ? undefined : createGoogleIdentity(options.keyFile),
       timeoutMs: options.timeoutMs,
-      now: tools.now,
+      now: runtime.now,
     });
-    return createObjectSource({ ...options, store, versionName: "generation", tools });
+    return createObjectSource({ ...options, store, versionName: "generation", runtime });
   },
 });

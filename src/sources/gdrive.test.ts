@@ -4,17 +4,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { createTools } from "../server/tools.ts";
-import type { Source, Tools } from "../source.ts";
+import { createRuntime } from "../server/runtime.ts";
+import type { Source, Runtime } from "../source.ts";
 import { type FakeDrive, startFakeDrive } from "../testing/fakes/gdrive.ts";
-import { listen } from "../testing/listen.ts";
+import { collectChanges } from "../testing/listen.ts";
 import { asking, collect } from "../testing/pages.ts";
 import { sourceContract } from "../testing/source-contract.ts";
-import { createKeptLogins } from "./gdrive/kept-login.ts";
+import { createStoredLogins } from "./gdrive/stored-login.ts";
 import gdrive, { type DriveSourceOptions } from "./gdrive.ts";
 
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
-const quiet = createTools({ write: () => true });
+const quiet = createRuntime({ write: () => true });
 const content = {
   "file/readme": "# Read me\n\nfirst of all\n",
   "file/empty": "",
@@ -33,9 +33,9 @@ afterEach(async () => {
   await fake.close();
 });
 
-async function open(options: Partial<DriveSourceOptions> = {}, tools: Tools = quiet): Promise<Source> {
+async function open(options: Partial<DriveSourceOptions> = {}, runtime: Runtime = quiet): Promise<Source> {
   const parsed = gdrive.options(z).parse({ anonymous: true, keep: false, rootUrl: fake.rootUrl });
-  const source = await gdrive.open({ ...parsed, pollMs: 20, ...options }, tools);
+  const source = await gdrive.open({ ...parsed, pollMs: 20, ...options }, runtime);
   opened.push(source);
   return source;
 }
@@ -120,7 +120,7 @@ describe("folders", () => {
       reveals: { path: "file/doc" },
     });
     await expect(source.read({ path: "file/s5" }, call)).rejects.toMatchObject({ kind: "not-found" });
-    const heard = listen(await source.watch!(call));
+    const heard = collectChanges(await source.watch!(call));
     fake.put("s6", { mimeType: shortcut, target: "doc", parent: "root-folder-0" });
     await heard.until(
       (change) => change.kind === "appeared" && change.path === "folder/root-folder-0/s6",
@@ -140,7 +140,7 @@ describe("folders", () => {
     for (const path of ["file/doc2", "folder/root-folder-0"])
       for (const ask of [source.read({ path }, call), source.stat!({ path }, call)])
         await expect(ask).rejects.toMatchObject({ kind: "not-found" });
-    const heard = listen(await source.watch!(call));
+    const heard = collectChanges(await source.watch!(call));
     fake.put("doc2", { parent: "deep" });
     await heard.until((change) => change.kind === "appeared" && change.path === "file/doc2", "that it moved in");
     fake.put("deep", { parent: "root-folder-0" });
@@ -155,7 +155,7 @@ describe("a document", () => {
     fake.document("doc", "# Plan\n", { name: "Draft" });
     const source = await open();
     expect(await source.stat!({ path: "file/doc" }, call)).toMatchObject({ title: "Draft" });
-    const heard = listen(await source.watch!(call));
+    const heard = collectChanges(await source.watch!(call));
     fake.put("doc", { name: "Final", parent: "f" });
     await heard.until((change) => change.kind === "changed" && change.path === "file/doc", "that it changed");
     await heard.until((change) => change.kind === "appeared" && change.path === "folder/f/doc", "where it is now");
@@ -168,8 +168,8 @@ describe("a document", () => {
   it("comes, changes and goes while it is watched", async () => {
     fake.put("old", { content: "1" });
     const source = await open();
-    const first = listen(await source.watch!(call));
-    const second = listen(await source.watch!(call));
+    const first = collectChanges(await source.watch!(call));
+    const second = collectChanges(await source.watch!(call));
     fake.put("new", { content: "1" });
     fake.put("old", { content: "2" });
     for (const heard of [first, second]) {
@@ -220,7 +220,7 @@ describe("who asks", () => {
     // Without a keychain.
     vi.stubEnv("PATH", "");
     try {
-      const logins = createKeptLogins(process.env);
+      const logins = createStoredLogins(process.env);
       const login = { clientId: "client", refreshToken: "refresh", rootUrl: fake.rootUrl };
       const kept = () => readdirSync(join(folder, "pressmark", "gdrive")).filter((name) => name.endsWith(".sqlite"));
       await logins.keep({ ...login, email: "one@example.org" });

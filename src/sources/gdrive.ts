@@ -1,12 +1,12 @@
 /** Files of Google Drive: documents as text, folders as directories, each under its id. */
 import { invalid } from "../errors.ts";
 import { defineSource } from "../source.ts";
-import { createTrouble } from "./gdrive/backoff.ts";
+import { createRetryState } from "./gdrive/backoff.ts";
 import { createDriveApi } from "./gdrive/drive-api.ts";
 import { createDriveSource } from "./gdrive/drive-source.ts";
-import { createIdentity } from "./gdrive/identity.ts";
-import { keptLedger } from "./gdrive/kept-ledger.ts";
-import { findLogin, lastSignedIn } from "./gdrive/kept-login.ts";
+import { createDriveIdentity } from "./gdrive/identity.ts";
+import { openLedgerFile } from "./gdrive/ledger-file.ts";
+import { findLogin, lastSignedIn } from "./gdrive/stored-login.ts";
 import { driveOptions, type DriveSourceOptions } from "./gdrive/options.ts";
 
 export type { DriveSourceOptions };
@@ -22,7 +22,7 @@ export default defineSource<DriveSourceOptions>({
   base: () => "gdrive://",
   usesCredentials: ({ anonymous }) => !anonymous,
 
-  async open(options, tools) {
+  async open(options, runtime) {
     const { keyFile, subject, account, anonymous, rootUrl, access, timeoutMs } = options;
     if (!anonymous && !mayProve(rootUrl))
       throw invalid(
@@ -32,7 +32,7 @@ export default defineSource<DriveSourceOptions>({
     let person = anonymous || keyFile !== undefined ? undefined : (account ?? personNow());
     const identity = anonymous
       ? undefined
-      : createIdentity({
+      : createDriveIdentity({
           keyFile,
           subject,
           async login() {
@@ -40,14 +40,14 @@ export default defineSource<DriveSourceOptions>({
             return person === undefined ? undefined : findLogin(person, process.env);
           },
         });
-    const asking = { rootUrl, identity, withPermissions: access === "drive", timeoutMs, tools };
-    const trouble = createTrouble();
+    const asking = { rootUrl, identity, withPermissions: access === "drive", timeoutMs, runtime };
+    const trouble = createRetryState();
     return createDriveSource(options, {
       api: createDriveApi({ ...asking, patienceMs: questionMs }),
       patientApi: createDriveApi({ ...asking, patienceMs: Infinity, trouble }),
       trouble,
-      ledger: await keptLedger({ ...options, account: person }, tools),
-      tools,
+      ledger: await openLedgerFile({ ...options, account: person }, runtime),
+      runtime,
     });
   },
 });

@@ -3,12 +3,12 @@ import type { Maybe } from "../backends/disk/steps.ts";
 import type { RuleChoice } from "../backends/folder-rules/name-rules.ts";
 import { ruleOptions } from "../backends/folder-rules/rule-options.ts";
 import { quote, ResourceError } from "../errors.ts";
-import { defineSource, type Source, type Tools } from "../source.ts";
-import type { Desk, DeskOptions } from "./git/desk.ts";
-import { pageOf } from "./git/page.ts";
+import { defineSource, type Source, type Runtime } from "../source.ts";
+import type { RepositoryReader, RepositoryReaderOptions } from "./git/repository-reader.ts";
+import { entriesPage } from "./git/page.ts";
 import { reachOf } from "./git/reach.ts";
-import { findRepository, type Repository } from "./git/repository.ts";
-import { listed, templates } from "./git/templates.ts";
+import { findRepository, type GitRepository } from "./git/repository.ts";
+import { listed, gitTemplates } from "./git/templates.ts";
 
 export interface GitOptions extends Partial<RuleChoice> {
   readonly root: string;
@@ -51,37 +51,37 @@ export default defineSource<GitOptions>({
       })
       .strict(),
 
-  open: async (options, tools) => openGit(openRepository(options.root), options, tools),
+  open: async (options, runtime) => openGit(openRepository(options.root), options, runtime),
 });
 
 export interface GitSource extends Source {
-  filesAt: Desk["filesAt"];
+  filesAt: RepositoryReader["filesAt"];
 }
 
 /** Without `part`, all of the repository is served. */
 export function openGit(
-  repository: Repository,
+  repository: GitRepository,
   { maxBytes = maxBytesUnlessSaid, watch = "auto", pollMs = 5000, ...chosen }: Omit<GitOptions, "root">,
-  { log, redact }: Tools,
-  part?: DeskOptions["part"],
+  { log, redact }: Runtime,
+  part?: RepositoryReaderOptions["part"],
 ): GitSource {
   // Later it may read these places and no others.
   const reach = reachOf(repository);
-  let opening: Promise<Desk> | undefined;
-  let opened: Desk | undefined;
+  let opening: Promise<RepositoryReader> | undefined;
+  let opened: RepositoryReader | undefined;
   let isClosed = false;
 
   /** An open one is not awaited: files are often read by the thousand. */
-  function desk(): Maybe<Desk> {
+  function reader(): Maybe<RepositoryReader> {
     if (isClosed) throw new ResourceError("cancelled", "the house is closing");
     if (!opened) return open();
     opened.confine();
     return opened;
   }
 
-  async function open(): Promise<Desk> {
-    opening ??= import("./git/desk.ts").then(({ openDesk }) =>
-      openDesk(repository, { reach, maxBytes, watch, pollMs, chosen, part, log, redact }),
+  async function open(): Promise<RepositoryReader> {
+    opening ??= import("./git/repository-reader.ts").then(({ openRepositoryReader }) =>
+      openRepositoryReader(repository, { reach, maxBytes, watch, pollMs, chosen, part, log, redact }),
     );
     try {
       opened = await opening;
@@ -97,41 +97,41 @@ export function openGit(
     cursorAfter: ({ path }) => path,
 
     async list(ask) {
-      return pageOf(listed, ask);
+      return entriesPage(listed, ask);
     },
 
     async read(at, { signal }) {
-      const found = desk();
+      const found = reader();
       const { answer, reading } = found instanceof Promise ? await found : found;
       return [await answer(reading.read(at, signal))];
     },
 
     async stat(at) {
-      const { answer, reading } = await desk();
+      const { answer, reading } = await reader();
       return answer(reading.stat(at));
     },
 
     async children(at, ask, { signal }) {
-      const { answer, reading } = await desk();
+      const { answer, reading } = await reader();
       return answer(reading.children(at, ask, signal));
     },
 
-    templates,
+    templates: gitTemplates,
 
     async complete(ask, { signal }) {
-      const { answer, complete } = await desk();
+      const { answer, complete } = await reader();
       return answer(complete(ask, signal));
     },
 
     lists: ({ path, query }) => query === undefined && listed.some((entry) => entry.path === path),
 
     async watch({ signal }) {
-      const { answer, watch: begin } = await desk();
+      const { answer, watch: begin } = await reader();
       return answer(begin(signal));
     },
 
     async filesAt(ref, folder) {
-      const { answer, filesAt } = await desk();
+      const { answer, filesAt } = await reader();
       return answer(filesAt(ref, folder));
     },
 
@@ -142,7 +142,7 @@ export function openGit(
   };
 }
 
-function openRepository(root: string): Repository {
+function openRepository(root: string): GitRepository {
   const found = findRepository(root);
   if (found) return found;
   throw new ResourceError(

@@ -7,15 +7,15 @@ import { ResourceError, retryAfterOf } from "../errors.ts";
 import { wait } from "../lib/wait.ts";
 import { type StandardOptions, withStandardLayers } from "../layers/standard.ts";
 import { deadlinesByHand } from "../layers/test-deadlines.ts";
-import { createEdge } from "../protocol/create-edge.ts";
+import { createProtocol } from "../protocol/create-protocol.ts";
 import { createReadingTools } from "../protocol/tools/reading-tools.ts";
 import type { Call } from "../resources.ts";
-import { createResources, type House } from "../router/create-resources.ts";
+import { createResources, type LocalResources } from "../router/create-resources.ts";
 import type { Mount } from "../router/route.ts";
-import { createTools } from "../server/tools.ts";
-import { pathOf, type Source, type Tools } from "../source.ts";
+import { createRuntime } from "../server/runtime.ts";
+import { pathOf, type Source, type Runtime } from "../source.ts";
 import { collect } from "../testing/pages.ts";
-import { listen as hear } from "../testing/listen.ts";
+import { collectChanges as hear } from "../testing/listen.ts";
 import { refusal } from "../testing/refusal.ts";
 import { contractContent } from "../testing/contract-content.ts";
 import { resourcesContract } from "../testing/resources-contract.ts";
@@ -27,10 +27,10 @@ import { createMemory, type Memory, type MemoryTemplate } from "./memory.ts";
 const base = "memory://up/";
 const here = (path: string) => `mcp://far/memory:%2F%2Fup/${path}`;
 /** encodeURI leaves alone what may stand in a path, and "#" and "?" besides. */
-const spell = (path: string) => encodeURI(path).replaceAll("#", "%23").replaceAll("?", "%3F");
+const format = (path: string) => encodeURI(path).replaceAll("#", "%23").replaceAll("?", "%3F");
 const log: string[] = [];
-const tools: Tools = {
-  ...createTools({ write: () => true }),
+const runtime: Runtime = {
+  ...createRuntime({ write: () => true }),
   log: (level, message) => void log.push(`${level}: ${message}`),
 };
 
@@ -57,16 +57,16 @@ async function openFar(
 ): Promise<Far> {
   const memory = createMemory(content, { templates });
   const mount = { name: "up", base, source: wrap(memory.source) };
-  const house = createResources({
+  const pressmark = createResources({
     mounts: [mount],
     policy: openPolicy,
-    tools,
+    runtime,
     cursorKey: new Uint8Array(32),
     pageSize,
   });
-  const reading = createReadingTools({ resources: house, server: "up", mounts: () => [mount] });
-  const edge = createEdge({
-    resources: house,
+  const reading = createReadingTools({ resources: pressmark, server: "up", mounts: () => [mount] });
+  const edge = createProtocol({
+    resources: pressmark,
     server: { name: "upstream", version: "1" },
     instructions: "Read the far things.",
     tools: reading,
@@ -78,7 +78,7 @@ async function openFar(
     async stop() {
       listening.server.closeAllConnections();
       await listening.close();
-      await house.close();
+      await pressmark.close();
     },
   };
 }
@@ -92,13 +92,13 @@ async function openGateway(
   policy = openPolicy,
   more: readonly Mount[] = [],
   layers: StandardOptions = {},
-): Promise<House> {
+): Promise<LocalResources> {
   const mount = { name: "far", base: "mcp://far/" };
-  const source = withStandardLayers(await mcp.open(toOptions(options), tools), mount, tools, layers);
+  const source = withStandardLayers(await mcp.open(toOptions(options), runtime), mount, runtime, layers);
   return createResources({
     mounts: [{ ...mount, source }, ...more],
     policy,
-    tools,
+    runtime,
     cursorKey: new Uint8Array(32),
     pageSize: 5,
   });
@@ -106,18 +106,18 @@ async function openGateway(
 
 for (const era of ["modern", "legacy"] as const) {
   let far: Far;
-  let house: House;
+  let pressmark: LocalResources;
   resourcesContract(`a gateway to another server, ${era},`, {
     async open(content) {
       far = await openFar(content as Record<string, string>, { templates: [greeting] });
-      house = await openGateway({ url: far.url, era });
-      return house;
+      pressmark = await openGateway({ url: far.url, era });
+      return pressmark;
     },
-    uriOf: (path) => here(spell(path)).replace(/\/$/, ""),
+    uriOf: (path) => here(format(path)).replace(/\/$/, ""),
     write: (path, text) => far.memory.set(path, text),
     remove: (path) => void far.memory.delete(path),
     async clear() {
-      await house.close();
+      await pressmark.close();
       await far.stop();
     },
     findable: { text: "needle-in-a-haystack", path: "docs/deep/er/c.txt" },
@@ -137,7 +137,7 @@ for (const era of ["modern", "legacy"] as const) {
     async open(content) {
       const there = Object.entries(content).map(([path, text]) => [outside(path), text ?? ""]);
       far = await openFar(Object.fromEntries(there), { templates: [greeting] });
-      return mcp.open(toOptions({ url: far.url, era }), tools);
+      return mcp.open(toOptions({ url: far.url, era }), runtime);
     },
     inside,
     write: (path, text) => far.memory.set(outside(path), text),
@@ -202,54 +202,54 @@ interface GatewayOptions {
 
 async function open({ wrap, ...options }: GatewayOptions = {}) {
   const far = await openFar(content, { templates: [greeting, streets], ...(wrap && { wrap }) });
-  const house = await openGateway({ url: far.url, era: options.era ?? "auto" }, options.policy, options.more);
+  const pressmark = await openGateway({ url: far.url, era: options.era ?? "auto" }, options.policy, options.more);
   onTestFinished(async () => {
-    await house.close();
+    await pressmark.close();
     await far.stop();
   });
-  return { far, house };
+  return { far, pressmark };
 }
 
-async function textAt(house: House, uri: string, call: Call): Promise<unknown> {
-  return (await house.read(uri, call)).contents[0]?.body;
+async function textAt(pressmark: LocalResources, uri: string, call: Call): Promise<unknown> {
+  return (await pressmark.read(uri, call)).contents[0]?.body;
 }
 
 describe("a gateway", () => {
   it("gives every page of the other server, with cursors of its own", async () => {
-    const { house } = await open();
+    const { pressmark } = await open();
     const call = caller();
-    const uris = (await collect((cursor) => house.list(cursor === undefined ? {} : { cursor }, call))).map(
+    const uris = (await collect((cursor) => pressmark.list(cursor === undefined ? {} : { cursor }, call))).map(
       ({ uri }) => uri,
     );
     expect(uris).toEqual(["a", "b", "docs/c", "docs/d", "secrets/key"].map(here));
-    for (const uri of uris) await house.read(uri, call);
+    for (const uri of uris) await pressmark.read(uri, call);
   });
 
   it("gives templates whose expansions lead back to it", async () => {
-    const { house } = await open();
+    const { pressmark } = await open();
     const call = caller();
-    const templates = (await house.templates({}, call)).items.map(({ uriTemplate }) => uriTemplate);
+    const templates = (await pressmark.templates({}, call)).items.map(({ uriTemplate }) => uriTemplate);
     expect(templates).toEqual([here("greet/{planet}"), here("towns/{town}/{street}{?side}")]);
-    expect(await textAt(house, here("greet/mars"), call)).toEqual({ text: "hello mars" });
+    expect(await textAt(pressmark, here("greet/mars"), call)).toEqual({ text: "hello mars" });
     const street = `${here("towns/far%20off/%E6%97%A5%2F1")}?side=left`;
-    expect(await textAt(house, street, call)).toEqual({ text: "far off, 日/1, left" });
+    expect(await textAt(pressmark, street, call)).toEqual({ text: "far off, 日/1, left" });
   });
 
   it("completes what depends on what was chosen before", async () => {
-    const { house } = await open();
+    const { pressmark } = await open();
     const ask = {
       template: here("towns/{town}/{street}{?side}"),
       variable: "street",
       value: "",
       given: { town: "here" },
     };
-    expect((await house.complete(ask, caller())).values).toEqual(["here street", "here road"]);
+    expect((await pressmark.complete(ask, caller())).values).toEqual(["here street", "here road"]);
   });
 
   it.each(["modern", "legacy"])("relays updates under its own URIs, and no others (%s)", async (era) => {
-    const { house, far } = await open({ era });
+    const { pressmark, far } = await open({ era });
     const call = caller();
-    const { heard, until } = hear(await house.watch({ uris: [here("a"), here("docs")], list: true }, call));
+    const { heard, until } = hear(await pressmark.watch({ uris: [here("a"), here("docs")], list: true }, call));
     far.memory.set("a", "other");
     await until((change) => change.kind === "updated" && change.uri === here("a"), "that a changed");
     far.memory.set("docs/e", "new");
@@ -261,13 +261,13 @@ describe("a gateway", () => {
 
   it.each(["modern", "legacy"])("relays updates of the rest where one thing cannot be watched (%s)", async (era) => {
     const far = await openFar(content, { wrap: withFaultAtB });
-    const house = await openGateway({ url: far.url, era });
+    const pressmark = await openGateway({ url: far.url, era });
     onTestFinished(async () => {
-      await house.close();
+      await pressmark.close();
       await far.stop();
     });
     const uris = ["a", "b", "docs/c", "docs/d"].map(here);
-    const { until } = hear(await house.watch({ uris }, caller()));
+    const { until } = hear(await pressmark.watch({ uris }, caller()));
     for (const [index, uri] of uris.entries()) {
       if (uri === here("b")) continue;
       far.memory.set(["a", "b", "docs/c", "docs/d"][index]!, "another");
@@ -277,7 +277,7 @@ describe("a gateway", () => {
 
   it("knows of what is listened to whether the other server lists it", async () => {
     const far = await openFar(content, { templates: [greeting] });
-    const source = await mcp.open(toOptions({ url: far.url }), tools);
+    const source = await mcp.open(toOptions({ url: far.url }), runtime);
     onTestFinished(async () => {
       await source.close?.();
       await far.stop();
@@ -296,8 +296,8 @@ describe("a gateway", () => {
 
   it("says how much of the other server was searched, and why not all of it", async () => {
     const found = { hits: [], ready: 0.5, failure: "the disk at 10.1.2.3 is slow" };
-    const { house } = await open({ wrap: (source) => ({ ...source, search: async () => found }) });
-    const { ready, failures } = await house.search({ text: "alpha", limit: 10 }, caller());
+    const { pressmark } = await open({ wrap: (source) => ({ ...source, search: async () => found }) });
+    const { ready, failures } = await pressmark.search({ text: "alpha", limit: 10 }, caller());
     expect(ready).toBe(0.5);
     expect(failures).toMatchObject([{ message: expect.stringContaining("is slow") as string }]);
     expect(JSON.stringify(failures)).not.toContain("10.1.2.3");
@@ -307,27 +307,27 @@ describe("a gateway", () => {
     const policy: Policy = {
       maySee: ({ id }, _mount, { path }) => id === "owner" || !/\/(?:secrets|greet\/secret)(?:\/|$)/.test(`/${path}`),
     };
-    const { house, far } = await open({ policy });
+    const { pressmark, far } = await open({ policy });
     const [reader, owner] = [caller(), caller("owner")];
     const listOf = async (call: Call) =>
-      (await collect((cursor) => house.list(cursor === undefined ? {} : { cursor }, call))).map(({ uri }) => uri);
+      (await collect((cursor) => pressmark.list(cursor === undefined ? {} : { cursor }, call))).map(({ uri }) => uri);
     expect(await listOf(owner)).toContain(here("secrets/key"));
     expect(await listOf(reader)).not.toContain(here("secrets/key"));
     for (const uri of [here("secrets/key"), here("%73ecrets/key"), here("secrets")]) {
-      await refusal(house.read(uri, reader), ["not-found"], uri);
-      await refusal(house.stat(uri, reader), ["not-found"], uri);
-      await refusal(house.children(uri, {}, reader), ["not-found"], uri);
-      expect((await house.watch({ uris: [uri] }, reader)).uris, uri).toEqual([]);
+      await refusal(pressmark.read(uri, reader), ["not-found"], uri);
+      await refusal(pressmark.stat(uri, reader), ["not-found"], uri);
+      await refusal(pressmark.children(uri, {}, reader), ["not-found"], uri);
+      expect((await pressmark.watch({ uris: [uri] }, reader)).uris, uri).toEqual([]);
     }
     const top = here("").replace(/\/$/, "");
-    expect(JSON.stringify(await textAt(house, top, owner))).toContain("secrets");
-    expect(JSON.stringify(await textAt(house, top, reader))).not.toContain("secrets");
-    expect((await house.search({ text: "hidden", limit: 10 }, owner)).hits).toHaveLength(1);
-    expect((await house.search({ text: "hidden", limit: 10 }, reader)).hits).toHaveLength(0);
+    expect(JSON.stringify(await textAt(pressmark, top, owner))).toContain("secrets");
+    expect(JSON.stringify(await textAt(pressmark, top, reader))).not.toContain("secrets");
+    expect((await pressmark.search({ text: "hidden", limit: 10 }, owner)).hits).toHaveLength(1);
+    expect((await pressmark.search({ text: "hidden", limit: 10 }, reader)).hits).toHaveLength(0);
     const ask = { template: here("greet/{planet}"), variable: "planet", value: "s", given: {} };
-    expect((await house.complete(ask, owner)).values).toEqual(["secret"]);
-    expect((await house.complete(ask, reader)).values).toEqual([]);
-    const { heard, until } = hear(await house.watch({ uris: [here("a"), here("docs")], list: true }, reader));
+    expect((await pressmark.complete(ask, owner)).values).toEqual(["secret"]);
+    expect((await pressmark.complete(ask, reader)).values).toEqual([]);
+    const { heard, until } = hear(await pressmark.watch({ uris: [here("a"), here("docs")], list: true }, reader));
     far.memory.set("secrets/other", "");
     far.memory.set("docs/secrets/other", "");
     far.memory.set("a", "seen");
@@ -336,21 +336,21 @@ describe("a gateway", () => {
   });
 
   it("says who the other server is, and what it wants models to be told", async () => {
-    const { house } = await open();
-    expect(await house.stat("mcp://far", caller())).toMatchObject({
+    const { pressmark } = await open();
+    expect(await pressmark.stat("mcp://far", caller())).toMatchObject({
       title: "upstream",
       description: "Read the far things.",
       mimeType: "inode/directory",
     });
-    const { items } = await house.children("mcp://far", {}, caller());
+    const { items } = await pressmark.children("mcp://far", {}, caller());
     expect(items.map(({ uri }) => uri)).toEqual(["mcp://far/memory:%2F%2Fup"]);
   });
 
   it("says in its own URIs what to read instead of what is too large", async () => {
-    const { house } = await open();
+    const { pressmark } = await open();
     const call = caller();
-    await house.templates({}, call);
-    const { details } = await refusal(house.read(here("greet/jupiter"), call), ["too-large"], "jupiter");
+    await pressmark.templates({}, call);
+    const { details } = await refusal(pressmark.read(here("greet/jupiter"), call), ["too-large"], "jupiter");
     expect(details).toEqual({
       reason: "too-large",
       size: 9,
@@ -363,19 +363,19 @@ describe("a gateway", () => {
 describe("another server that is not there", () => {
   it("is reported, leaves the others alone, and is asked again when it is back", async () => {
     const beside = createMemory({ near: "by" });
-    const { house, far } = await open({ more: [{ name: "near", base: "memory://near/", source: beside.source }] });
+    const { pressmark, far } = await open({ more: [{ name: "near", base: "memory://near/", source: beside.source }] });
     const call = caller();
-    expect((await house.list({}, call)).failures).toBeUndefined();
+    expect((await pressmark.list({}, call)).failures).toBeUndefined();
     const { port } = new URL(far.url);
     log.length = 0;
     await far.stop();
-    const page = await house.list({}, call);
+    const page = await pressmark.list({}, call);
     expect(page.items.map(({ uri }) => uri)).toEqual(["memory://near/near"]);
     expect(page.failures).toEqual([{ mount: "far", message: expect.stringContaining("cannot be reached") }]);
     expect(log.filter((line) => line.includes("the other server cannot be reached"))).toHaveLength(1);
     const again = await openFar(content, { port: Number(port) });
     onTestFinished(() => again.stop());
-    expect(await textAt(house, here("a"), call)).toEqual({ text: "alpha" });
+    expect(await textAt(pressmark, here("a"), call)).toEqual({ text: "alpha" });
     expect(log.some((line) => line.includes("is back"))).toBe(true);
   });
 
@@ -384,15 +384,15 @@ describe("another server that is not there", () => {
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     const beside = createMemory({ near: "by" });
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/mcp`;
-    const house = await openGateway({ url, timeoutMs: 20 }, openPolicy, [
+    const pressmark = await openGateway({ url, timeoutMs: 20 }, openPolicy, [
       { name: "near", base: "memory://near/", source: beside.source },
     ]);
     onTestFinished(async () => {
-      await house.close();
+      await pressmark.close();
       silent.closeAllConnections();
       silent.close();
     });
-    const page = await house.list({}, caller());
+    const page = await pressmark.list({}, caller());
     expect(page.items.map(({ uri }) => uri)).toEqual(["memory://near/near"]);
     expect(page.failures).toHaveLength(1);
   });
@@ -406,13 +406,13 @@ describe("another server that is not there", () => {
     });
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/mcp`;
-    const house = await openGateway({ url, era, timeoutMs: 3000 }, openPolicy, [], { deadlines });
+    const pressmark = await openGateway({ url, era, timeoutMs: 3000 }, openPolicy, [], { deadlines });
     onTestFinished(async () => {
       silent.closeAllConnections();
       silent.close();
-      await house.close();
+      await pressmark.close();
     });
-    await refusal(house.read(here("a"), caller()), ["unavailable"], "a");
+    await refusal(pressmark.read(here("a"), caller()), ["unavailable"], "a");
     await new Promise(setImmediate);
     expect(taken).toEqual(["POST"]);
     expect(new Set(setMs)).toEqual(new Set([3000]));
@@ -422,11 +422,11 @@ describe("another server that is not there", () => {
     const far = await openFar({});
     await far.stop();
     const beside = createMemory({}, { templates: [greeting] });
-    const house = await openGateway({ url: far.url }, openPolicy, [
+    const pressmark = await openGateway({ url: far.url }, openPolicy, [
       { name: "near", base: "memory://near/", source: beside.source },
     ]);
-    onTestFinished(() => house.close());
-    const { items } = await house.templates({}, caller());
+    onTestFinished(() => pressmark.close());
+    const { items } = await pressmark.templates({}, caller());
     expect(items.map(({ uriTemplate }) => uriTemplate)).toEqual(["memory://near/greet/{planet}"]);
   });
 });
@@ -448,21 +448,21 @@ describe("a program as another server", () => {
   it("sees only what is named of the environment, and is started again when it has ended", async () => {
     process.env["PRESSMARK_TEST_SECRET"] = "hunter2";
     onTestFinished(() => void delete process.env["PRESSMARK_TEST_SECRET"]);
-    const house = await openGateway({
+    const pressmark = await openGateway({
       command: process.execPath,
       args: ["-e", script],
       env: { NAMED: "yes" },
       era: "legacy",
     });
-    onTestFinished(() => house.close());
+    onTestFinished(() => pressmark.close());
     const call = caller();
     const uri = "mcp://far/env:%2F%2Fall";
-    const before = JSON.stringify(await textAt(house, uri, call));
+    const before = JSON.stringify(await textAt(pressmark, uri, call));
     expect(before).toContain("NAMED");
     expect(before).not.toContain("hunter2");
-    await refusal(house.read("mcp://far/env:%2F%2Fend", call), ["unavailable"], "the end");
+    await refusal(pressmark.read("mcp://far/env:%2F%2Fend", call), ["unavailable"], "the end");
     const again = async (): Promise<unknown> =>
-      textAt(house, uri, call).catch(async (cause: ResourceError) => {
+      textAt(pressmark, uri, call).catch(async (cause: ResourceError) => {
         await wait(retryAfterOf(cause) ?? expect.fail(cause.message), call.signal);
         return again();
       });

@@ -1,14 +1,14 @@
 /** Another MCP server as a source: what it lists, reads, completes and tells, under our own URIs and rules. */
 import { notFound, ResourceError } from "../errors.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
-import { isPackageMissing } from "../lib/needed-package.ts";
+import { isPackageMissing } from "../lib/missing-package.ts";
 import { mayHoldSecret } from "../lib/url-secret.ts";
-import { withoutPlaces } from "../lib/without-places.ts";
+import { withoutPlaces } from "../lib/without-locations.ts";
 import { directoryType } from "../resources.ts";
-import type { Call, Content, Page, Resource, SearchAnswer } from "../resources.ts";
+import type { Call, Content, Page, Resource, SearchResult } from "../resources.ts";
 import { defineSource, pathOf, segmentsOf } from "../source.ts";
-import type { Address, Entry, Part, Source, SourceHit, SourceTemplate, Tools } from "../source.ts";
-import type { RemoteHouse } from "../client/connect.ts";
+import type { Address, Entry, Part, Source, SourceHit, SourceTemplate, Runtime } from "../source.ts";
+import type { RemoteServer } from "../client/connect.ts";
 import { showsDirectory } from "../client/tree-of.ts";
 import { walkPages } from "../client/walk-pages.ts";
 import { type Addresses, createAddresses } from "./mcp/addresses.ts";
@@ -90,26 +90,26 @@ export default defineSource<McpOptions>({
   usesCredentials: ({ url, headers, env }) =>
     url === undefined || Object.keys({ ...headers, ...env }).length > 0 || mayHoldSecret(url),
 
-  async open(options, tools) {
-    return createGateway(createUpstream(options, tools), options, tools);
+  async open(options, runtime) {
+    return createGateway(createUpstream(options, runtime), options, runtime);
   },
 });
 
-type Upstream = () => Promise<RemoteHouse>;
+type Upstream = () => Promise<RemoteServer>;
 
 /** Connected at the first question. What is needed for that is loaded then, too. */
-function createUpstream(options: McpOptions, tools: Tools): { get: Upstream; close(): Promise<void> } {
-  let house: Promise<RemoteHouse> | undefined;
+function createUpstream(options: McpOptions, runtime: Runtime): { get: Upstream; close(): Promise<void> } {
+  let pressmark: Promise<RemoteServer> | undefined;
   let isClosed = false;
 
-  async function load(): Promise<RemoteHouse> {
+  async function load(): Promise<RemoteServer> {
     const { url, headers, command, args, env, cwd, era, timeoutMs } = options;
     try {
-      const { createRemoteHouse, httpWays } = await import("../client/connect.ts");
+      const { createRemoteServer, httpWays } = await import("../client/connect.ts");
       const said = { era, timeoutMs, now: monotonicMs, ...(headers && { headers }) };
-      if (url !== undefined) return createRemoteHouse(httpWays(url, said), said, url);
+      if (url !== undefined) return createRemoteServer(httpWays(url, said), said, url);
       const { programWay } = await import("../client/stdio.ts");
-      const { checkTrust: beforeStart } = tools;
+      const { checkTrust: beforeStart } = runtime;
       const program = {
         command: command ?? "",
         args,
@@ -117,7 +117,7 @@ function createUpstream(options: McpOptions, tools: Tools): { get: Upstream; clo
         ...(cwd !== undefined && { cwd }),
         ...(beforeStart && { beforeStart }),
       };
-      return createRemoteHouse([programWay(program)], said);
+      return createRemoteServer([programWay(program)], said);
     } catch (cause) {
       if (!isPackageMissing(cause, neededPackage)) throw cause;
       throw new ResourceError(
@@ -131,16 +131,16 @@ function createUpstream(options: McpOptions, tools: Tools): { get: Upstream; clo
   return {
     get() {
       if (isClosed) throw new ResourceError("unavailable", "the source was closed", { passing: false });
-      house ??= load().catch((cause: unknown) => {
-        house = undefined;
-        tools.log("error", "the client for another server cannot be loaded", { cause });
+      pressmark ??= load().catch((cause: unknown) => {
+        pressmark = undefined;
+        runtime.log("error", "the client for another server cannot be loaded", { cause });
         throw cause;
       });
-      return house;
+      return pressmark;
     },
     async close() {
       isClosed = true;
-      await (await house?.catch(() => undefined))?.close();
+      await (await pressmark?.catch(() => undefined))?.close();
     },
   };
 }
@@ -157,7 +157,7 @@ function discreet(cause: unknown): unknown {
 function createGateway(
   upstream: { get: Upstream; close(): Promise<void> },
   { url, command, timeoutMs }: McpOptions,
-  tools: Tools,
+  runtime: Runtime,
 ): Source {
   const addresses = createAddresses();
   const server = url ?? command ?? "";
@@ -174,16 +174,16 @@ function createGateway(
   const directories = new Set<string>();
 
   /** Asks, and says once when the server goes and when it is back. */
-  async function ask<T>(question: (house: RemoteHouse) => Promise<T>): Promise<T> {
+  async function ask<T>(question: (pressmark: RemoteServer) => Promise<T>): Promise<T> {
     try {
       const answer = await question(await upstream.get());
-      if (isDown) tools.log("info", "the other server is back", { server });
+      if (isDown) runtime.log("info", "the other server is back", { server });
       isDown = false;
       return answer;
     } catch (cause) {
       const isAway = cause instanceof ResourceError && cause.kind === "unavailable";
       if (isAway && !isDown)
-        tools.log("warn", "the other server cannot be reached; it is tried again", { server, cause });
+        runtime.log("warn", "the other server cannot be reached; it is tried again", { server, cause });
       if (isAway) isDown = true;
       throw discreet(cause);
     }
@@ -212,7 +212,7 @@ function createGateway(
     const uri = whole.slice(0, maxNamed);
     if (leftOut.size >= 100 || leftOut.has(uri)) return;
     leftOut.add(uri);
-    tools.log("warn", `left out: ${what} of another server, because ${why}`, { server, uri });
+    runtime.log("warn", `left out: ${what} of another server, because ${why}`, { server, uri });
   }
 
   const skills = createSkillRelay({ addresses, ask, leaveOut: (uri, why) => leaveOut("a skill", uri, why) });
@@ -226,7 +226,7 @@ function createGateway(
   }
 
   async function list(cursor: string | undefined, call: Call): Promise<Page<Entry>> {
-    const page = await ask((house) => house.list(cursor === undefined ? {} : { cursor }, call));
+    const page = await ask((pressmark) => pressmark.list(cursor === undefined ? {} : { cursor }, call));
     return toEntries({ ...page, items: page.items.filter(({ mimeType }) => mimeType !== directoryType) });
   }
 
@@ -249,7 +249,7 @@ function createGateway(
   async function learn(call: Call): Promise<void> {
     const found: SourceTemplate[] = [];
     const spelled = new Map<string, string>();
-    const pages = walkPages((page) => ask((house) => house.templates(page, call)), { maxPages });
+    const pages = walkPages((page) => ask((pressmark) => pressmark.templates(page, call)), { maxPages });
     for await (const template of pages) {
       const ours = toSourceTemplate(template);
       if (!ours || spelled.has(ours.template)) continue;
@@ -259,13 +259,13 @@ function createGateway(
     // The same array for as long as nothing is another, so that others may remember what they made of it.
     if (JSON.stringify(found) !== JSON.stringify(templates)) templates = found;
     theirs = spelled;
-    learntMs = tools.monotonicMs();
+    learntMs = runtime.monotonicMs();
   }
 
   const relay = createRelay({
     addresses,
-    tools,
-    watch: (filter, call) => ask((house) => house.watch(filter, call)),
+    runtime,
+    watch: (filter, call) => ask((pressmark) => pressmark.watch(filter, call)),
     async paths(call) {
       learntMs = -Infinity;
       const found = new Set<string>();
@@ -292,7 +292,7 @@ function createGateway(
     async read(at, call) {
       if (at.path === "") throw new ResourceError("directory", "this is a server; list its children instead");
       const uri = uriOf(at);
-      const read = () => ask((house) => house.read(uri, call));
+      const read = () => ask((pressmark) => pressmark.read(uri, call));
       const answer = await skills.checked(at, call, read).catch((cause: unknown) => {
         throw inOurWords(cause, theirs);
       });
@@ -307,16 +307,16 @@ function createGateway(
     async stat(at, call) {
       if (at.path !== "") {
         const uri = uriOf(at);
-        const entry = entryOf(await ask((house) => house.stat(uri, call)));
+        const entry = entryOf(await ask((pressmark) => pressmark.stat(uri, call)));
         if (!entry) throw notFound(at.path);
         return { ...entry, ...at };
       }
       // Asked for its first page, a server also says who it is.
-      const house = await ask(async (each) => {
+      const pressmark = await ask(async (each) => {
         await each.list({}, call).catch(ignoreUnsupported);
         return each;
       });
-      const { name, instructions } = house.server ?? {};
+      const { name, instructions } = pressmark.server ?? {};
       return {
         path: "",
         mimeType: directoryType,
@@ -328,7 +328,7 @@ function createGateway(
     async children(at, { cursor }, call) {
       if (at.path === "") return heads(call);
       const uri = uriOf(at);
-      return toEntries(await ask((house) => house.children(uri, cursor === undefined ? {} : { cursor }, call)));
+      return toEntries(await ask((pressmark) => pressmark.children(uri, cursor === undefined ? {} : { cursor }, call)));
     },
 
     get templates() {
@@ -336,7 +336,7 @@ function createGateway(
     },
 
     async learnTemplates({ caller }) {
-      if (tools.monotonicMs() < learntMs + templatesFreshMs) return;
+      if (runtime.monotonicMs() < learntMs + templatesFreshMs) return;
       // It is for everyone, whoever asks first.
       learning ??= learn({ caller, signal: AbortSignal.timeout(Math.min(templatesMs, timeoutMs)) })
         // What was learnt before still holds, as far as anyone knows.
@@ -350,18 +350,20 @@ function createGateway(
     async complete({ template, variable, value, given }, call) {
       const known = theirs.get(template.template);
       if (known === undefined) return [];
-      const { values } = await ask((house) => house.complete({ template: known, variable, value, given }, call));
+      const { values } = await ask((pressmark) =>
+        pressmark.complete({ template: known, variable, value, given }, call),
+      );
       return values.map((each) => ({ value: each }));
     },
 
     async search({ text, limit, within }, call) {
       const below = within === undefined || within === "" ? undefined : addresses.uri({ path: within });
       if (within !== undefined && within !== "" && below === undefined) return [];
-      const found = await ask((house) =>
-        house.search({ text, limit, ...(below !== undefined && { within: below }) }, call),
+      const found = await ask((pressmark) =>
+        pressmark.search({ text, limit, ...(below !== undefined && { within: below }) }, call),
       ).catch((cause: unknown) => {
         ignoreUnsupported(cause);
-        return { hits: [], ready: 0 } as SearchAnswer;
+        return { hits: [], ready: 0 } as SearchResult;
       });
       const hits = found.hits.flatMap(({ resource, ...hit }): SourceHit[] => {
         const entry = entryOf(resource);

@@ -178,7 +178,7 @@ describe("memory", () => {
     const options = memory.options(z).parse({
       resources: { "a.md": "# A", "b.png": { base64: "AQID", mimeType: "image/png", title: "B" } },
     });
-    const source = await memory.open(options, createClock().tools);
+    const source = await memory.open(options, createClock().runtime);
     const { items } = await source.list({ limit: 10 }, call);
     expect(items).toMatchObject([
       { path: "a.md", mimeType: "text/markdown" },

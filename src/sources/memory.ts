@@ -3,18 +3,18 @@ import { invalid, notFound, quote, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { mimeOfName } from "../lib/mime.ts";
 import { parseTemplate } from "../lib/uri-template.ts";
-import type { Match } from "../lib/uri-template.ts";
+import type { TemplateMatch } from "../lib/uri-template.ts";
 import { directoryType } from "../resources.ts";
 import type { Body, Call, Page } from "../resources.ts";
 import { defineSource, segmentsOf } from "../source.ts";
 import { startWatch } from "./memory/changes.ts";
-import type { Watch } from "./memory/changes.ts";
-import { fold, searchIn } from "./memory/search.ts";
+import type { MemoryWatch } from "./memory/changes.ts";
+import { foldForSearch, searchIn } from "./memory/search.ts";
 import type { Searchable } from "./memory/search.ts";
 import type {
   Address,
   Entry,
-  ListAsk,
+  ListRequest,
   Part,
   Source,
   SourceChange,
@@ -61,7 +61,7 @@ export function createMemory(
   const stored = new Map<string, Searchable>();
   /** How many things lie below a directory. */
   const directories = new Map<string, number>([["", 0]]);
-  const watches = new Set<Watch>();
+  const watches = new Set<MemoryWatch>();
   const matchers = templates.map((template) => ({ template, parsed: parseTemplate(template.template) }));
   // Versions of another run of the program never equal those of this one.
   const birth = crypto.randomUUID().slice(0, 8);
@@ -154,7 +154,7 @@ export function createMemory(
       };
     },
 
-    async children(at, { cursor, limit }: ListAsk): Promise<Page<Entry>> {
+    async children(at, { cursor, limit }: ListRequest): Promise<Page<Entry>> {
       if (hasQuery(at) || !directories.has(at.path)) throw notFound(at.path);
       const inside = at.path === "" ? "" : `${at.path}/`;
       const items: Entry[] = [];
@@ -182,7 +182,7 @@ export function createMemory(
     }),
 
     async search({ text, limit, within = "" }, { signal }): Promise<readonly SourceHit[]> {
-      const wanted = fold(text);
+      const wanted = foldForSearch(text);
       if (wanted.trim() === "") return [];
       const hits: SourceHit[] = [];
       for (const path of paths) {
@@ -355,7 +355,7 @@ function toRelativeUri({ path, query = {} }: Address): string | undefined {
   }
 }
 
-function toVariables(match: Match): Variables {
+function toVariables(match: TemplateMatch): Variables {
   return Object.fromEntries(
     Array.from(match, ([name, value]) => [name, typeof value === "string" ? value : value.join(",")]),
   );

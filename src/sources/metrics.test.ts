@@ -2,17 +2,17 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ResourceError } from "../errors.ts";
-import { createTools, logLine } from "../server/tools.ts";
+import { createRuntime, logLine } from "../server/runtime.ts";
 import type { Part } from "../source.ts";
 import { sweepFaults } from "../testing/faults.ts";
 import { sourceContract } from "../testing/source-contract.ts";
 import metrics, { createMetrics, type MetricsOptions } from "./metrics.ts";
 import { createApi } from "./metrics/api.ts";
-import { queryTemplate, seriesTemplate } from "./metrics/ask.ts";
+import { queryTemplate, seriesTemplate } from "./metrics/metrics-request.ts";
 import { failing, names, startTestServer } from "./metrics/test-server.ts";
 
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
-const quiet = createTools({ write: () => true });
+const quiet = createRuntime({ write: () => true });
 const server = await startTestServer();
 afterAll(() => server.close());
 beforeEach(() => server.reset());

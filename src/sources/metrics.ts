@@ -6,26 +6,26 @@ import { mayHoldSecret } from "../lib/url-secret.ts";
 import { directoryType } from "../resources.ts";
 import type { Page } from "../resources.ts";
 import { defineSource, segmentsOf } from "../source.ts";
-import type { Address, Entry, ListAsk, Part, Source, SourceProblem, SourceTemplate, Tools } from "../source.ts";
+import type { Address, Entry, ListRequest, Part, Source, SourceProblem, SourceTemplate, Runtime } from "../source.ts";
 import { type Api, createApi } from "./metrics/api.ts";
 import {
-  type Ask,
+  type MetricsRequest,
   askQuery,
   askSeries,
-  type Format,
+  type MetricsFormat,
   isBucketName,
   queryTemplate,
   refuseUnknown,
   seriesTemplate,
-  spellQuery,
-} from "./metrics/ask.ts";
-import { createCatalogue, type Metric } from "./metrics/catalogue.ts";
+  formatMetricsQuery,
+} from "./metrics/metrics-request.ts";
+import { createMetricsCatalogue, type Metric } from "./metrics/catalogue.ts";
 import { complete } from "./metrics/complete.ts";
-import { entryOf, findMetrics } from "./metrics/find-metrics.ts";
-import { createDiscretion, personalLabels } from "./metrics/labels.ts";
+import { metricEntry, findMetrics } from "./metrics/find-metrics.ts";
+import { createLabelMasking, personalLabels } from "./metrics/label-masking.ts";
 import { askMatrix, type Matrix } from "./metrics/matrix.ts";
 import { toSvg } from "./metrics/plot.ts";
-import { toCsv, toJson } from "./metrics/render.ts";
+import { matrixToCsv, toJson } from "./metrics/render.ts";
 import { toAlerts, toTargets } from "./metrics/state.ts";
 import { createWatcher } from "./metrics/watch.ts";
 
@@ -106,11 +106,11 @@ export default defineSource<MetricsOptions>({
     [token, username, password].some((each) => each !== undefined) ||
     Object.keys(headers ?? {}).length > 0 ||
     mayHoldSecret(url),
-  open: async (options, tools) => createMetrics(options, tools),
+  open: async (options, runtime) => createMetrics(options, runtime),
 });
 
 const json = "application/json";
-const types: Readonly<Record<Format, string>> = { json, csv: "text/csv", svg: "image/svg+xml" };
+const types: Readonly<Record<MetricsFormat, string>> = { json, csv: "text/csv", svg: "image/svg+xml" };
 const entries = {
   alerts: {
     path: "alerts",
@@ -159,26 +159,26 @@ const absentMs = 5 * 60 * 1000;
 /** What lies further back than this does not change. */
 const settledMs = 10 * 60 * 1000;
 
-export function createMetrics(options: MetricsOptions, tools: Tools, given?: Api): Source {
+export function createMetrics(options: MetricsOptions, runtime: Runtime, given?: Api): Source {
   const { intervalMs, range } = options;
   const closing = new AbortController();
-  const discretion = createDiscretion({ labels: options.labels, redact: options.redactLabels });
-  const api = given ?? createApi({ ...options, clean: discretion.cleanSaid });
-  const catalogue = createCatalogue(api, tools.monotonicMs, closing.signal);
-  const watcher = createWatcher({ api, catalogue, pollMs: options.pollMs ?? intervalMs, tools });
+  const redaction = createLabelMasking({ labels: options.labels, redact: options.redactLabels });
+  const api = given ?? createApi({ ...options, clean: redaction.cleanSaid });
+  const catalogue = createMetricsCatalogue(api, runtime.monotonicMs, closing.signal);
+  const watcher = createWatcher({ api, catalogue, pollMs: options.pollMs ?? intervalMs, runtime });
   const presence = new Map<string, { readonly isThere: boolean; readonly untilMs: number }>();
 
   async function has(endpoint: string, signal: AbortSignal): Promise<boolean> {
     const known = presence.get(endpoint);
-    if (known && tools.monotonicMs() < known.untilMs) return known.isThere;
+    if (known && runtime.monotonicMs() < known.untilMs) return known.isThere;
     const isThere = await api.has(endpoint, signal);
-    presence.set(endpoint, { isThere, untilMs: isThere ? Infinity : tools.monotonicMs() + absentMs });
+    presence.set(endpoint, { isThere, untilMs: isThere ? Infinity : runtime.monotonicMs() + absentMs });
     return isThere;
   }
 
-  const asking = () => ({ nowMs: tools.now(), range, intervalMs, discretion });
+  const asking = () => ({ nowMs: runtime.now(), range, intervalMs, redaction });
 
-  async function page({ cursor, limit }: ListAsk, signal: AbortSignal): Promise<Page<Entry>> {
+  async function page({ cursor, limit }: ListRequest, signal: AbortSignal): Promise<Page<Entry>> {
     const [hasAlerts, hasTargets] = await Promise.all([has("alerts", signal), has("targets", signal)]);
     const all = [...(hasAlerts ? [entries.alerts] : []), entries.series, ...(hasTargets ? [entries.targets] : [])];
     const rest = all.filter(({ path }) => cursor === undefined || path > cursor);
@@ -190,7 +190,7 @@ export function createMetrics(options: MetricsOptions, tools: Tools, given?: Api
   async function understand(
     at: Address,
     signal: AbortSignal,
-  ): Promise<{ readonly ask: Ask; readonly metric?: Metric }> {
+  ): Promise<{ readonly ask: MetricsRequest; readonly metric?: Metric }> {
     const [room, name, ...deeper] = segmentsOf(at.path);
     if (room === "query" && name === undefined && options.queries) return { ask: askQuery(at, asking()) };
     if (room !== "series" || name === undefined || deeper.length > 0) throw notFound(at.path);
@@ -202,9 +202,9 @@ export function createMetrics(options: MetricsOptions, tools: Tools, given?: Api
 
   async function readSeries(at: Address, signal: AbortSignal): Promise<Part> {
     const { ask, metric } = await understand(at, signal);
-    const matrix = await askMatrix(api, ask, options, discretion, signal);
+    const matrix = await askMatrix(api, ask, options, redaction, signal);
     const { span, stepMs, points, expression, series } = matrix;
-    const isSettled = !span.isMoving && tools.now() - span.endMs > settledMs;
+    const isSettled = !span.isMoving && runtime.now() - span.endMs > settledMs;
     return {
       mimeType: types[ask.format],
       body: { text: render(matrix, ask, metric) },
@@ -230,7 +230,7 @@ export function createMetrics(options: MetricsOptions, tools: Tools, given?: Api
     const rest = after === undefined ? all : all.filter(({ name }) => compareAddresses(name, after) > 0);
     const metrics = rest.slice(0, cataloguePage);
     const isCut = metrics.length < rest.length;
-    const next = spellQuery({ ...(match !== undefined && { match }), after: metrics.at(-1)?.name ?? "" });
+    const next = formatMetricsQuery({ ...(match !== undefined && { match }), after: metrics.at(-1)?.name ?? "" });
     const told = {
       total: all.length,
       ...(!catalogue.isTold && { note: "the metrics server does not say what its metrics mean" }),
@@ -246,7 +246,7 @@ export function createMetrics(options: MetricsOptions, tools: Tools, given?: Api
 
   async function readState(endpoint: "alerts" | "targets", signal: AbortSignal): Promise<Part> {
     const { data } = await api.ask(endpoint, endpoint === "targets" ? { state: "active" } : {}, signal);
-    const shown = endpoint === "alerts" ? toAlerts(data, discretion) : toTargets(data, discretion);
+    const shown = endpoint === "alerts" ? toAlerts(data, redaction) : toTargets(data, redaction);
     return {
       mimeType: json,
       body: { text: JSON.stringify({ status: "success", data: shown }) },
@@ -288,7 +288,7 @@ export function createMetrics(options: MetricsOptions, tools: Tools, given?: Api
         return { ...entries.series, ...(at.query && { query }) };
       }
       const { ask, metric } = await understand(at, signal);
-      return { ...(metric ? entryOf(metric) : { path }), ...(at.query && { query }), mimeType: types[ask.format] };
+      return { ...(metric ? metricEntry(metric) : { path }), ...(at.query && { query }), mimeType: types[ask.format] };
     },
 
     async children({ path, query = {} }, ask, { signal }) {
@@ -299,7 +299,7 @@ export function createMetrics(options: MetricsOptions, tools: Tools, given?: Api
 
     templates: options.queries ? templates : templates.filter(({ template }) => template !== queryTemplate),
 
-    complete: (ask, { signal }) => complete(ask, { api, catalogue, discretion, now: tools.now }, signal),
+    complete: (ask, { signal }) => complete(ask, { api, catalogue, redaction, now: runtime.now }, signal),
 
     async search({ text, limit, within }, { signal }) {
       if (within !== undefined && within !== "" && within !== "series") return [];
@@ -324,7 +324,7 @@ export function createMetrics(options: MetricsOptions, tools: Tools, given?: Api
   };
 }
 
-function render(matrix: Matrix, { format, title, heading, unit }: Ask, metric: Metric | undefined): string {
+function render(matrix: Matrix, { format, title, heading, unit }: MetricsRequest, metric: Metric | undefined): string {
   const isBare =
     format !== "json" && matrix.series.length > 0 && matrix.series.every(({ values }) => values.length === 0);
   if (isBare && matrix.points > 0)
@@ -332,7 +332,7 @@ function render(matrix: Matrix, { format, title, heading, unit }: Ask, metric: M
       "unsupported",
       `the values of ${quote(title)} are histograms, which only format=json shows; ask with agg=p95, or with histogram_quantile`,
     );
-  if (format === "csv") return toCsv(matrix);
+  if (format === "csv") return matrixToCsv(matrix);
   if (format === "svg") {
     const measured = unit === "none" ? undefined : metric?.unit;
     return toSvg(matrix, heading, measured && unit === "per second" ? `${measured} per second` : measured);

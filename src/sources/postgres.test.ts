@@ -8,13 +8,13 @@ import { openPolicy } from "../access/policy.ts";
 import { ResourceError } from "../errors.ts";
 import type { Call, Change } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
-import { type Entry, type Part, type Source, type SourceChange, toSourceHits, type Tools } from "../source.ts";
+import { type Entry, type Part, type Source, type SourceChange, toSourceHits, type Runtime } from "../source.ts";
 import { sourceContract, sweepFaults } from "../testing/index.ts";
-import { listen } from "../testing/listen.ts";
+import { collectChanges } from "../testing/listen.ts";
 import { asking, collect } from "../testing/pages.ts";
 import { refusal } from "../testing/refusal.ts";
 import definition, { openPostgres } from "./postgres.ts";
-import { type Connection, createConnection } from "./postgres/connection.ts";
+import { type PostgresConnection, createConnection } from "./postgres/connection.ts";
 
 const hostileNames = [
   'x"; DROP TABLE users; --',
@@ -65,7 +65,7 @@ const shop = `
   CREATE MATERIALIZED VIEW kept AS SELECT id, name FROM users;
   ANALYZE;`;
 
-const tools: Tools = {
+const runtime: Runtime = {
   now: () => Date.now(),
   monotonicMs,
   wait: (ms, signal) =>
@@ -97,7 +97,7 @@ afterEach(async () => {
 const call = (): Call => ({ caller: { id: "test" }, signal: stop.signal });
 
 function open(settings: Settings, connect?: typeof createConnection): Source {
-  const source = openPostgres(definition.options(z).parse(settings), tools, connect);
+  const source = openPostgres(definition.options(z).parse(settings), runtime, connect);
   opened.push(source);
   return source;
 }
@@ -251,7 +251,7 @@ for (const flavour of flavours)
           fullText: [{ table: "users", columns: ["name"] }],
           pollMs: 100,
         };
-        return openPostgres(definition.options(z).parse(options), tools);
+        return openPostgres(definition.options(z).parse(options), runtime);
       },
       async change() {
         contractTables += 1;
@@ -387,23 +387,23 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         const source = open({ url: server.url("names"), rows: true });
         for (const name of hostileNames)
           await server.run("names", `INSERT INTO ${quoted(name)} VALUES ('here') ON CONFLICT DO NOTHING`);
-        const house = createResources({
+        const pressmark = createResources({
           mounts: [{ name: "db", base: definition.base?.({ url: server.url("names") } as never) ?? "", source }],
           policy: openPolicy,
-          tools,
+          runtime,
           cursorKey: new Uint8Array(32),
         });
-        const { items } = await house.list({}, call());
+        const { items } = await pressmark.list({}, call());
         expect(items).toHaveLength(2 * hostileNames.length + 1);
-        for (const { uri } of items) expect((await house.read(uri, call())).contents).toHaveLength(1);
+        for (const { uri } of items) expect((await pressmark.read(uri, call())).contents).toHaveLength(1);
         for (const name of hostileNames) {
           const own = items.find(({ title }) => title === `Rows of names.public.${name}`);
-          const { contents } = await house.read(own?.uri ?? "", call());
+          const { contents } = await pressmark.read(own?.uri ?? "", call());
           const [text] = contents.map(({ body }) => ("text" in body ? body.text : ""));
           expect((JSON.parse(text ?? "{}") as Rows).rows).toEqual([{ [name]: "here" }]);
         }
         await refusal(source.read({ path: `public/${"x".repeat(64)}/schema` }, call()), ["not-found"], "cut to 63");
-        await house.close();
+        await pressmark.close();
       });
     });
 
@@ -589,7 +589,7 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
       it("holds for what is watched", async () => {
         const url = await fresh("CREATE TABLE users (id int); CREATE TABLE zqxhidden (id int)");
         const source = open({ url, rows: true, tables: { exclude: ["zqx*"] }, listen: "rows", pollMs: 100 });
-        const { heard, until } = listen((await source.watch?.(call())) as AsyncIterable<SourceChange>);
+        const { heard, until } = collectChanges((await source.watch?.(call())) as AsyncIterable<SourceChange>);
         const name = new URL(url).pathname.slice(1);
         await server.run(
           name,
@@ -725,7 +725,7 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
           CREATE TABLE child (base int REFERENCES base); CREATE VIEW seen AS SELECT id FROM base`);
         const name = new URL(url).pathname.slice(1);
         const source = open({ url, rows: true, pollMs: 100 });
-        const { heard, until } = listen((await source.watch?.(call())) as AsyncIterable<SourceChange>);
+        const { heard, until } = collectChanges((await source.watch?.(call())) as AsyncIterable<SourceChange>);
         const said = (kind: SourceChange["kind"], path: string) =>
           until((change) => change.kind === kind && "path" in change && change.path === path, `${kind} ${path}`);
         await server.run(name, "CREATE TABLE u (id int)");
@@ -758,7 +758,7 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         const url = await fresh('CREATE TABLE t (id int); CREATE SCHEMA s; CREATE TABLE s."T u" (id int)');
         const name = new URL(url).pathname.slice(1);
         const source = open({ url, rows: true, listen: 'Row "changes"', pollMs: 60_000 });
-        const { heard, until } = listen((await source.watch?.(call())) as AsyncIterable<SourceChange>);
+        const { heard, until } = collectChanges((await source.watch?.(call())) as AsyncIterable<SourceChange>);
         const tell = (payload: string) => server.run(name, `NOTIFY "Row ""changes""", '${payload}'`);
         for (const payload of ["nonsense", "{}", "{broken", "other.t"]) await tell(payload);
         await tell("t");
@@ -806,7 +806,7 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1); CREATE TYPE m AS ENUM ('a')",
       );
       const options = definition.options(z).parse({ url, rows: true });
-      const failed = await sweepFaults<Connection>({
+      const failed = await sweepFaults<PostgresConnection>({
         open: () =>
           createConnection({
             target: { ...parse(url), tls: undefined },
@@ -815,7 +815,7 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
             maxConnections: 2,
           }),
         async run(connection) {
-          const source = openPostgres(options, tools, () => connection);
+          const source = openPostgres(options, runtime, () => connection);
           opened.push(source);
           await askAll(source);
         },
@@ -836,7 +836,7 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
       ])("is in nothing that came out: no list, no content, no error, no log (%s)", async (_, urlOf) => {
         const url = urlOf();
         const logged: unknown[] = [];
-        const source = openPostgres(watchful(url), { ...tools, log: (...said) => void logged.push(said) });
+        const source = openPostgres(watchful(url), { ...runtime, log: (...said) => void logged.push(said) });
         opened.push(source);
         expect(await everything(source, ["public/users/schema", "no/such/schema"])).not.toContain(server.password);
         const watched = await source.watch?.(call()).catch((cause: unknown) => cause);
@@ -869,14 +869,14 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
     it("serves again after the server was restarted, and who watches is told to look again", async () => {
       const url = server.url("shop");
       const source = open({ url, rows: true, pollMs: 100, listen: "rows" });
-      const house = createResources({
+      const pressmark = createResources({
         mounts: [{ name: "db", base: "postgres://h/shop/", source }],
         policy: openPolicy,
-        tools,
+        runtime,
         cursorKey: new Uint8Array(32),
       });
       const uri = "postgres://h/shop/public/logs/rows";
-      const { until } = listen<Change>(await house.watch({ uris: [uri], list: true }, call()));
+      const { until } = collectChanges<Change>(await pressmark.watch({ uris: [uri], list: true }, call()));
       expect(await listed(source)).toContain("public/logs/schema");
       for (const how of ["fast", "immediate"] as const) {
         await server.stop(how);
@@ -887,7 +887,7 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
       }
       await until((change) => change.kind === "list-changed", "that anything may be another");
       await until((change) => change.kind === "updated", "that the rows may be others");
-      await house.close();
+      await pressmark.close();
     });
   });
 

@@ -5,29 +5,36 @@ import type { Call, Page } from "../resources.ts";
 import { defineSource } from "../source.ts";
 import type {
   Address,
-  CompleteAsk,
+  SourceCompletionRequest,
   Entry,
-  ListAsk,
+  ListRequest,
   Source,
   SourceHit,
   SourceTemplate,
   Suggestion,
-  Tools,
+  Runtime,
 } from "../source.ts";
 import { createAllowList, parseTableRef } from "./database/allow-list.ts";
 import { schemaType } from "./database/description.ts";
 import { hasQuery, tableFormats } from "./database/formats.ts";
-import { createWatching } from "./database/watching.ts";
-import { createCatalog, type Scope, type SuggestAsk, type Thing } from "./postgres/catalog.ts";
+import { createSharedWatch } from "./database/shared-watch.ts";
+import { createCatalog, type CatalogScope, type SuggestAsk, type CatalogItem } from "./postgres/catalog.ts";
 import { createConnection } from "./postgres/connection.ts";
-import { entryOf } from "./postgres/entries.ts";
+import { catalogEntry } from "./postgres/entries.ts";
 import { type PostgresOptions, postgresOptions } from "./postgres/options.ts";
-import { comparePaths, isLeaf, parsePath, pathTo, type Place, spell } from "./postgres/places.ts";
+import {
+  comparePaths,
+  isLeaf,
+  parsePostgresPath,
+  postgresPath,
+  type PostgresAddress,
+  format,
+} from "./postgres/addresses.ts";
 import { problemsOf } from "./postgres/problems.ts";
-import { createReads, formatAt, revealing } from "./postgres/reads.ts";
-import { createMarks, searchQuestion, toHit } from "./postgres/search.ts";
-import { baseOf, parseUrl, tlsOptions } from "./postgres/url.ts";
-import { createLookOut } from "./postgres/watch.ts";
+import { createPostgresReader, formatAt, revealing } from "./postgres/reads.ts";
+import { createMatchMarks, searchQuestion, toHit } from "./postgres/search.ts";
+import { baseUriOf, parseUrl, tlsOptions } from "./postgres/url.ts";
+import { createPostgresWatch } from "./postgres/watch.ts";
 
 /** Where most of a page may not be shown, so many more are looked at with the next statement. */
 const longLook = 1000;
@@ -38,14 +45,14 @@ export default defineSource<PostgresOptions>({
   scheme: "postgres",
   options: postgresOptions,
 
-  base: ({ url }) => baseOf(parseUrl(url)),
+  base: ({ url }) => baseUriOf(parseUrl(url)),
   usesCredentials: () => true,
 
-  open: async (options, tools) => openPostgres(options, tools),
+  open: async (options, runtime) => openPostgres(options, runtime),
 });
 
 /** `connect` makes the way to the database. Nothing is connected before the first question. */
-export function openPostgres(options: PostgresOptions, tools: Tools, connect = createConnection): Source {
+export function openPostgres(options: PostgresOptions, runtime: Runtime, connect = createConnection): Source {
   const { maxRows, maxBytes, pollMs, timeoutMs, maxConnections, fullText = [], listen: channel } = options;
   const target = parseUrl(options.url);
   const { database } = target;
@@ -67,28 +74,35 @@ export function openPostgres(options: PostgresOptions, tools: Tools, connect = c
     maxConnections,
   });
   const catalog = createCatalog({ connection, allow, hasFunctions });
-  const watching = createWatching(
-    createLookOut({ connection, allow, hasFunctions, channel, pollMs, wait: tools.wait }),
+  const watching = createSharedWatch(
+    createPostgresWatch({ connection, allow, hasFunctions, channel, pollMs, wait: runtime.wait }),
   );
-  const reads = createReads({ connection, catalog, allow, database, functions, limits: { maxRows, maxBytes } });
+  const reads = createPostgresReader({
+    connection,
+    catalog,
+    allow,
+    database,
+    functions,
+    limits: { maxRows, maxBytes },
+  });
 
-  function entriesOf(thing: Thing): readonly Entry[] {
+  function entriesOf(thing: CatalogItem): readonly Entry[] {
     const { place } = thing;
     if (place.kind !== "table")
-      return place.kind === "schema" || place.kind === "functions" ? [] : [entryOf(thing, database)];
+      return place.kind === "schema" || place.kind === "functions" ? [] : [catalogEntry(thing, database)];
     const { schema, name } = place;
     return [
-      ...(allow.rows({ schema, table: name }) ? [entryOf(thing, database, "rows")] : []),
-      entryOf(thing, database, "definition"),
+      ...(allow.rows({ schema, table: name }) ? [catalogEntry(thing, database, "rows")] : []),
+      catalogEntry(thing, database, "definition"),
     ];
   }
 
   /** One page of what `entries` makes of each thing: with one statement, unless much of it may not be shown. */
   async function page(
-    scope: Scope,
-    { cursor, limit }: ListAsk,
+    scope: CatalogScope,
+    { cursor, limit }: ListRequest,
     { signal }: Call,
-    entries: (thing: Thing) => readonly Entry[],
+    entries: (thing: CatalogItem) => readonly Entry[],
   ) {
     const items: Entry[] = [];
     let from = cursor;
@@ -109,8 +123,11 @@ export function openPostgres(options: PostgresOptions, tools: Tools, connect = c
   }
 
   /** What stands at an address, or "not-found" in the caller's own words. */
-  async function locate({ path }: Address, signal: AbortSignal): Promise<{ place: Place; thing: Thing | undefined }> {
-    const place = parsePath(path);
+  async function locate(
+    { path }: Address,
+    signal: AbortSignal,
+  ): Promise<{ place: PostgresAddress; thing: CatalogItem | undefined }> {
+    const place = parsePostgresPath(path);
     if (place === undefined) throw notFound(path);
     if (place.kind === "database") return { place, thing: undefined };
     if (place.kind === "rows" && !allow.rows({ schema: place.schema, table: place.name })) throw notFound(path);
@@ -158,7 +175,7 @@ export function openPostgres(options: PostgresOptions, tools: Tools, connect = c
   ];
 
   async function complete(
-    { template: { template }, variable, value: typed, given }: CompleteAsk,
+    { template: { template }, variable, value: typed, given }: SourceCompletionRequest,
     { signal }: Call,
   ): Promise<readonly Suggestion[]> {
     if (variable === "format") {
@@ -167,7 +184,7 @@ export function openPostgres(options: PostgresOptions, tools: Tools, connect = c
     }
     const what = completed[variable];
     if (what === undefined) return [];
-    const chosen = given["schema"] === undefined ? undefined : parsePath(given["schema"].replaceAll("/", "\0"));
+    const chosen = given["schema"] === undefined ? undefined : parsePostgresPath(given["schema"].replaceAll("/", "\0"));
     const schema = chosen?.kind === "schema" ? chosen.schema : undefined;
     if (given["schema"] !== undefined && schema === undefined) return [];
     const isRows = template.includes("/rows");
@@ -176,7 +193,7 @@ export function openPostgres(options: PostgresOptions, tools: Tools, connect = c
     for (const { place } of found) {
       const value = "name" in place ? place.name : place.schema;
       if (place.kind === "table" && isRows && !allow.rows({ schema: place.schema, table: place.name })) continue;
-      if (!values.has(value)) values.set(value, { value: spell(value), reveals: { path: pathTo(place) } });
+      if (!values.has(value)) values.set(value, { value: format(value), reveals: { path: postgresPath(place) } });
     }
     return [...values.values()];
   }
@@ -185,11 +202,11 @@ export function openPostgres(options: PostgresOptions, tools: Tools, connect = c
     { text, limit, within = "" }: { readonly text: string; readonly limit: number; readonly within?: string },
     { signal }: Call,
   ): Promise<readonly SourceHit[]> {
-    const marks = createMarks();
+    const marks = createMatchMarks();
     const found = await Promise.all(
       fullText.map(async (searched): Promise<readonly SourceHit[]> => {
         const ref = parseTableRef(searched.table);
-        const path = pathTo({ kind: "rows", schema: ref.schema, name: ref.table });
+        const path = postgresPath({ kind: "rows", schema: ref.schema, name: ref.table });
         if (within !== "" && path !== within && !path.startsWith(`${within}/`)) return [];
         const shape = await reads.shapeOf(ref.schema, ref.table, signal);
         if (shape === undefined) return [];
@@ -228,8 +245,8 @@ export function openPostgres(options: PostgresOptions, tools: Tools, connect = c
         thing === undefined
           ? { path, name: database, mimeType: directoryType }
           : isLeaf(place)
-            ? { ...entryOf(thing, database, place.kind), path, ...revealing(place) }
-            : entryOf(thing, database);
+            ? { ...catalogEntry(thing, database, place.kind), path, ...revealing(place) }
+            : catalogEntry(thing, database);
       if (query === undefined || !hasQuery(at)) return entry;
       if (entry.mimeType === directoryType) throw notFound(path);
       // Whether there are such rows is known once they are read.
@@ -239,16 +256,16 @@ export function openPostgres(options: PostgresOptions, tools: Tools, connect = c
 
     async children(at, ask, call): Promise<Page<Entry>> {
       if (hasQuery(at)) throw notFound(at.path);
-      const place = parsePath(at.path);
+      const place = parsePostgresPath(at.path);
       if (place?.kind === "database")
-        return page({ kind: "schemas" }, ask, call, (thing) => [entryOf(thing, database)]);
+        return page({ kind: "schemas" }, ask, call, (thing) => [catalogEntry(thing, database)]);
       if (place?.kind !== "schema" && place?.kind !== "functions" && place?.kind !== "table") throw notFound(at.path);
       const { thing } = await locate(at, call.signal);
       if (place.kind === "table") {
         const all = thing ? entriesOf(thing) : [];
         return { items: all.filter(({ path }) => ask.cursor === undefined || comparePaths(path, ask.cursor) > 0) };
       }
-      return page({ kind: place.kind, schema: place.schema }, ask, call, (each) => [entryOf(each, database)]);
+      return page({ kind: place.kind, schema: place.schema }, ask, call, (each) => [catalogEntry(each, database)]);
     },
 
     templates,

@@ -7,13 +7,13 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createTools } from "../server/tools.ts";
+import { createRuntime } from "../server/runtime.ts";
 import s3, { type S3SourceOptions } from "./s3.ts";
 import { createCredentials } from "./s3/credentials.ts";
 import { createS3Store } from "./s3/s3-store.ts";
 
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
-const quiet = createTools({ write: () => true });
+const quiet = createRuntime({ write: () => true });
 
 let answer: (request: IncomingMessage, response: ServerResponse) => void = () => undefined;
 const server = createServer((request, response) => answer(request, response));

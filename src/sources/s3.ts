@@ -58,16 +58,16 @@ export default defineSource<S3SourceOptions>({
   base: ({ buckets }) => (buckets.length === 1 ? `s3://${buckets[0]}/` : "s3://"),
   usesCredentials: ({ anonymous }) => !anonymous,
 
-  async open(options, tools) {
+  async open(options, runtime) {
     const { env } = process;
     const endpoint = options.endpoint ?? env["AWS_ENDPOINT_URL_S3"] ?? env["AWS_ENDPOINT_URL"];
     const store = createS3Store({
       region: options.region ?? env["AWS_REGION"] ?? env["AWS_DEFAULT_REGION"] ?? "us-east-1",
       endpoint,
       pathStyle: options.pathStyle ?? endpoint !== undefined,
-      credentials: options.anonymous ? undefined : createCredentials(options, env, tools.now),
+      credentials: options.anonymous ? undefined : createCredentials(options, env, runtime.now),
       timeoutMs: options.timeoutMs,
     });
-    return createObjectSource({ ...options, store, versionName: "versionId", tools });
+    return createObjectSource({ ...options, store, versionName: "versionId", runtime });
   },
 });

@@ -4,11 +4,11 @@ import { describe, expect, it } from "vitest";
 import { openPolicy } from "../access/policy.ts";
 import { encodeText } from "../lib/text-encoding.ts";
 import { createResources } from "../router/create-resources.ts";
-import type { House } from "../router/create-resources.ts";
-import { createTools } from "../server/tools.ts";
+import type { LocalResources } from "../router/create-resources.ts";
+import { createRuntime } from "../server/runtime.ts";
 import type { Source, SourceSkill } from "../source.ts";
 import { contractContent } from "../testing/contract-content.ts";
-import { listen } from "../testing/listen.ts";
+import { collectChanges } from "../testing/listen.ts";
 import { asking, collect } from "../testing/pages.ts";
 import { refusal } from "../testing/refusal.ts";
 import { resourcesContract } from "../testing/resources-contract.ts";
@@ -53,28 +53,28 @@ sourceContract("skills", {
   ],
 });
 
-const tools = createTools({ write: () => true });
-let house: House | undefined;
+const runtime = createRuntime({ write: () => true });
+let pressmark: LocalResources | undefined;
 
 resourcesContract("skills in a house", {
   content,
   async open() {
     fill();
     const source = await open({}, hasty);
-    house = createResources({
+    pressmark = createResources({
       mounts: [{ name: "skills", base: "skill://", source }],
       policy: openPolicy,
-      tools,
+      runtime,
       cursorKey: new Uint8Array(32),
       pageSize: 7,
     });
-    return house;
+    return pressmark;
   },
   uriOf: (path) => `skill://${encodeURI(path).replace(/[#?[\]]/g, encodeURIComponent)}`,
   inside: "team/press/",
   write,
   remove: (path) => fs.rmSync(at(path)),
-  clear: () => house?.close(),
+  clear: () => pressmark?.close(),
   skill: "ink/SKILL.md",
   completion: { template: "skill://{+skill}/SKILL.md", variable: "skill", value: "in", expected: "ink" },
 });
@@ -368,7 +368,7 @@ describe("whoever watches", () => {
     writeSkill("pdf");
     write("pdf/a.txt", "before");
     const source = await open();
-    const heard = listen(await source.watch(call()));
+    const heard = collectChanges(await source.watch(call()));
     write("pdf/SKILL.md", "---\n");
     write("pdf/a.txt", "after");
     // What is told of another skill afterwards shows that this one was looked at.
@@ -382,7 +382,7 @@ describe("whoever watches", () => {
   it("hears that a skill is called anew as of something that appears, so that lists are asked for again", async () => {
     writeSkill("pdf", "description: before");
     const source = await open();
-    const heard = listen(await source.watch(call()));
+    const heard = collectChanges(await source.watch(call()));
     writeSkill("pdf", "description: after");
     await heard.until((change) => change.kind === "appeared" && change.path === "pdf/SKILL.md", "the new description");
   });
@@ -392,7 +392,7 @@ describe("whoever watches", () => {
     const paths = Array.from({ length: 100 }, (_, index) => `pdf/${index}.txt`);
     for (const path of paths) write(path, "before");
     const source = await open();
-    const heard = listen(await source.watch(call()));
+    const heard = collectChanges(await source.watch(call()));
     for (const [index, path] of paths.entries()) {
       write(path, "after");
       // Questions between the writes begin looks of their own.
@@ -404,7 +404,7 @@ describe("whoever watches", () => {
   it("hears of a skill and its folders that come and go", async () => {
     writeSkill("stays");
     const source = await open();
-    const heard = listen(await source.watch(call()));
+    const heard = collectChanges(await source.watch(call()));
     fs.mkdirSync(join(folder.above, "new/deep"), { recursive: true });
     fs.writeFileSync(join(folder.above, "new/SKILL.md"), skillText("new"));
     fs.writeFileSync(join(folder.above, "new/deep/a.txt"), "a");

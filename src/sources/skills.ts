@@ -6,11 +6,11 @@ import { defineSource } from "../source.ts";
 import type { Address, Suggestion } from "../source.ts";
 import file from "./file.ts";
 import { sharedOptions } from "./file/shared-options.ts";
-import { createCatalogue } from "./skills/catalogue.ts";
-import type { Root } from "./skills/catalogue.ts";
+import { createSkillsCatalogue } from "./skills/catalogue.ts";
+import type { SkillsRoot } from "./skills/catalogue.ts";
 import { folderOf, manifestName } from "./skills/look.ts";
 import { maxBytes } from "./skills/rules.ts";
-import { pageOf, statOf } from "./skills/snapshot.ts";
+import { snapshotPage, statOf } from "./skills/snapshot.ts";
 
 interface SkillsOptions {
   readonly root?: string | undefined;
@@ -56,23 +56,23 @@ export default defineSource<SkillsOptions>({
 
   base: ({ prefix }) => (prefix === undefined ? "skill://" : `skill://${prefix}/`),
 
-  async open({ root, roots: more = [], prefix: _prefix, ...served }, tools) {
-    const roots: Root[] = [];
+  async open({ root, roots: more = [], prefix: _prefix, ...served }, runtime) {
+    const roots: SkillsRoot[] = [];
     for (const path of [...(root === undefined ? [] : [root]), ...more]) {
-      const files = await file.open({ ...served, root: path, maxBytes }, tools);
+      const files = await file.open({ ...served, root: path, maxBytes }, runtime);
       const real = realpathSync.native(resolve(path));
       // One folder under two names is one.
       if (roots.some((other) => other.path === real)) await files.close?.();
       else roots.push({ path: real, files });
     }
-    const catalogue = createCatalogue(roots, tools);
+    const catalogue = createSkillsCatalogue(roots, runtime);
 
     return {
       cursorAfter: ({ path }) => path,
 
       async list(ask) {
         const { files } = await catalogue.fresh();
-        return pageOf(
+        return snapshotPage(
           Array.from(files.values(), ({ entry }) => entry),
           ask,
         );
@@ -96,7 +96,7 @@ export default defineSource<SkillsOptions>({
       async children(at, ask) {
         const inside = hasQuery(at) ? undefined : (await catalogue.fresh()).directories.get(at.path);
         if (inside === undefined) throw notFound(at.path);
-        return pageOf(inside, ask);
+        return snapshotPage(inside, ask);
       },
 
       templates: [
@@ -119,7 +119,7 @@ export default defineSource<SkillsOptions>({
       },
 
       async skills(ask) {
-        return pageOf((await catalogue.fresh()).skills.values(), ask);
+        return snapshotPage((await catalogue.fresh()).skills.values(), ask);
       },
 
       async skill(at) {

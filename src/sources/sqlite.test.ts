@@ -27,7 +27,7 @@ import { createResources } from "../router/create-resources.ts";
 import type { Entry, Part, Source, SourceChange } from "../source.ts";
 import { createClock } from "../testing/clock.ts";
 import { sourceContract, sweepFaults } from "../testing/index.ts";
-import { listen } from "../testing/listen.ts";
+import { collectChanges } from "../testing/listen.ts";
 import { asking, collect } from "../testing/pages.ts";
 import { refusal } from "../testing/refusal.ts";
 import definition, { openSqlite } from "./sqlite.ts";
@@ -53,7 +53,7 @@ afterEach(async () => {
 
 const call = (): Call => ({ caller: { id: "test" }, signal: stop.signal });
 const file = (name = "app.db") => join(folder, name);
-const tools = { now: Date.now, monotonicMs, wait, log: () => undefined };
+const runtime = { now: Date.now, monotonicMs, wait, log: () => undefined };
 
 /** Made, and left open for whoever goes on writing. */
 function make(sql: string, name?: string): DatabaseSync {
@@ -65,7 +65,7 @@ function make(sql: string, name?: string): DatabaseSync {
 
 async function open(options: Partial<Options> = {}): Promise<Source> {
   const checked = definition.options(z).parse({ path: file(), ...options });
-  const source = await definition.open(checked, tools);
+  const source = await definition.open(checked, runtime);
   opened.push(source);
   return source;
 }
@@ -161,7 +161,7 @@ sourceContract("sqlite", {
        ${hostileNames.map((name) => `CREATE TABLE ${quoted(name)} (x)`).join(";")}`,
     );
     const { open: begin } = definition;
-    return begin(definition.options(z).parse({ path: file(), rows: true }), tools);
+    return begin(definition.options(z).parse({ path: file(), rows: true }), runtime);
   },
   change() {
     writer.exec("INSERT INTO users DEFAULT VALUES");
@@ -257,22 +257,22 @@ describe("what is said of a table", () => {
       make(`CREATE TABLE ${table} (${table} TEXT PRIMARY KEY); INSERT INTO ${table} VALUES ('here ${index}')`).close();
     }
     const source = await open({ rows: true });
-    const house = createResources({
+    const pressmark = createResources({
       mounts: [{ name: "db", base: "sqlite://app.db/", source }],
       policy: openPolicy,
-      tools: createClock().tools,
+      runtime: createClock().runtime,
       cursorKey: new Uint8Array(32),
     });
-    const { items } = await house.list({}, call());
+    const { items } = await pressmark.list({}, call());
     expect(items).toHaveLength(2 * hostileNames.length + 1);
-    for (const { uri } of items) expect((await house.read(uri, call())).contents).toHaveLength(1);
+    for (const { uri } of items) expect((await pressmark.read(uri, call())).contents).toHaveLength(1);
     for (const [index, name] of hostileNames.entries()) {
       const own = items.find(({ title }) => title === `Rows of app.db.${name}`);
-      const { contents } = await house.read(own?.uri ?? "", call());
+      const { contents } = await pressmark.read(own?.uri ?? "", call());
       const [text] = contents.map(({ body }) => ("text" in body ? body.text : ""));
       expect((JSON.parse(text ?? "{}") as Rows).rows).toEqual([{ [name]: `here ${index}` }]);
     }
-    await house.close();
+    await pressmark.close();
   });
 });
 
@@ -481,7 +481,7 @@ describe("a writer at work", () => {
   it("is heard of: rows, tables that come and go, and a file that is replaced", async () => {
     const database = make("PRAGMA journal_mode = WAL; CREATE TABLE t (v)");
     const source = await open({ rows: true, pollMs: 100 });
-    const { until } = listen((await source.watch?.(call())) as AsyncIterable<SourceChange>);
+    const { until } = collectChanges((await source.watch?.(call())) as AsyncIterable<SourceChange>);
     const said = (kind: SourceChange["kind"], path: string) =>
       until((change) => change.kind === kind && "path" in change && change.path === path, `${kind} ${path}`);
     database.exec("INSERT INTO t VALUES (1)");
@@ -614,7 +614,7 @@ it("answers or refuses in the house's own words when any question to the file fa
   expect(failed).toBeGreaterThan(5);
 
   function engineSource(engine: ReturnType<typeof createEngine>): Source {
-    return openSqlite(options, tools, () => engine);
+    return openSqlite(options, runtime, () => engine);
   }
 });
 

@@ -5,21 +5,21 @@ import { compareAddresses } from "../lib/address-order.ts";
 import { directoryType } from "../resources.ts";
 import type { Page } from "../resources.ts";
 import { defineSource } from "../source.ts";
-import type { Address, Entry, ListAsk, Part, Source, SourceTemplate, Tools } from "../source.ts";
+import type { Address, Entry, ListRequest, Part, Source, SourceTemplate, Runtime } from "../source.ts";
 import { type AllowList, createAllowList } from "./database/allow-list.ts";
 import { createStatement, toDdl } from "./database/ddl.ts";
 import { schemaType, type TableDescription } from "./database/description.ts";
-import { formatOf, hasQuery, tableFormats, typeOf } from "./database/formats.ts";
+import { tableFormatOf, hasQuery, tableFormats, tableTypeOf } from "./database/formats.ts";
 import { leftOutProblem } from "./database/left-out.ts";
 import { overviewMarkdown, tableMarkdown } from "./database/overview.ts";
 import { maxValueLength, parseRowsAsk, rowsPart } from "./database/rows.ts";
 import { plainIdentifier } from "./database/segments.ts";
-import { createWatching } from "./database/watching.ts";
+import { createSharedWatch } from "./database/shared-watch.ts";
 import { createEngine, type Engine } from "./sqlite/engine.ts";
-import { parsePath, pathTo, spell } from "./sqlite/places.ts";
-import type { NamedTable, RawTable } from "./sqlite/questions.ts";
+import { parseSqlitePath, sqlitePath, encodePath } from "./sqlite/addresses.ts";
+import type { NamedTable, RawTable } from "./sqlite/queries.ts";
 import { parseKeyText } from "./sqlite/values.ts";
-import { createLookOut } from "./sqlite/watch.ts";
+import { createSqliteWatch } from "./sqlite/watch.ts";
 
 interface SqliteOptions {
   readonly path: string;
@@ -89,13 +89,13 @@ export default defineSource<SqliteOptions>({
 
   base: ({ path }) => `sqlite://${encodeURIComponent(basename(path))}/`,
 
-  open: async (options, tools) => openSqlite(options, tools),
+  open: async (options, runtime) => openSqlite(options, runtime),
 });
 
 /** `engine` opens the file. */
 export function openSqlite(
   { path: configured, immutable, maxRows, maxBytes, pollMs, timeoutMs, tables, rows }: SqliteOptions,
-  { wait, checkTrust }: Pick<Tools, "wait" | "checkTrust">,
+  { wait, checkTrust }: Pick<Runtime, "wait" | "checkTrust">,
   engine = createEngine,
 ): Source {
   const file = resolve(configured);
@@ -104,7 +104,7 @@ export function openSqlite(
   const allow = createAllowList(allowed);
   // What a view costs is paid by those who ask for rows, not by those who ask what there is.
   const [facts, readers] = [open(), open()];
-  const watching = createWatching(createLookOut({ path: file, engine: facts, allow, pollMs, wait }));
+  const watching = createSharedWatch(createSqliteWatch({ path: file, engine: facts, allow, pollMs, wait }));
   const limits = { maxRows, maxBytes };
   const hasRows = ({ name }: Pick<NamedTable, "name">) => allow.rows({ schema: "main", table: name });
 
@@ -128,7 +128,7 @@ export function openSqlite(
 
   /** What stands at a path; "not-found" in the caller's own words otherwise. */
   async function locate(path: string, signal: AbortSignal) {
-    const place = parsePath(path);
+    const place = parseSqlitePath(path);
     if (place === undefined) throw notFound(path);
     if (!("table" in place)) return { place, table: undefined };
     const table = (await shown(signal)).find(({ name }) => name === place.table);
@@ -139,7 +139,7 @@ export function openSqlite(
   function leavesOf(table: NamedTable): Entry[] {
     const { name, kind } = table;
     const leaf = (what: "rows" | "definition", title: string, mimeType: string): Entry => ({
-      path: pathTo({ kind: what, table: name }),
+      path: sqlitePath({ kind: what, table: name }),
       name: `${name} ${what === "rows" ? "rows" : "schema"}`,
       title: `${title} ${database}.${name}`,
       mimeType,
@@ -164,7 +164,7 @@ export function openSqlite(
   }
 
   async function readOverview(at: Address, signal: AbortSignal): Promise<Part> {
-    const format = formatOf(at, "markdown", tableFormats);
+    const format = tableFormatOf(at, "markdown", tableFormats);
     const all = await shown(signal);
     const names = all.map(({ name }) => name).sort(compareAddresses);
     const described = await describe(names.slice(0, maxTables), false, signal);
@@ -182,7 +182,7 @@ export function openSqlite(
   }
 
   async function readDefinition(at: Address, table: string, signal: AbortSignal): Promise<Part> {
-    const format = formatOf(at, "json", tableFormats);
+    const format = tableFormatOf(at, "json", tableFormats);
     const [description] = allow.table({ schema: "main", table }) ? await describe([table], true, signal) : [];
     if (description === undefined) throw notFound(at.path);
     if (format === "ddl") return text(toDdl(description), "application/sql");
@@ -216,7 +216,7 @@ export function openSqlite(
   }
 
   async function read(at: Address, signal: AbortSignal): Promise<readonly Part[]> {
-    const place = parsePath(at.path);
+    const place = parseSqlitePath(at.path);
     if (place?.kind === "overview") return [await readOverview(at, signal)];
     if (place?.kind === "definition") return [await readDefinition(at, place.table, signal)];
     if (place?.kind === "rows") return [await readRows(at, place.table, signal)];
@@ -274,7 +274,7 @@ export function openSqlite(
         ...entry,
         query: at.query,
         ...(place.kind !== "rows" && {
-          mimeType: typeOf(formatOf(at, place.kind === "overview" ? "markdown" : "json", tableFormats)),
+          mimeType: tableTypeOf(tableFormatOf(at, place.kind === "overview" ? "markdown" : "json", tableFormats)),
         }),
       };
     },
@@ -302,7 +302,10 @@ export function openSqlite(
       return fitting
         .sort((a, b) => rank(a) - rank(b) || compareAddresses(a.name, b.name))
         .slice(0, 500)
-        .map(({ name }) => ({ value: spell(name), reveals: { path: pathTo({ kind: "table", table: name }) } }));
+        .map(({ name }) => ({
+          value: encodePath(name),
+          reveals: { path: sqlitePath({ kind: "table", table: name }) },
+        }));
     },
 
     async problems({ signal }) {
@@ -323,10 +326,10 @@ export function openSqlite(
 }
 
 function directoryOf({ name }: NamedTable): Entry {
-  return { path: pathTo({ kind: "table", table: name }), name, mimeType: directoryType };
+  return { path: sqlitePath({ kind: "table", table: name }), name, mimeType: directoryType };
 }
 
-function pageOf(entries: readonly Entry[], { cursor, limit }: ListAsk): Page<Entry> {
+function pageOf(entries: readonly Entry[], { cursor, limit }: ListRequest): Page<Entry> {
   const rest = entries
     .filter(({ path }) => cursor === undefined || compareAddresses(path, cursor) > 0)
     .sort((a, b) => compareAddresses(a.path, b.path));

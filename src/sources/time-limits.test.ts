@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { z } from "zod";
-import { createTools } from "../server/tools.ts";
+import { createRuntime } from "../server/runtime.ts";
 import type { SourceDefinition } from "../source.ts";
 import { sources } from "./index.ts";
 
@@ -44,7 +44,10 @@ it("knows every source that takes a time limit", () => {
 
 it.each(Object.keys(needed))("%s is held to its time limit as a whole", async (name) => {
   const { options, open } = definitions.find((each) => each.name === name)!;
-  const source = await open(options(z).parse({ ...needed[name], timeoutMs: 1234 }), createTools({ write: () => true }));
+  const source = await open(
+    options(z).parse({ ...needed[name], timeoutMs: 1234 }),
+    createRuntime({ write: () => true }),
+  );
   expect(source.timeoutMs).toBe(1234);
   await source.close?.();
 });

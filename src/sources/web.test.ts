@@ -5,7 +5,7 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { withStandardLayers } from "../layers/standard.ts";
 import { deadlinesByHand } from "../layers/test-deadlines.ts";
-import { createTools } from "../server/tools.ts";
+import { createRuntime } from "../server/runtime.ts";
 import { createClock } from "../testing/clock.ts";
 import { contractContent } from "../testing/contract-content.ts";
 import { asking, collect } from "../testing/pages.ts";
@@ -16,7 +16,7 @@ import { createHosts } from "./web/hosts.ts";
 import { parseRobots } from "./web/robots.ts";
 
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
-const quiet = createTools({ write: () => true });
+const quiet = createRuntime({ write: () => true });
 
 type Page = string | ((request: IncomingMessage, response: ServerResponse) => void);
 const pages = new Map<string, Page>();
@@ -197,10 +197,10 @@ it("a watch tells what became of a page since it was last looked at, by who list
 });
 
 it("a watch does not wait for a site that hangs, and says then that it may have missed something", async () => {
-  const { tools, advance } = createClock();
+  const { runtime, advance } = createClock();
   const held = Promise.withResolvers<ServerResponse>();
   pages.set("slow", (_, response) => held.resolve(response));
-  const source = createWeb({ ...initial, pages: [`${origin}/slow`] }, tools, nowhere);
+  const source = createWeb({ ...initial, pages: [`${origin}/slow`] }, runtime, nowhere);
   const stop = new AbortController();
   const arming = source.watch!({ ...call, signal: stop.signal });
   const response = await held.promise;
@@ -501,8 +501,8 @@ describe("robots.txt", () => {
 });
 
 it("says its rules are unknown only until they are asked for again", async () => {
-  const { tools, advance } = createClock();
-  const source = createWeb({ ...initial, robots: true }, tools, nowhere);
+  const { runtime, advance } = createClock();
+  const source = createWeb({ ...initial, robots: true }, runtime, nowhere);
   pages.set("a", "alpha");
   pages.set("robots.txt", "User-agent: *\nDisallow: /a");
   await expect(source.read({ path: `${host}/a` }, call)).rejects.toMatchObject({ kind: "denied" });

@@ -1,17 +1,17 @@
 /** Pages of the web: named ones, and any other of the hosts that are allowed. */
 import { invalid, notFound, quote, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
-import { doneWithin } from "../lib/done-within.ts";
+import { isDoneWithin } from "../lib/is-done-within.ts";
 import { mayHoldSecret } from "../lib/url-secret.ts";
 import { defineSource, pathOf, segmentsOf } from "../source.ts";
-import type { Address, Entry, Source, SourceChange, SourceTemplate, Tools } from "../source.ts";
+import type { Address, Entry, Source, SourceChange, SourceTemplate, Runtime } from "../source.ts";
 import { createExtract } from "./file/extract.ts";
 import { createPermit } from "./web/addresses.ts";
 import { createHosts } from "./web/hosts.ts";
-import { createKept, type Kept } from "./web/kept.ts";
+import { createKept, type CachedPage } from "./web/page-cache.ts";
 import { readPage } from "./web/read-page.ts";
 import { parseRobots, type Robots } from "./web/robots.ts";
-import { createVisit, type Resolve, type Visited } from "./web/visit.ts";
+import { createVisit, type Resolve, type FetchedPage } from "./web/fetch-page.ts";
 
 export interface WebOptions {
   readonly hosts: readonly string[];
@@ -93,9 +93,9 @@ export default defineSource<WebOptions>({
   usesCredentials: ({ allowAddresses, pages }) =>
     allowAddresses.length > 0 || pages.some((page) => mayHoldSecret(typeof page === "string" ? page : page.url)),
 
-  async open(options, tools) {
+  async open(options, runtime) {
     const { lookup } = await import("node:dns/promises");
-    return createWeb(options, tools, (name) => lookup(name, { all: true, order: "verbatim" }));
+    return createWeb(options, runtime, (name) => lookup(name, { all: true, order: "verbatim" }));
   },
 });
 
@@ -120,11 +120,11 @@ const template: SourceTemplate = {
   description: "A page of one of the hosts that may be read, as Markdown",
 };
 
-export function createWeb(options: WebOptions, tools: Tools, resolve: Resolve): Source {
+export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolve): Source {
   const listed = listPages(options);
   const hosts = createHosts([...options.hosts, ...listed.map(({ url }) => url.origin)]);
   const permit = createPermit(options.allowAddresses);
-  const visiting = { permit, resolve, timeoutMs: options.timeoutMs, userAgent, log: tools.log };
+  const visiting = { permit, resolve, timeoutMs: options.timeoutMs, userAgent, log: runtime.log };
   const rules = new Map<string, { readonly until: number; readonly robots: Promise<Robots> }>();
   const visitRobots = createVisit({
     ...visiting,
@@ -154,10 +154,10 @@ export function createWeb(options: WebOptions, tools: Tools, resolve: Resolve): 
 
   function robotsOf({ origin }: URL): Promise<Robots> {
     const known = rules.get(origin);
-    if (known && known.until > tools.monotonicMs()) return known.robots;
+    if (known && known.until > runtime.monotonicMs()) return known.robots;
     // Not the caller's signal: the answer is for everyone who asks meanwhile.
     const robots = readRobots(new URL("/robots.txt", origin), closing.signal);
-    const entry = { until: tools.monotonicMs() + robotsMs, robots };
+    const entry = { until: runtime.monotonicMs() + robotsMs, robots };
     setLast(rules, origin, entry, maxRobots);
     robots.catch(() => rules.get(origin) === entry && rules.delete(origin));
     return robots;
@@ -171,7 +171,7 @@ export function createWeb(options: WebOptions, tools: Tools, resolve: Resolve): 
     return parseRobots(status === 200 ? bytes.toString("utf8") : "", "pressmark");
   }
 
-  async function fetchPage(at: Address, signal: AbortSignal): Promise<Kept> {
+  async function fetchPage(at: Address, signal: AbortSignal): Promise<CachedPage> {
     const key = keyOf(at);
     const url = byKey.get(key)?.url ?? urlOf(at, hosts.schemeOf);
     if (!url || !hosts.allows(url)) throw notFound(at.path);
@@ -238,7 +238,7 @@ export function createWeb(options: WebOptions, tools: Tools, resolve: Resolve): 
       const signal = AbortSignal.any([call.signal, closing.signal]);
       const seen: Seen = new Map();
       const first = lookAtAll(seen, signal);
-      const isSeen = await doneWithin(first, armMs, tools.wait, signal);
+      const isSeen = await isDoneWithin(first, armMs, runtime.wait, signal);
       return follow(seen, first, isSeen, signal);
     },
 
@@ -250,7 +250,7 @@ export function createWeb(options: WebOptions, tools: Tools, resolve: Resolve): 
       const known = heard.get(key);
       if (!known && heard.size >= maxHeard) {
         if (!isSaid)
-          tools.log("warn", `more than ${maxHeard} pages are listened to; further ones are not looked at again`);
+          runtime.log("warn", `more than ${maxHeard} pages are listened to; further ones are not looked at again`);
         isSaid = true;
         return;
       }
@@ -278,7 +278,7 @@ export function createWeb(options: WebOptions, tools: Tools, resolve: Resolve): 
     if (!isSeen && !signal.aborted) yield { kind: "lost" };
     for (;;) {
       try {
-        await tools.wait(options.pollMs, signal);
+        await runtime.wait(options.pollMs, signal);
       } catch {
         return;
       }
@@ -406,7 +406,7 @@ function urlOf({ path, query }: Address, schemeOf: (host: string) => string): UR
   return url && url.username === "" && url.host === host && url.href.length <= maxUrlLength ? url : undefined;
 }
 
-function refuseFailure({ status, headers }: Visited, path: string): void {
+function refuseFailure({ status, headers }: FetchedPage, path: string): void {
   if (status >= 200 && status < 300) return;
   if (status === 404 || status === 410) throw notFound(path);
   if (status === 401 || status === 403) throw new ResourceError("denied", `the site refuses the page (${status})`);

@@ -5,29 +5,29 @@ const never = new AbortController().signal;
 
 describe("the clock", () => {
   it("stands still until it is moved", async () => {
-    const { tools, advance } = createClock(1000);
-    expect(tools.now()).toBe(1000);
+    const { runtime, advance } = createClock(1000);
+    expect(runtime.now()).toBe(1000);
     await advance(50);
-    expect(tools.now()).toBe(1050);
+    expect(runtime.now()).toBe(1050);
   });
 
   it("has a wall clock that can be set, while the monotonic one and waits go on", async () => {
-    const { tools, advance, setWallClock } = createClock(10_000);
-    const beganMs = tools.monotonicMs();
-    expect(beganMs).not.toBe(tools.now());
+    const { runtime, advance, setWallClock } = createClock(10_000);
+    const beganMs = runtime.monotonicMs();
+    expect(beganMs).not.toBe(runtime.now());
     let isOver = false;
-    void tools.wait(50, never).then(() => (isOver = true));
+    void runtime.wait(50, never).then(() => (isOver = true));
     setWallClock(-4000);
     await advance(50);
-    expect([tools.now(), tools.monotonicMs() - beganMs, isOver]).toEqual([6050, 50, true]);
+    expect([runtime.now(), runtime.monotonicMs() - beganMs, isOver]).toEqual([6050, 50, true]);
   });
 
   it("ends waits in the order in which they fall due, each at its own time", async () => {
-    const { tools, advance } = createClock(0);
+    const { runtime, advance } = createClock(0);
     const ended: [string, number][] = [];
     const wait = async (name: string, ms: number) => {
-      await tools.wait(ms, never);
-      ended.push([name, tools.now()]);
+      await runtime.wait(ms, never);
+      ended.push([name, runtime.now()]);
     };
     void wait("late", 30);
     void wait("soon", 10);
@@ -40,12 +40,12 @@ describe("the clock", () => {
   });
 
   it("sees to waits that begin while time moves", async () => {
-    const { tools, advance } = createClock(0);
+    const { runtime, advance } = createClock(0);
     const atMs: number[] = [];
     const work = async () => {
       for (let round = 0; round < 3; round += 1) {
-        await tools.wait(10, never);
-        atMs.push(tools.now());
+        await runtime.wait(10, never);
+        atMs.push(runtime.now());
       }
     };
     void work();
@@ -56,17 +56,17 @@ describe("the clock", () => {
   it("rejects a wait whose signal ends, and forgets it", async () => {
     const clock = createClock();
     const leaving = new AbortController();
-    const wait = clock.tools.wait(10, leaving.signal);
+    const wait = clock.runtime.wait(10, leaving.signal);
     expect(clock.waiting).toBe(1);
     leaving.abort(new Error("left"));
     await expect(wait).rejects.toThrow("left");
-    await expect(clock.tools.wait(10, leaving.signal)).rejects.toThrow("left");
+    await expect(clock.runtime.wait(10, leaving.signal)).rejects.toThrow("left");
     expect(clock.waiting).toBe(0);
   });
 
   it("remembers what was logged", () => {
-    const { tools, logged } = createClock();
-    tools.log("warn", "careful", { mount: "m" });
+    const { runtime, logged } = createClock();
+    runtime.log("warn", "careful", { mount: "m" });
     expect(logged).toEqual([{ level: "warn", message: "careful", facts: { mount: "m" } }]);
   });
 });

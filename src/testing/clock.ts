@@ -1,5 +1,5 @@
 /** Time that a test moves by hand. */
-import type { Tools } from "../source.ts";
+import type { Runtime } from "../source.ts";
 
 export interface Logged {
   readonly level: "info" | "warn" | "error";
@@ -9,7 +9,7 @@ export interface Logged {
 
 export interface Clock {
   /** The wall clock and the monotonic one show different times, so that neither passes for the other. */
-  readonly tools: Tools;
+  readonly runtime: Runtime;
   /** What was said through `tools.log`, oldest first. */
   readonly logged: readonly Logged[];
   /** How many waits are under way. */
@@ -48,7 +48,7 @@ export function createClock(startMs = 1_700_000_000_000): Clock {
     get waiting() {
       return waits.size;
     },
-    tools: {
+    runtime: {
       now: () => wallMs + nowMs,
       monotonicMs: () => nowMs,
       wait(ms, signal) {

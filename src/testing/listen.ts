@@ -1,6 +1,6 @@
 /** Takes what a watch says as it comes, so that a test can wait for what it expects. */
 
-export interface Listener<T> {
+export interface TestListener<T> {
   /** What was said so far. */
   readonly heard: readonly T[];
   /** Resolves once something that fits has been said, now or earlier; throws if the watch ends without it. */
@@ -9,7 +9,7 @@ export interface Listener<T> {
   readonly ended: Promise<void>;
 }
 
-export function listen<T>(said: AsyncIterable<T>): Listener<T> {
+export function collectChanges<T>(said: AsyncIterable<T>): TestListener<T> {
   const heard: T[] = [];
   const waiting = new Set<() => void>();
   let over = false;

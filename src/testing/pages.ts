@@ -1,8 +1,8 @@
 /** All pages of a list, one after the other. */
 import type { Page } from "../resources.ts";
-import type { ListAsk } from "../source.ts";
+import type { ListRequest } from "../source.ts";
 
-export function asking(limit: number, cursor?: string): ListAsk {
+export function asking(limit: number, cursor?: string): ListRequest {
   return cursor === undefined ? { limit } : { limit, cursor };
 }
 

@@ -1,16 +1,16 @@
 import { openPolicy } from "../access/policy.ts";
 import { withStandardLayers } from "../layers/standard.ts";
 import { createResources } from "../router/create-resources.ts";
-import type { House } from "../router/create-resources.ts";
-import { createTools } from "../server/tools.ts";
+import type { LocalResources } from "../router/create-resources.ts";
+import { createRuntime } from "../server/runtime.ts";
 import { createMemory } from "../sources/memory.ts";
 import type { Memory } from "../sources/memory.ts";
 import { resourcesContract } from "./resources-contract.ts";
 
-const tools = createTools({ write: () => true });
+const runtime = createRuntime({ write: () => true });
 
 let memory: Memory;
-let house: House;
+let pressmark: LocalResources;
 
 for (const pageSize of [1, 3, 1000])
   resourcesContract(`the router, ${pageSize} to a page,`, {
@@ -26,21 +26,21 @@ for (const pageSize of [1, 3, 1000])
         ],
       });
       const mount = { name: "m", base: "memory://m/" };
-      const source = withStandardLayers(memory.source, mount, tools);
-      house = createResources({
+      const source = withStandardLayers(memory.source, mount, runtime);
+      pressmark = createResources({
         mounts: [{ ...mount, source }],
         policy: openPolicy,
-        tools,
+        runtime,
         cursorKey: new Uint8Array(32),
         pageSize,
       });
-      return house;
+      return pressmark;
     },
     // encodeURI leaves alone what may stand in a path, and "#" and "?" besides.
     uriOf: (path) => encodeURI(`memory://m/${path}`).replaceAll("#", "%23").replaceAll("?", "%3F"),
     write: (path, text) => memory.set(path, text),
     remove: (path) => void memory.delete(path),
-    clear: () => house.close(),
+    clear: () => pressmark.close(),
     findable: { text: "needle-in-a-haystack", path: "docs/deep/er/c.txt" },
     completion: { template: "memory://m/greet/{planet}", variable: "planet", value: "m", expected: "mars" },
   });

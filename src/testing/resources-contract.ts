@@ -5,7 +5,7 @@ import type { Call, Change, Resource, Resources, WatchFilter } from "../resource
 import { pathOf, segmentsOf } from "../source.ts";
 import { contractContent, directoriesOf } from "./contract-content.ts";
 import type { KnownContent } from "./contract-content.ts";
-import { listen } from "./listen.ts";
+import { collectChanges } from "./listen.ts";
 import { collect } from "./pages.ts";
 import { refusal } from "./refusal.ts";
 
@@ -263,7 +263,7 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
 
       it.runIf(write)("resolves once armed: a change made after that is never missed", async () => {
         const uri = uriOf(aFile);
-        const { until } = listen(await watch({ uris: [uri] }));
+        const { until } = collectChanges(await watch({ uris: [uri] }));
         await write?.(aFile, "another text");
         await until((change) => isUpdate(change, uri), `that ${uri} was updated`);
       });
@@ -271,14 +271,14 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
       it.runIf(write && remove)(
         "says that the list changed when something appears or goes, to those who asked",
         async () => {
-          const lists = listen(await watch({ list: true }));
-          const things = listen(await watch({ uris: [uriOf(aFile)] }));
+          const lists = collectChanges(await watch({ list: true }));
+          const things = collectChanges(await watch({ uris: [uriOf(aFile)] }));
           await write?.(`${inside}appeared.txt`, "new");
           await lists.until(({ kind }) => kind === "list-changed", "that the list changed");
           await write?.(aFile, "another text");
           await things.until((change) => isUpdate(change, uriOf(aFile)), "that the file was updated");
           expect(things.heard.map(({ kind }) => kind)).not.toContain("list-changed");
-          const again = listen(await watch({ list: true }));
+          const again = collectChanges(await watch({ list: true }));
           await remove?.(`${inside}appeared.txt`);
           await again.until(({ kind }) => kind === "list-changed", "that the list changed again");
         },
@@ -286,7 +286,7 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
 
       it("ends when the call's signal does", async () => {
         const ending = new AbortController();
-        const { ended } = listen(await watch({ uris: [uriOf(aFile)], list: true }, ending.signal));
+        const { ended } = collectChanges(await watch({ uris: [uriOf(aFile)], list: true }, ending.signal));
         ending.abort();
         await ended;
       });

@@ -5,10 +5,10 @@ import { compareAddresses } from "../lib/address-order.ts";
 import { parseTemplate } from "../lib/uri-template.ts";
 import { directoryType } from "../resources.ts";
 import { pathOf, segmentsOf, toSourceHits } from "../source.ts";
-import type { Address, ListAsk, Part, Source, SourceChange } from "../source.ts";
+import type { Address, ListRequest, Part, Source, SourceChange } from "../source.ts";
 import { contractContent, directoriesOf, missingBeside } from "./contract-content.ts";
 import type { KnownContent } from "./contract-content.ts";
-import { listen } from "./listen.ts";
+import { collectChanges } from "./listen.ts";
 import { asking, collect } from "./pages.ts";
 import { refusal } from "./refusal.ts";
 
@@ -73,8 +73,8 @@ export function sourceContract(name: string, setup: SourceSetup): void {
     let stop: AbortController;
     const call = () => ({ caller: { id: "contract" }, signal: stop.signal });
     const stat = (at: Address) => present(source.stat)(at, call());
-    const children = (path: string, ask: ListAsk) => present(source.children)({ path }, ask, call());
-    const list = (ask: ListAsk) => source.list(ask, call());
+    const children = (path: string, ask: ListRequest) => present(source.children)({ path }, ask, call());
+    const list = (ask: ListRequest) => source.list(ask, call());
     const read = (at: Address) => source.read(at, call());
     const complete = (
       template: string,
@@ -90,7 +90,7 @@ export function sourceContract(name: string, setup: SourceSetup): void {
       const ask = within === undefined ? { text, limit } : { text, limit, within };
       return toSourceHits(await present(source.search)(ask, call())).hits;
     };
-    const skills = (ask: ListAsk) => present(source.skills)(ask, call());
+    const skills = (ask: ListRequest) => present(source.skills)(ask, call());
     const skill = (at: Address) => present(source.skill)(at, call());
     const watch = (signal = stop.signal) => present(source.watch)({ ...call(), signal });
     const begin = async (signal?: AbortSignal) => hear(await watch(signal));
@@ -141,7 +141,7 @@ export function sourceContract(name: string, setup: SourceSetup): void {
         const first = await list(asking(2));
         if (first.next === undefined) return;
         const rest = await collect((cursor) => list(asking(1000, cursor)), first.next);
-        expect([...first.items, ...rest].map(spell)).toEqual(all.map(spell));
+        expect([...first.items, ...rest].map(format)).toEqual(all.map(format));
       });
 
       it("directories are not listed", async () => {
@@ -263,9 +263,9 @@ export function sourceContract(name: string, setup: SourceSetup): void {
           for (let path = ahead.pop(); path !== undefined; path = ahead.pop())
             for (const entry of await collect((cursor) => children(path as string, asking(1000, cursor))))
               if (entry.mimeType === directoryType) ahead.push(entry.path);
-              else reached.add(spell(entry));
+              else reached.add(format(entry));
           for (const entry of await collect((cursor) => list(asking(1000, cursor))))
-            expect(reached).toContain(spell(entry));
+            expect(reached).toContain(format(entry));
         });
 
         it('anything else throws "not-found"', async () => {
@@ -484,7 +484,7 @@ export function sourceContract(name: string, setup: SourceSetup): void {
         it.runIf(write && can("stat"))(
           "tells only of what is listed and of directories, unless `lists` says otherwise",
           async () => {
-            const { heard, until } = listen(await watch());
+            const { heard, until } = collectChanges(await watch());
             const paths = ["told.txt", "told/deeper/new.txt", aFile].map((path) =>
               path === aFile ? path : own + path,
             );
@@ -533,12 +533,12 @@ export function sourceContract(name: string, setup: SourceSetup): void {
   });
 }
 
-function spell({ path, query }: Address): string {
+function format({ path, query }: Address): string {
   return query ? JSON.stringify([path, Object.entries(query).sort()]) : path;
 }
 
 function expectOrdered(entries: readonly Address[], order: Source["order"] = compareAddresses): void {
-  const spelled = entries.map(spell);
+  const spelled = entries.map(format);
   expect(new Set(spelled).size, "an address was listed twice").toBe(spelled.length);
   const paths = entries.map(({ path }) => path);
   expect(paths).toEqual([...paths].sort(order));
@@ -562,7 +562,7 @@ interface Heard {
 
 /** What a source's watch tells, as it comes. */
 function hear(changes: AsyncIterable<SourceChange>): Heard {
-  const { heard, until, ended } = listen(changes);
+  const { heard, until, ended } = collectChanges(changes);
   let marked = 0;
   return {
     ended,

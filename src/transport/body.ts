@@ -11,11 +11,11 @@ export interface BodyLimits {
   readonly maxTotalBytes: number;
 }
 
-export type Body = Buffer | "too-large" | "busy";
+export type RequestBody = Buffer | "too-large" | "busy";
 
 export interface BodyReader {
   /** Calls back once: with the bytes, or with what is wrong. Not at all if the other side goes away before. */
-  read(request: IncomingMessage, done: (body: Body) => void): void;
+  read(request: IncomingMessage, done: (body: RequestBody) => void): void;
 }
 
 export function createBodyReader({ maxBytes, maxTotalBytes }: BodyLimits): BodyReader {
@@ -41,7 +41,7 @@ export function createBodyReader({ maxBytes, maxTotalBytes }: BodyLimits): BodyR
         first = all = undefined;
         share?.resize(0);
       }
-      function finish(body: Body): void {
+      function finish(body: RequestBody): void {
         release();
         done(body);
       }

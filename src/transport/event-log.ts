@@ -1,5 +1,5 @@
 /** What was sent on the streams of one session, kept for a while so that a reader who lost its connection can catch up. */
-import type { Wire } from "../protocol/edge.ts";
+import type { WireBytes } from "../protocol/protocol.ts";
 import type { BytePool } from "./byte-pool.ts";
 import { byteLength } from "./wire-bytes.ts";
 
@@ -7,7 +7,7 @@ export interface LoggedEvent<Stream> {
   readonly stream: Stream;
   /** Counts from 1 on each stream. */
   readonly number: number;
-  readonly wire: Wire;
+  readonly wire: WireBytes;
 }
 
 export interface EventLog<Stream> {

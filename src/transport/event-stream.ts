@@ -1,12 +1,12 @@
 /** A response that stays open and carries events, and the one timer that keeps all of them alive. */
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import type { Wire } from "../protocol/edge.ts";
-import { stallMs as defaultStallMs, unkept } from "./answer.ts";
+import type { WireBytes } from "../protocol/protocol.ts";
+import { stallMs as defaultStallMs, unkept } from "./send-json.ts";
 import { writeWire } from "./wire-bytes.ts";
 
 export interface EventStream {
   /** Writes one event; `head` ends in "data: ". A promise means: wait, the reader is slow. It resolves too when the reader is gone. */
-  send(head: string, wire: Wire): void | Promise<void>;
+  send(head: string, wire: WireBytes): void | Promise<void>;
   /** Whether the last event still waits for the reader. */
   readonly blocked: boolean;
   /** Nothing follows. */
@@ -69,7 +69,7 @@ class OpenStream implements EventStream {
     shared.open++;
   }
 
-  send(head: string, wire: Wire): void | Promise<void> {
+  send(head: string, wire: WireBytes): void | Promise<void> {
     if (this.#isOver) return;
     writeWire(this.#response, head, wire, "\n\n", () => this.#flushed());
     if (this.#response.writableLength <= this.#shared.highWaterBytes) return;

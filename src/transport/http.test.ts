@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
-import type { Peer, Reply } from "../protocol/edge.ts";
-import { resultOf, wireOf } from "./fake-edge.ts";
-import { serveFake } from "./serve-fake.ts";
+import type { Peer, Reply } from "../protocol/protocol.ts";
+import { resultOf, wireOf } from "./test-protocol.ts";
+import { serveFake } from "./test-server.ts";
 import { code, modern, question, rawQuestion } from "./test-question.ts";
-import { modernHeaders } from "./wire-client.ts";
+import { modernHeaders } from "./test-client.ts";
 
 describe("one modern question (MOD-55 to MOD-67)", () => {
   it("is answered as JSON of exact length, with no trace of a session (MOD-57, MOD-65)", async () => {
@@ -90,10 +90,10 @@ describe("one modern question (MOD-55 to MOD-67)", () => {
     const stream = await listen(modern);
     await stream.next();
     const { peer, reply } = await asked.promise;
-    const withdrawn = once(peer.signal, "abort");
+    const cancelled = once(peer.signal, "abort");
     expect(peer.signal.aborted).toBe(false);
     stream.hangUp();
-    await withdrawn;
+    await cancelled;
     expect(reply.notify(wireOf({ late: true }))).toBeUndefined();
     reply.end(wireOf({ late: true }));
   });

@@ -2,28 +2,28 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { quote } from "../errors.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
-import type { Edge, Headers } from "../protocol/edge.ts";
+import type { Protocol, HeaderLookup } from "../protocol/protocol.ts";
 import type { Caller } from "../resources.ts";
-import type { Tools } from "../source.ts";
+import type { Runtime } from "../source.ts";
 import { isJson, parseAccept } from "./accepts.ts";
 import type { Accepts } from "./accepts.ts";
-import type { PostDoor } from "./action-door.ts";
-import { answer, unkept } from "./answer.ts";
+import type { ActionEndpoint } from "./action-endpoint.ts";
+import { sendJson, unkept } from "./send-json.ts";
 import { createBodyReader, discard } from "./body.ts";
 import { clientOf } from "./clients.ts";
 import type { EventStreamOptions } from "./event-stream.ts";
 import { createEventStreams } from "./event-stream.ts";
 import { createGuard } from "./guard.ts";
 import type { LegacySession, LegacySessionOptions } from "./legacy-sessions.ts";
-import { createLegacySessions, ended } from "./legacy-sessions.ts";
+import { createLegacySessions, sessionEnded } from "./legacy-sessions.ts";
 import { exchange } from "./modern-exchange.ts";
-import { parseMessage } from "./parse-message.ts";
+import { parseMessageBytes } from "./parse-message.ts";
 import { createSse } from "./sse.ts";
-import { inTurn, isEarly } from "./turns.ts";
-import { atMost, createUnderWay } from "./under-way.ts";
+import { sendInOrder, isEarly } from "./send-in-order.ts";
+import { atMost, createInFlight } from "./in-flight.ts";
 
 /** "answered" where it has given the answer itself. */
-export type Gate = (
+export type RequestGate = (
   request: IncomingMessage,
   response: ServerResponse,
   path: string,
@@ -35,7 +35,7 @@ export interface HttpOptions extends EventStreamOptions, LegacySessionOptions {
   /** Where 2024-11-05 is served: a stream, and beside it a place to post to. False serves neither. */
   readonly sse?: { readonly stream: string; readonly post: string } | false;
   /** Judges every request, whatever its path, once its Host and Origin are right. */
-  readonly gate?: Gate;
+  readonly gate?: RequestGate;
   /** Who asks. Undefined is answered with 401. Everyone is the same caller unless said. */
   readonly identify?: (request: IncomingMessage) => Caller | undefined | Promise<Caller | undefined>;
   /** Whether `identify` gives everyone the same caller: then connections, not callers, share what there is. True without it. */
@@ -56,10 +56,10 @@ export interface HttpOptions extends EventStreamOptions, LegacySessionOptions {
   /** Path of a page without data of its own, which people may follow links to from other sites. */
   readonly page?: string;
   /** Takes JSON that callers post to other paths. */
-  readonly posts?: PostDoor;
+  readonly posts?: ActionEndpoint;
   /** Answers other paths, behind the same guards. False if it does not know the path either. */
   readonly elsewhere?: (request: IncomingMessage, response: ServerResponse, path: string) => boolean;
-  readonly log?: Tools["log"];
+  readonly log?: Runtime["log"];
 }
 
 export interface Http {
@@ -91,7 +91,7 @@ const methods = "GET, POST, DELETE, OPTIONS";
 const corsHeaders =
   "Content-Type, Accept, Authorization, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name";
 
-export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
+export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
   const {
     endpoint = "/mcp",
     sse: ssePaths = { stream: "/sse", post: "/messages" },
@@ -114,7 +114,7 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
   const guard = createGuard({ hosts: allowedHosts, origins: allowedOrigins });
   const bodies = createBodyReader({ maxBytes: maxBodyBytes, maxTotalBytes: maxArrivingBytes });
   const streams = createEventStreams(options);
-  const underWay = createUnderWay();
+  const underWay = createInFlight();
   const sessions = createLegacySessions(edge, streams, underWay, options);
   const sse = ssePaths && createSse(edge, streams, underWay, { ...options, post: ssePaths.post });
   /** Those who wait for a word before they send their bodies. */
@@ -125,7 +125,7 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
 
   function refuse(response: ServerResponse, status: number, message: string, headers?: OutgoingHttpHeaders): void {
     const code = status >= 500 ? internalError : invalidRequest;
-    answer(response, status, edge.error(null, code, message), headers);
+    sendJson(response, status, edge.error(null, code, message), headers);
   }
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
@@ -134,7 +134,7 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
     open.add(response);
     response.on("close", forget);
     if (!isEarly(response)) return guarded(request, response);
-    inTurn(request, response, () => guarded(request, response));
+    sendInOrder(request, response, () => guarded(request, response));
   }
 
   function forget(this: ServerResponse): void {
@@ -197,7 +197,7 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
     refuse(response, 404, `there is nothing at ${quote(path)}; MCP is served at ${quote(endpoint)}`);
   }
 
-  function throughPosts({ take: takePost }: PostDoor, path: string): Door {
+  function throughPosts({ take: takePost }: ActionEndpoint, path: string): Endpoint {
     return (request, response, caller) =>
       readMessage(request, response, (body) => {
         const gone = new AbortController();
@@ -205,7 +205,7 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
         underWay.begin();
         takePost(path, body, { caller, client: clientOf(request.socket), signal: gone.signal })
           .then((said) => {
-            if (said) answer(response, said.status, [said.text], said.headers);
+            if (said) sendJson(response, said.status, [said.text], said.headers);
             else refuseNothing(response, path);
           })
           .catch((cause: unknown) => {
@@ -215,20 +215,27 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
       });
   }
 
-  type Door = (request: IncomingMessage, response: ServerResponse, caller: Caller) => void;
+  type Endpoint = (request: IncomingMessage, response: ServerResponse, caller: Caller) => void;
 
-  function admit(request: IncomingMessage, response: ServerResponse, door: Door): void {
+  function admit(request: IncomingMessage, response: ServerResponse, entryPoint: Endpoint): void {
     const caller = identify(request);
     if (caller instanceof Promise)
-      caller.then((known) => enter(request, response, door, known)).catch((cause: unknown) => fail(response, cause));
-    else enter(request, response, door, caller);
+      caller
+        .then((known) => enter(request, response, entryPoint, known))
+        .catch((cause: unknown) => fail(response, cause));
+    else enter(request, response, entryPoint, caller);
   }
 
-  function enter(request: IncomingMessage, response: ServerResponse, door: Door, caller: Caller | undefined): void {
+  function enter(
+    request: IncomingMessage,
+    response: ServerResponse,
+    entryPoint: Endpoint,
+    caller: Caller | undefined,
+  ): void {
     if (response.destroyed) return;
     if (caller === undefined) return refuseStranger(response);
     if (state === "closed") return refuseLate(response);
-    door(request, response, caller);
+    entryPoint(request, response, caller);
   }
 
   function refuseStranger(response: ServerResponse): void {
@@ -296,9 +303,9 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
         if (bytes === "too-large") return refuseBody(request, response);
         // What began to arrive before must not open a session that no one would end.
         if (state === "closed") return refuseLate(response);
-        const parsed = parseMessage(bytes);
+        const parsed = parseMessageBytes(bytes);
         if (parsed.ok) done(parsed.body, accepts);
-        else answer(response, 400, edge.error(null, parseError, parsed.message));
+        else sendJson(response, 400, edge.error(null, parseError, parsed.message));
       } catch (cause) {
         fail(response, cause);
       }
@@ -350,7 +357,7 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
     if (session === undefined) return;
     if (request.method === "DELETE") {
       session.end();
-      return answer(response, 204);
+      return sendJson(response, 204);
     }
     if (!parseAccept(request.headers.accept).events) return refuse(response, 406, "accept text/event-stream");
     if (hasTooManyStreams()) return refuseStream(response);
@@ -371,7 +378,7 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
     else {
       const session = sessions.find(id, caller);
       if (session) return session;
-      refuse(response, 404, ended);
+      refuse(response, 404, sessionEnded);
     }
     return undefined;
   }
@@ -413,7 +420,7 @@ export function createHttp(edge: Edge, options: HttpOptions = {}): Http {
   };
 }
 
-function headersOf({ headers }: IncomingMessage): Headers {
+function headersOf({ headers }: IncomingMessage): HeaderLookup {
   return {
     version: one(headers["mcp-protocol-version"]),
     method: one(headers["mcp-method"]),
@@ -451,7 +458,7 @@ function allowOrigin(response: ServerResponse, origin: string): void {
 }
 
 function preflight(response: ServerResponse): void {
-  answer(response, 204, undefined, {
+  sendJson(response, 204, undefined, {
     Allow: methods,
     "Access-Control-Allow-Methods": methods,
     "Access-Control-Allow-Headers": corsHeaders,

@@ -1,31 +1,31 @@
 import { once } from "node:events";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { Reply } from "../protocol/edge.ts";
-import { begin, whenStreams } from "./begin-session.ts";
-import type { FakeSession, Message } from "./fake-edge.ts";
-import { resultOf, wireOf } from "./fake-edge.ts";
-import { serveFake } from "./serve-fake.ts";
-import { createWireClient, type WireClient } from "./wire-client.ts";
+import type { Reply } from "../protocol/protocol.ts";
+import { beginSession, whenStreams } from "./test-session.ts";
+import type { FakeSession, FakeMessage } from "./test-protocol.ts";
+import { resultOf, wireOf } from "./test-protocol.ts";
+import { serveFake } from "./test-server.ts";
+import { createWireClient, type WireClient } from "./test-client.ts";
 
 const question = { jsonrpc: "2.0", id: 7, method: "resources/list" };
 const initialize = { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25" } };
 
 /** Answers each question only when the test says so. */
 function held() {
-  const replies: { message: Message; reply: Reply }[] = [];
+  const replies: { message: FakeMessage; reply: Reply }[] = [];
   let arrived = Promise.withResolvers<void>();
   return {
-    receive(message: Message, reply: Reply) {
+    receive(message: FakeMessage, reply: Reply) {
       if (message.method === "initialize") return reply.end(resultOf(message));
       replies.push({ message, reply });
       arrived.resolve();
     },
-    async next(): Promise<{ message: Message; reply: Reply }> {
+    async next(): Promise<{ message: FakeMessage; reply: Reply }> {
       while (replies.length === 0) {
         await arrived.promise;
         arrived = Promise.withResolvers();
       }
-      return replies.shift() as { message: Message; reply: Reply };
+      return replies.shift() as { message: FakeMessage; reply: Reply };
     },
   };
 }
@@ -51,7 +51,7 @@ describe("a session", () => {
 
   it("answers questions as JSON, and takes notifications with 202 and no body (LEG-47, LEG-48)", async () => {
     const served = await serveFake();
-    const { headers } = await begin(served);
+    const { headers } = await beginSession(served);
     const answer = await served.ask({ headers, body: question });
     expect([answer.status, answer.headers["content-type"]]).toEqual([200, "application/json"]);
     expect(answer.headers["mcp-session-id"]).toBeUndefined();
@@ -72,7 +72,7 @@ describe("a session", () => {
 
   it("refuses revisions that nobody serves with 400, and takes none as said before (LEG-61)", async () => {
     const served = await serveFake();
-    const { headers } = await begin(served);
+    const { headers } = await beginSession(served);
     const of = async (version: string) =>
       (await served.ask({ headers: { ...headers, "MCP-Protocol-Version": version }, body: question })).status;
     expect(await of("1999-01-01")).toBe(400);
@@ -100,7 +100,7 @@ describe("a session", () => {
   it("ends with DELETE: its streams end, who waits is told, later use is 404 (LEG-59, LEG-60)", async () => {
     const questions = held();
     const served = await serveFake({ receive: questions.receive });
-    const { headers, session, listen } = await begin(served);
+    const { headers, session, listen } = await beginSession(served);
     const stream = await listen();
     const waiting = served.ask({ headers, body: question });
     const { reply } = await questions.next();
@@ -120,12 +120,12 @@ describe("a session", () => {
     let time = 0;
     const questions = held();
     const served = await serveFake({ receive: questions.receive }, { sessionIdleMs: 20, now: () => time });
-    const listening = await begin(served);
+    const listening = await beginSession(served);
     const stream = await listening.listen();
-    const asking = await begin(served);
+    const asking = await beginSession(served);
     const answer = served.ask({ headers: asking.headers, body: question });
     const { message, reply } = await questions.next();
-    const quiet = await begin(served);
+    const quiet = await beginSession(served);
 
     time = 100;
     await served.edge.whenClosed(quiet.session);
@@ -144,19 +144,19 @@ describe("a session", () => {
 
   it("makes room for a new one when there are too many, the one idle longest first", async () => {
     const served = await serveFake({}, { maxSessions: 3 });
-    const [first, second, third] = [await begin(served), await begin(served), await begin(served)];
+    const [first, second, third] = [await beginSession(served), await beginSession(served), await beginSession(served)];
     const stream = await first.listen();
     await served.ask({ headers: second.headers, body: question });
-    await begin(served);
+    await beginSession(served);
     expect([first, second, third].map(({ session }) => session.closed)).toEqual([false, false, true]);
     stream.hangUp();
   });
 
   it("does not make room while it is subscribed to something", async () => {
     const served = await serveFake({}, { maxSessions: 2 });
-    const [first, second] = [await begin(served), await begin(served)];
+    const [first, second] = [await beginSession(served), await beginSession(served)];
     first.session.subscriptions = 1;
-    const third = await begin(served);
+    const third = await beginSession(served);
     expect(areClosed([first, second, third])).toEqual([false, true, false]);
     third.session.subscriptions = 1;
     const refused = await served.ask({ body: initialize });
@@ -167,7 +167,7 @@ describe("a session", () => {
   it("ends after a while of silence although it is subscribed to something", async () => {
     let time = 0;
     const served = await serveFake({}, { sessionIdleMs: 20, now: () => time });
-    const { session } = await begin(served);
+    const { session } = await beginSession(served);
     session.subscriptions = 1;
     time = 100;
     await served.edge.whenClosed(session);
@@ -198,7 +198,7 @@ describe("a session", () => {
 
   it("is not lost to any number of other connections where its own holds a tenth of all at most", async () => {
     const served = await serveFake({}, { maxSessions: 20 });
-    const [first, second] = [await begin(served), await begin(served)];
+    const [first, second] = [await beginSession(served), await beginSession(served)];
     const statuses = new Map<number, number>();
     for (let count = 0; count < 30; count++) {
       const client = createWireClient(served.listening.port);
@@ -218,7 +218,7 @@ describe("a session", () => {
     const served = await serveFake({}, { maxSessions: 2, now: () => time });
     const other = createWireClient(served.listening.port);
     onTestFinished(() => other.close());
-    const used = await begin(served);
+    const used = await beginSession(served);
     await served.ask({ headers: used.headers, body: { jsonrpc: "2.0", method: "notifications/initialized" } });
     await other.initialize();
     const newcomer = async () => {
@@ -276,7 +276,7 @@ describe("a session", () => {
 
   it("is refused with 503 when none can be spared", async () => {
     const served = await serveFake({}, { maxSessions: 2 });
-    const streams = [await (await begin(served)).listen(), await (await begin(served)).listen()];
+    const streams = [await (await beginSession(served)).listen(), await (await beginSession(served)).listen()];
     const answer = await served.ask({ body: initialize });
     expect([answer.status, answer.headers["retry-after"]]).toEqual([503, "30"]);
     expect(served.edge.sessions).toHaveLength(2);
@@ -288,7 +288,7 @@ describe("a posted question of a session", () => {
   it("becomes a stream with event ids once something is said on the way (LEG-48, LEG-55)", async () => {
     const questions = held();
     const served = await serveFake({ receive: questions.receive });
-    const { headers } = await begin(served);
+    const { headers } = await beginSession(served);
     const opening = served.listen({ headers, body: question });
     const { message, reply } = await questions.next();
     void reply.notify(wireOf({ n: 1 }));
@@ -303,7 +303,7 @@ describe("a posted question of a session", () => {
   it("opens its stream with an empty event and a time to come back from 2025-11-25 on (LEG-50)", async () => {
     const questions = held();
     const served = await serveFake({ receive: questions.receive }, { retryMs: 250 });
-    const { headers } = await begin(served, "2025-11-25");
+    const { headers } = await beginSession(served, "2025-11-25");
     const opening = served.listen({ headers, body: question });
     const { reply } = await questions.next();
     void reply.notify(wireOf({ n: 1 }));
@@ -317,7 +317,7 @@ describe("a posted question of a session", () => {
   it("goes on when its sender hangs up, and can be caught up on, also while it still runs (LEG-51, LEG-56)", async () => {
     const questions = held();
     const served = await serveFake({ receive: questions.receive });
-    const { headers, session, listen } = await begin(served);
+    const { headers, session, listen } = await beginSession(served);
     const opening = served.listen({ headers, body: question });
     const { message, reply } = await questions.next();
     void reply.notify(wireOf({ n: 1 }));
@@ -344,7 +344,7 @@ describe("a posted question of a session", () => {
   it("goes on when its sender hangs up before anything was said", async () => {
     const questions = held();
     const served = await serveFake({ receive: questions.receive });
-    const { id, session } = await begin(served);
+    const { id, session } = await beginSession(served);
     const body = JSON.stringify(question);
     const requested = once(served.listening.server, "request");
     const socket = await served.raw(

@@ -1,17 +1,17 @@
 /** Sessions of the revisions that have them, over HTTP: who holds which, how many there may be, and when they end. */
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
-import type { Edge, Reply, Wire } from "../protocol/edge.ts";
+import type { Protocol, Reply, WireBytes } from "../protocol/protocol.ts";
 import type { Caller } from "../resources.ts";
 import type { Accepts } from "./accepts.ts";
-import { answer } from "./answer.ts";
+import { sendJson } from "./send-json.ts";
 import { createBytePool } from "./byte-pool.ts";
 import { type Client, createShares } from "./clients.ts";
 import type { EventLogLimits } from "./event-log.ts";
 import type { EventStreams } from "./event-stream.ts";
 import type { AnswerStream, SessionStreams } from "./session-streams.ts";
 import { createSessionStreams } from "./session-streams.ts";
-import type { UnderWay } from "./under-way.ts";
+import type { InFlight } from "./in-flight.ts";
 
 export interface LegacySession {
   /** A posted message. Its sender may hang up: the work goes on, and what it says can be caught up on. */
@@ -69,18 +69,18 @@ type Headers = () => OutgoingHttpHeaders | undefined;
 
 interface PostReply extends Reply {
   /** The session has ended: who still waits is told so. */
-  withdraw(why: Wire): void;
+  cancel(why: WireBytes): void;
 }
 
-export const ended = "this session has ended, or never was; begin another with initialize";
+export const sessionEnded = "this session has ended, or never was; begin another with initialize";
 
 /** From here on a stream opens with an event id. */
 const primedSince = "2025-11-25";
 
 export function createLegacySessions(
-  edge: Edge,
+  edge: Protocol,
   streams: EventStreams,
-  underWay: UnderWay,
+  underWay: InFlight,
   {
     maxSessions = 10_000,
     unusedSessionMs = 60_000,
@@ -232,7 +232,7 @@ export function createLegacySessions(
         if (!remove(id, session)) return;
         inner.close();
         controller.abort();
-        for (const reply of replies) reply.withdraw(edge.error(null, -32600, ended));
+        for (const reply of replies) reply.cancel(edge.error(null, -32600, sessionEnded));
         own.close();
       },
     };
@@ -276,12 +276,12 @@ function createPostReply(
   let stream: AnswerStream | undefined;
   let over = false;
 
-  function finish(status: number, wire?: Wire): void {
+  function finish(status: number, wire?: WireBytes): void {
     if (over) return;
     over = true;
     if (stream === undefined && wire !== undefined && status === 200 && !accepts.json)
       stream = streams.answer(response, headers?.());
-    if (stream === undefined) answer(response, status, wire, headers?.());
+    if (stream === undefined) sendJson(response, status, wire, headers?.());
     else {
       if (wire !== undefined) void stream.send(wire);
       stream.end();
@@ -297,6 +297,6 @@ function createPostReply(
       return stream.send(wire);
     },
     end: (wire, status = wire === undefined ? 202 : 200) => finish(status, wire),
-    withdraw: (why) => (stream === undefined ? finish(404, why) : finish(200)),
+    cancel: (why) => (stream === undefined ? finish(404, why) : finish(200)),
   };
 }

@@ -1,15 +1,15 @@
 /** Chunks in, lines out, of which no single one is longer than it may be. */
 import { createGrowingBuffer } from "./growing-buffer.ts";
 
-export type Line = Buffer | "too-long";
+export type InputLine = Buffer | "too-long";
 
 export interface Lines {
   /** Only when `next` has nothing more to give. */
   push(chunk: Buffer): void;
   /** The next whole line, without its end; undefined if more must come first. A line that is too long is said once, and skipped. */
-  next(): Line | undefined;
+  next(): InputLine | undefined;
   /** What came after the end of the last line. */
-  rest(): Line | undefined;
+  rest(): InputLine | undefined;
 }
 
 const newline = 0x0a;
@@ -22,7 +22,7 @@ export function createLines(maxBytes: number): Lines {
   let chunk: Buffer = nothing;
   let at = 0;
 
-  function finish(last: Buffer): Line {
+  function finish(last: Buffer): InputLine {
     const tooLong = skipping || begun.length + last.length > maxBytes;
     skipping = false;
     if (!tooLong && begun.length === 0) return last;

@@ -3,11 +3,11 @@ import type { IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { describe, expect, it } from "vitest";
-import type { Reply } from "../protocol/edge.ts";
-import { createFakeEdge, resultOf, wireOf } from "./fake-edge.ts";
+import type { Reply } from "../protocol/protocol.ts";
+import { createFakeProtocol, resultOf, wireOf } from "./test-protocol.ts";
 import { listen } from "./listen.ts";
-import { serveFake } from "./serve-fake.ts";
-import { createWireClient, modernHeaders } from "./wire-client.ts";
+import { serveFake } from "./test-server.ts";
+import { createWireClient, modernHeaders } from "./test-client.ts";
 
 const question = { jsonrpc: "2.0", id: 7, method: "resources/list" };
 const modern = { headers: modernHeaders, body: question };
@@ -44,13 +44,13 @@ describe("a server", () => {
 
   it("says what is wrong when it cannot listen", async () => {
     const { listening } = await serveFake();
-    await expect(listen(createFakeEdge(), { port: listening.port })).rejects.toThrow(
+    await expect(listen(createFakeProtocol(), { port: listening.port })).rejects.toThrow(
       /is taken by another program; choose another port/,
     );
-    await expect(listen(createFakeEdge(), { port: 0, host: "203.0.113.7" })).rejects.toThrow(
+    await expect(listen(createFakeProtocol(), { port: 0, host: "203.0.113.7" })).rejects.toThrow(
       /has no address "203.0.113.7"/,
     );
-    await expect(listen(createFakeEdge(), { host: "::1%lo", port: 0 })).rejects.toThrow(
+    await expect(listen(createFakeProtocol(), { host: "::1%lo", port: 0 })).rejects.toThrow(
       'no URL can hold the address "::1%lo"',
     );
   });
@@ -153,7 +153,7 @@ describe("a client that asks before it sends its body", () => {
 describe("closing", () => {
   it("ends every listen with its result, and every stream, and lets go of the port", async () => {
     const replies: Reply[] = [];
-    const edge = createFakeEdge({
+    const edge = createFakeProtocol({
       exchange(_message, reply) {
         void reply.notify(wireOf({ listening: true }));
         replies.push(reply);
@@ -175,7 +175,7 @@ describe("closing", () => {
     expect((await old.rest()).map(({ event }) => event)).toEqual(["endpoint"]);
     expect(edge.sessions.map(({ closed }) => closed)).toEqual([true, true]);
     expect(listening.http.counts).toEqual({ sessions: 0, streams: 0 });
-    const again = await listen(createFakeEdge(), { port: listening.port });
+    const again = await listen(createFakeProtocol(), { port: listening.port });
     await again.close();
     client.close();
   });
@@ -187,7 +187,7 @@ describe("closing", () => {
       if (message.method === "initialize") reply.end(resultOf(message));
       else answers.push(() => reply.end(resultOf(message)));
     };
-    const edge = createFakeEdge({
+    const edge = createFakeProtocol({
       exchange: hold,
       receive: hold,
       async close() {
@@ -240,7 +240,7 @@ describe("closing", () => {
   });
 
   it("waits for nobody who connected and never asked", async () => {
-    const listening = await listen(createFakeEdge(), { port: 0, graceMs: 2 ** 30 });
+    const listening = await listen(createFakeProtocol(), { port: 0, graceMs: 2 ** 30 });
     const connected = once(listening.server, "connection");
     const socket = connect(listening.port, "127.0.0.1");
     const hungUp = once(socket, "close");
@@ -250,7 +250,7 @@ describe("closing", () => {
   });
 
   it("hangs up on those who do not finish in time", async () => {
-    const edge = createFakeEdge({
+    const edge = createFakeProtocol({
       exchange: (_message, reply) => void reply.notify(wireOf({ n: 1 })),
       close: () => new Promise(() => {}),
     });

@@ -3,7 +3,7 @@ import type { Server } from "node:http";
 import { createServer } from "node:http";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { invalid, quote, ResourceError } from "../errors.ts";
-import type { Edge } from "../protocol/edge.ts";
+import type { Protocol } from "../protocol/protocol.ts";
 import { clientOf, createShares } from "./clients.ts";
 import { hostInUrl } from "./guard.ts";
 import type { Http, HttpOptions } from "./http.ts";
@@ -38,7 +38,7 @@ export interface Listening {
 /** For clients to close their side of a connection after this side was closed. */
 const lingerMs = 500;
 
-export async function listen(edge: Edge, options: ListenOptions): Promise<Listening> {
+export async function listen(edge: Protocol, options: ListenOptions): Promise<Listening> {
   const {
     host = "127.0.0.1",
     port,

@@ -1,16 +1,16 @@
 /** One question without memory over HTTP: answered as JSON, or as a stream once there is something to say on the way. */
 import type { ServerResponse } from "node:http";
-import type { Edge, Headers, Peer, Reply, Wire } from "../protocol/edge.ts";
+import type { Protocol, HeaderLookup, Peer, Reply, WireBytes } from "../protocol/protocol.ts";
 import type { Caller } from "../resources.ts";
 import type { Accepts } from "./accepts.ts";
-import { answer } from "./answer.ts";
+import { sendJson } from "./send-json.ts";
 import type { Client } from "./clients.ts";
 import type { EventStream, EventStreamAsk, EventStreams } from "./event-stream.ts";
-import type { UnderWay } from "./under-way.ts";
+import type { InFlight } from "./in-flight.ts";
 
 export interface Posted {
   readonly body: unknown;
-  readonly headers: Headers;
+  readonly headers: HeaderLookup;
   readonly accepts: Accepts;
   readonly caller: Caller;
   readonly client: Client;
@@ -28,7 +28,7 @@ class Exchange implements Peer, Reply, EventStreamAsk {
   readonly #response: ServerResponse;
   readonly #streams: EventStreams;
   /** Absent for a listen: it lasts until it is ended. */
-  readonly #underWay: UnderWay | undefined;
+  readonly #underWay: InFlight | undefined;
   #stream: EventStream | undefined;
   #controller: AbortController | undefined;
   #onClose: (() => void) | undefined;
@@ -38,7 +38,7 @@ class Exchange implements Peer, Reply, EventStreamAsk {
     { caller, client, accepts }: Posted,
     response: ServerResponse,
     streams: EventStreams,
-    underWay?: UnderWay,
+    underWay?: InFlight,
   ) {
     this.caller = caller;
     this.client = client;
@@ -60,17 +60,17 @@ class Exchange implements Peer, Reply, EventStreamAsk {
     return this.#controller.signal;
   }
 
-  notify(wire: Wire): void | Promise<void> {
+  notify(wire: WireBytes): void | Promise<void> {
     if (this.#isAnswered || !this.takesNotice) return;
     this.#stream ??= this.#open();
     return this.#stream.send("data: ", wire);
   }
 
-  end(wire?: Wire, status = wire === undefined ? 202 : 200): void {
+  end(wire?: WireBytes, status = wire === undefined ? 202 : 200): void {
     if (!this.settle()) return;
     if (this.#stream === undefined && wire !== undefined && status === 200 && !this.#takesJson)
       this.#stream = this.#open();
-    if (this.#stream === undefined) return answer(this.#response, status, wire);
+    if (this.#stream === undefined) return sendJson(this.#response, status, wire);
     if (wire !== undefined) void this.#stream.send("data: ", wire);
     this.#stream.end();
   }
@@ -98,9 +98,9 @@ class Exchange implements Peer, Reply, EventStreamAsk {
 
 /** Hanging up withdraws the question. */
 export function exchange(
-  edge: Edge,
+  edge: Protocol,
   streams: EventStreams,
-  underWay: UnderWay,
+  underWay: InFlight,
   posted: Posted,
   response: ServerResponse,
 ): void {

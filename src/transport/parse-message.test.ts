@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { maxDepth, parseMessage } from "./parse-message.ts";
+import { maxMessageDepth, parseMessageBytes } from "./parse-message.ts";
 
-const parse = (text: string) => parseMessage(Buffer.from(text));
+const parse = (text: string) => parseMessageBytes(Buffer.from(text));
 const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
 
 describe("parseMessage", () => {
@@ -10,7 +10,7 @@ describe("parseMessage", () => {
   });
 
   it("refuses what is not UTF-8 instead of guessing", () => {
-    expect(parseMessage(Buffer.from([0x22, 0xc3, 0x28, 0x22]))).toEqual({
+    expect(parseMessageBytes(Buffer.from([0x22, 0xc3, 0x28, 0x22]))).toEqual({
       ok: false,
       message: "the message is not UTF-8",
     });
@@ -22,8 +22,11 @@ describe("parseMessage", () => {
   });
 
   it("allows as much nesting as it promises, and no more", () => {
-    expect(parse(nested(maxDepth)).ok).toBe(true);
-    expect(parse(nested(maxDepth + 1))).toEqual({ ok: false, message: "the message nests deeper than 512 levels" });
+    expect(parse(nested(maxMessageDepth)).ok).toBe(true);
+    expect(parse(nested(maxMessageDepth + 1))).toEqual({
+      ok: false,
+      message: "the message nests deeper than 512 levels",
+    });
   });
 
   it("survives millions of brackets", () => {

@@ -1,15 +1,17 @@
 /** Bytes from a stranger → a JSON value, or the sentence that says why not. */
 import { isUtf8 } from "node:buffer";
 
-export type Parsed = { readonly ok: true; readonly body: unknown } | { readonly ok: false; readonly message: string };
+export type ParsedMessage =
+  | { readonly ok: true; readonly body: unknown }
+  | { readonly ok: false; readonly message: string };
 
 /** How deep a message may nest. Whoever walks one recursively is safe below this. */
-export const maxDepth = 512;
+export const maxMessageDepth = 512;
 
 /** Never throws. Whatever fails is a parse error (−32700). */
-export function parseMessage(bytes: Buffer): Parsed {
+export function parseMessageBytes(bytes: Buffer): ParsedMessage {
   if (!isUtf8(bytes)) return { ok: false, message: "the message is not UTF-8" };
-  if (nestsTooDeep(bytes)) return { ok: false, message: `the message nests deeper than ${maxDepth} levels` };
+  if (nestsTooDeep(bytes)) return { ok: false, message: `the message nests deeper than ${maxMessageDepth} levels` };
   try {
     return { ok: true, body: JSON.parse(bytes.toString("utf8")) };
   } catch {
@@ -19,7 +21,7 @@ export function parseMessage(bytes: Buffer): Parsed {
 
 function nestsTooDeep(bytes: Buffer): boolean {
   // What opens must close: a shorter text is either shallow or not JSON.
-  if (bytes.length <= 2 * maxDepth) return false;
+  if (bytes.length <= 2 * maxMessageDepth) return false;
   let depth = 0;
   for (let at = 0; at < bytes.length; at++) {
     switch (bytes[at]) {
@@ -28,7 +30,7 @@ function nestsTooDeep(bytes: Buffer): boolean {
         break;
       case 0x5b:
       case 0x7b:
-        if (++depth > maxDepth) return true;
+        if (++depth > maxMessageDepth) return true;
         break;
       case 0x5d:
       case 0x7d:

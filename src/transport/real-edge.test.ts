@@ -1,12 +1,12 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { notFound } from "../errors.ts";
-import { createEdge } from "../protocol/create-edge.ts";
+import { createProtocol } from "../protocol/create-protocol.ts";
 import type { Call, Change, Resources, Watch } from "../resources.ts";
 import { listen } from "./listen.ts";
 import { serveStdio } from "./stdio.ts";
-import type { EventReader } from "./wire-client.ts";
-import { createWireClient } from "./wire-client.ts";
+import type { EventReader } from "./test-client.ts";
+import { createWireClient } from "./test-client.ts";
 
 const nothing = () => Promise.resolve({ items: [] });
 
@@ -83,7 +83,7 @@ function createNote() {
 
 async function serve() {
   const note = createNote();
-  const edge = createEdge({ resources: note.resources, server: { name: "test", version: "1" } });
+  const edge = createProtocol({ resources: note.resources, server: { name: "test", version: "1" } });
   const listening = await listen(edge, { port: 0, graceMs: 1000 });
   const client = createWireClient(listening.port);
   onTestFinished(async () => {
@@ -230,7 +230,7 @@ describe("the older revisions over HTTP", () => {
 
 it("both eras are served over one stdio, and a listen ends with the input", async () => {
   const note = createNote();
-  const edge = createEdge({ resources: note.resources, server: { name: "test", version: "1" } });
+  const edge = createProtocol({ resources: note.resources, server: { name: "test", version: "1" } });
   const input = new PassThrough();
   const output = new PassThrough();
   const over = serveStdio(edge, { input, output });
@@ -253,7 +253,7 @@ it("both eras are served over one stdio, and a listen ends with the input", asyn
 
 it("a listen over stdio gets its result when the server is told to end (MOD-36)", async () => {
   const note = createNote();
-  const edge = createEdge({ resources: note.resources, server: { name: "test", version: "1" } });
+  const edge = createProtocol({ resources: note.resources, server: { name: "test", version: "1" } });
   const input = new PassThrough();
   const output = new PassThrough();
   const ending = new AbortController();

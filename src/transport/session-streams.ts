@@ -1,6 +1,6 @@
 /** The streams of one session with a memory: which event goes where, what waits, and what can be caught up on. */
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
-import type { Wire } from "../protocol/edge.ts";
+import type { WireBytes } from "../protocol/protocol.ts";
 import type { BytePool } from "./byte-pool.ts";
 import type { EventLogLimits } from "./event-log.ts";
 import { createEventLog } from "./event-log.ts";
@@ -9,7 +9,7 @@ import type { EventStream, EventStreams } from "./event-stream.ts";
 /** The events that belong to one posted question. */
 export interface AnswerStream {
   /** The reader may be gone: then the event is only kept. */
-  send(wire: Wire): void | Promise<void>;
+  send(wire: WireBytes): void | Promise<void>;
   end(): void;
 }
 
@@ -18,7 +18,7 @@ export interface SessionStreams {
    * What no question asked for goes to the standing stream that was opened last, and to no other. While there is none, or it
    * is slow, the promise stays open and the event waits.
    */
-  send(wire: Wire): void | Promise<void>;
+  send(wire: WireBytes): void | Promise<void>;
   /** Turns the response to a posted question into a stream. */
   answer(response: ServerResponse, headers?: OutgoingHttpHeaders): AnswerStream;
   /**
@@ -71,7 +71,7 @@ export function createSessionStreams({
   /** Attached standing streams; the last one is spoken to. */
   const standing: Stream[] = [];
   /** As many as there are senders: each waits for its own before it sends another. */
-  const waiting = new Set<{ readonly wire: Wire; readonly sent: () => void }>();
+  const waiting = new Set<{ readonly wire: WireBytes; readonly sent: () => void }>();
   let count = 0;
   let size = 0;
   let closed = false;
@@ -116,7 +116,7 @@ export function createSessionStreams({
     return connection;
   }
 
-  function emit(stream: Stream, wire: Wire): void | Promise<void> {
+  function emit(stream: Stream, wire: WireBytes): void | Promise<void> {
     const number = ++stream.newest;
     stream.kept++;
     log.append({ stream, number, wire });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import type { Reply } from "../protocol/edge.ts";
-import type { Message } from "./fake-edge.ts";
-import { resultOf, wireOf } from "./fake-edge.ts";
-import type { Served } from "./serve-fake.ts";
-import { serveFake } from "./serve-fake.ts";
+import type { Reply } from "../protocol/protocol.ts";
+import type { FakeMessage } from "./test-protocol.ts";
+import { resultOf, wireOf } from "./test-protocol.ts";
+import type { FakeServer } from "./test-server.ts";
+import { serveFake } from "./test-server.ts";
 
 const question = { jsonrpc: "2.0", id: 7, method: "resources/list" };
 
-async function begin(served: Served, headers: Record<string, string> = {}) {
+async function begin(served: FakeServer, headers: Record<string, string> = {}) {
   const stream = await served.listen({ method: "GET", path: "/sse", headers });
   const endpoint = await stream.next();
   const path = endpoint?.data ?? "";
@@ -68,7 +68,7 @@ describe("HTTP+SSE of 2024-11-05", () => {
   });
 
   it("takes no more questions than one reader can be given answers to", async () => {
-    const replies: { message: Message; reply: Reply }[] = [];
+    const replies: { message: FakeMessage; reply: Reply }[] = [];
     const served = await serveFake({ receive: (message, reply) => void replies.push({ message, reply }) });
     const { post, stream } = await begin(served);
     for (let id = 0; id < 64; id++) expect((await post({ ...question, id })).status).toBe(202);

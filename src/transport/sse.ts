@@ -1,11 +1,11 @@
 /** HTTP+SSE of 2024-11-05: one stream that carries everything out, and a place beside it to post to. */
 import type { ServerResponse } from "node:http";
-import type { Edge, Reply, Wire } from "../protocol/edge.ts";
+import type { Protocol, Reply, WireBytes } from "../protocol/protocol.ts";
 import type { Caller } from "../resources.ts";
-import { answer } from "./answer.ts";
+import { sendJson } from "./send-json.ts";
 import { type Client, createShares } from "./clients.ts";
 import type { EventStreams } from "./event-stream.ts";
-import type { UnderWay } from "./under-way.ts";
+import type { InFlight } from "./in-flight.ts";
 
 export interface SseSession {
   /** Answered with 202; what there is to say comes on the stream. */
@@ -35,9 +35,9 @@ const maxUnderWay = 64;
 const head = "event: message\ndata: ";
 
 export function createSse(
-  edge: Edge,
+  edge: Protocol,
   streams: EventStreams,
-  underWay: UnderWay,
+  underWay: InFlight,
   { post: path, maxSessions = 10_000 }: SseOptions,
 ): Sse {
   const held = new Map<string, SseSession & { readonly caller: Caller; end(): void }>();
@@ -55,7 +55,7 @@ export function createSse(
         greeting: `event: endpoint\ndata: ${path}?sessionId=${id}\n\n`,
         closed: end,
       });
-      const send = (wire: Wire) => stream.send(head, wire);
+      const send = (wire: WireBytes) => stream.send(head, wire);
       const session = edge.session({ caller, signal: controller.signal, send }, { modern: false });
 
       function end(): void {
@@ -87,7 +87,7 @@ export function createSse(
           };
           count++;
           underWay.begin();
-          answer(posted, 202);
+          sendJson(posted, 202);
           session.receive(body, reply);
         },
       });

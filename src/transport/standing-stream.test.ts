@@ -1,16 +1,16 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
-import { begin, whenStreams } from "./begin-session.ts";
-import { wireOf } from "./fake-edge.ts";
-import { serveFake } from "./serve-fake.ts";
+import { beginSession, whenStreams } from "./test-session.ts";
+import { wireOf } from "./test-protocol.ts";
+import { serveFake } from "./test-server.ts";
 
 const question = { jsonrpc: "2.0", id: 7, method: "resources/list" };
 
 describe("the standing stream", () => {
   it("carries what no question asked for, and each message once (LEG-52, LEG-53, LEG-54)", async () => {
     const served = await serveFake();
-    const { session, listen } = await begin(served);
+    const { session, listen } = await beginSession(served);
     const older = await listen();
     const newer = await listen();
     expect(newer.headers["content-type"]).toBe("text/event-stream");
@@ -27,9 +27,9 @@ describe("the standing stream", () => {
 
   it("opens with an empty event and a time to come back from 2025-11-25 on, and not before (LEG-50)", async () => {
     const served = await serveFake();
-    const late = await (await begin(served, "2025-11-25")).listen();
+    const late = await (await beginSession(served, "2025-11-25")).listen();
     expect(await late.next()).toEqual({ id: "1-0", retry: "1000", data: "" });
-    const early = await begin(served, "2025-06-18");
+    const early = await beginSession(served, "2025-06-18");
     const stream = await early.listen();
     void early.session.peer.send(wireOf({ n: 1 }));
     expect(await stream.next()).toEqual({ id: "1-1", data: '{"n":1}' });
@@ -39,7 +39,7 @@ describe("the standing stream", () => {
 
   it("is waited for while there is none, and then given what waited, in order", async () => {
     const served = await serveFake();
-    const { session, listen } = await begin(served);
+    const { session, listen } = await beginSession(served);
     const sent: number[] = [];
     const sending = [1, 2, 3].map(async (n) => {
       await session.peer.send(wireOf({ n }));
@@ -59,7 +59,7 @@ describe("the standing stream", () => {
 
   it("is waited for no longer once the session has ended", async () => {
     const served = await serveFake();
-    const { headers, session } = await begin(served);
+    const { headers, session } = await beginSession(served);
     const sending = [session.peer.send(wireOf({ n: 1 })), session.peer.send(wireOf({ n: 2 }))];
     await served.ask({ method: "DELETE", headers });
     expect(await Promise.all(sending)).toEqual([undefined, undefined]);
@@ -67,7 +67,7 @@ describe("the standing stream", () => {
 
   it("loses nothing of what thousands of senders wait with", async () => {
     const served = await serveFake();
-    const { session, listen } = await begin(served);
+    const { session, listen } = await beginSession(served);
     const sending = Array.from({ length: 5000 }, (_, n) => session.peer.send(wireOf({ n })));
     const stream = await listen();
     for (let n = 0; n < 5000; n++) expect((await stream.next())?.data).toBe(`{"n":${n}}`);
@@ -77,7 +77,7 @@ describe("the standing stream", () => {
 
   it("makes its sender wait while the reader is slow, so that little piles up", async () => {
     const served = await serveFake();
-    const { id, session } = await begin(served);
+    const { id, session } = await beginSession(served);
     const requested = once(served.listening.server, "request");
     const socket = await served.raw(
       `GET /mcp HTTP/1.1\r\nHost: localhost\r\nMcp-Session-Id: ${id}\r\nAccept: text/event-stream\r\n\r\n`,
@@ -103,7 +103,7 @@ describe("the standing stream", () => {
 
   it("is caught up on by event id: its own later events, and none of another stream (LEG-56)", async () => {
     const served = await serveFake();
-    const { session, listen } = await begin(served);
+    const { session, listen } = await beginSession(served);
     const first = await listen();
     void session.peer.send(wireOf({ n: 1 }));
     void session.peer.send(wireOf({ n: 2 }));
@@ -124,7 +124,7 @@ describe("the standing stream", () => {
 
   it("is a new one when the event id is unknown or makes no sense", async () => {
     const served = await serveFake();
-    const { session, listen } = await begin(served);
+    const { session, listen } = await beginSession(served);
     for (const [at, id] of ["9-1", "", "-", "x", "1-", "1-x", "__proto__-1", "x".repeat(900)].entries()) {
       const stream = await listen(id);
       expect(stream.status).toBe(200);
@@ -136,7 +136,7 @@ describe("the standing stream", () => {
 
   it("forgets the oldest events when it has kept too many", async () => {
     const served = await serveFake({}, { replay: { maxEvents: 3 } });
-    const { session, listen } = await begin(served);
+    const { session, listen } = await beginSession(served);
     const stream = await listen();
     for (let n = 1; n <= 5; n++) await session.peer.send(wireOf({ n }));
     const again = await listen("1-0");
@@ -151,7 +151,7 @@ describe("the standing stream", () => {
 
   it("can be had a few times at once; the oldest beyond that ends", async () => {
     const served = await serveFake();
-    const { session, listen } = await begin(served);
+    const { session, listen } = await beginSession(served);
     const streams = [await listen(), await listen(), await listen(), await listen(), await listen()];
     expect(await streams[0]?.rest()).toEqual([]);
     void session.peer.send(wireOf({ n: 1 }));
@@ -161,7 +161,7 @@ describe("the standing stream", () => {
 
   it("is refused to a reader who does not accept events", async () => {
     const served = await serveFake();
-    const { headers } = await begin(served);
+    const { headers } = await beginSession(served);
     expect((await served.ask({ method: "GET", headers: { ...headers, Accept: "application/json" } })).status).toBe(406);
   });
 

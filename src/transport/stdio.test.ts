@@ -1,16 +1,16 @@
 import { once } from "node:events";
 import { PassThrough, Readable, Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import type { Reply } from "../protocol/edge.ts";
-import type { Script } from "./fake-edge.ts";
-import { createFakeEdge, resultOf, wireOf } from "./fake-edge.ts";
+import type { Reply } from "../protocol/protocol.ts";
+import type { Script } from "./test-protocol.ts";
+import { createFakeProtocol, resultOf, wireOf } from "./test-protocol.ts";
 import type { StdioOptions } from "./stdio.ts";
 import { serveStdio } from "./stdio.ts";
 
 const question = (id: number | string, method = "resources/list") => JSON.stringify({ jsonrpc: "2.0", id, method });
 
 function start(script: Script = {}, options: StdioOptions = {}) {
-  const edge = createFakeEdge(script);
+  const edge = createFakeProtocol(script);
   const input = new PassThrough();
   const output = new PassThrough();
   const over = serveStdio(edge, { input, output, ...options });

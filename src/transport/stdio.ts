@@ -1,11 +1,11 @@
 /** MCP over stdin and stdout: one message per line, and nothing else. */
 import type { Readable, Writable } from "node:stream";
-import type { Edge, Reply, Wire } from "../protocol/edge.ts";
+import type { Protocol, Reply, WireBytes } from "../protocol/protocol.ts";
 import type { Caller } from "../resources.ts";
-import type { Line } from "./lines.ts";
+import type { InputLine } from "./lines.ts";
 import { createLines } from "./lines.ts";
-import { parseMessage } from "./parse-message.ts";
-import { atMost, createUnderWay } from "./under-way.ts";
+import { parseMessageBytes } from "./parse-message.ts";
+import { atMost, createInFlight } from "./in-flight.ts";
 import { writeWire } from "./wire-bytes.ts";
 
 export interface StdioOptions {
@@ -29,7 +29,7 @@ const maxUnderWay = 64;
 
 /** Resolves when the conversation is over: the input ended, the output broke, or the signal came. Never rejects. */
 export async function serveStdio(
-  edge: Edge,
+  edge: Protocol,
   {
     input = process.stdin,
     output = process.stdout,
@@ -41,7 +41,7 @@ export async function serveStdio(
   }: StdioOptions = {},
 ): Promise<void> {
   const controller = new AbortController();
-  const underWay = createUnderWay();
+  const underWay = createInFlight();
   const lines = createLines(maxMessageBytes);
   const inputEnded = Promise.withResolvers<void>();
   const allTaken = Promise.withResolvers<void>();
@@ -57,7 +57,7 @@ export async function serveStdio(
   let takenCount = 0;
   let flushedCount = 0;
 
-  function write(wire: Wire): void | Promise<void> {
+  function write(wire: WireBytes): void | Promise<void> {
     if (silent) return;
     writeWire(output, "", wire, "\n", flushed);
     if (output.writableLength <= highWaterBytes) return;
@@ -103,11 +103,11 @@ export async function serveStdio(
     input.pause();
   }
 
-  function take(line: Line): void {
+  function take(line: InputLine): void {
     if (line === "too-long")
       return void write(edge.error(null, -32600, `a message may have ${maxMessageBytes} bytes at most`));
     if (line.every(isBlank)) return;
-    const parsed = parseMessage(line);
+    const parsed = parseMessageBytes(line);
     if (!parsed.ok) return void write(edge.error(null, -32700, parsed.message));
 
     const isQuestion = !edge.isListen?.(parsed.body);

@@ -1,5 +1,5 @@
 /** One question of a modern client, as an object and as the bytes of a request. */
-import { modernHeaders } from "./wire-client.ts";
+import { modernHeaders } from "./test-client.ts";
 
 export const question = { jsonrpc: "2.0", id: 7, method: "resources/list" };
 export const modern = { headers: modernHeaders, body: question };

@@ -1,5 +1,5 @@
 /** A wire's pieces on their way into a stream: counted, and written as one. */
-import type { Wire } from "../protocol/edge.ts";
+import type { WireBytes } from "../protocol/protocol.ts";
 
 interface Sink {
   write(chunk: string | Uint8Array, callback?: (error?: Error | null) => void): boolean;
@@ -10,14 +10,14 @@ interface Sink {
 /** Below this, copying strings together is cheaper than writing them one by one. */
 const joinedLength = 16 * 1024;
 
-export function byteLength(wire: Wire): number {
+export function byteLength(wire: WireBytes): number {
   let length = 0;
   for (const piece of wire) length += typeof piece === "string" ? Buffer.byteLength(piece) : piece.length;
   return length;
 }
 
 /** The wire as one string, if that costs little; otherwise undefined. */
-export function joined(wire: Wire): string | undefined {
+export function joinBytes(wire: WireBytes): string | undefined {
   let text = "";
   for (const piece of wire) {
     if (typeof piece !== "string" || text.length + piece.length > joinedLength) return undefined;
@@ -27,8 +27,8 @@ export function joined(wire: Wire): string | undefined {
 }
 
 /** Writes head, wire and tail without a pause between them. `flushed` is called when all of it has left the process. */
-export function writeWire(sink: Sink, head: string, wire: Wire, tail: string, flushed: () => void): void {
-  const text = joined(wire);
+export function writeWire(sink: Sink, head: string, wire: WireBytes, tail: string, flushed: () => void): void {
+  const text = joinBytes(wire);
   if (text !== undefined) {
     sink.write(head + text + tail, flushed);
     return;

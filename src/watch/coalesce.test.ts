@@ -7,7 +7,7 @@ import type { CoalesceOptions } from "./coalesce.ts";
 function start(options: CoalesceOptions = {}) {
   const clock = createClock();
   const heard: SourceChange[] = [];
-  const coalescer = createCoalescer((change) => heard.push(change), clock.tools, options);
+  const coalescer = createCoalescer((change) => heard.push(change), clock.runtime, options);
   const said = () =>
     heard.splice(0).map((change) => (change.kind === "lost" ? "lost" : `${change.kind} ${change.path}`));
   const hear = (...changes: `${"changed" | "appeared" | "gone"} ${string}`[]) => {
@@ -243,7 +243,7 @@ describe("that what is below is told for itself", () => {
   ])("is announced if all that is announced as one say so: %j", async (each, isAnnounced) => {
     const clock = createClock();
     const heard: SourceChange[] = [];
-    const coalescer = createCoalescer((change) => heard.push(change), clock.tools);
+    const coalescer = createCoalescer((change) => heard.push(change), clock.runtime);
     for (const isEach of each) coalescer.hear({ kind: "gone", path: "d", ...(isEach && { eachBelow: true }) });
     await clock.advance(30);
     expect(heard).toEqual([{ kind: "gone", path: "d", ...(isAnnounced && { eachBelow: true }) }]);

@@ -1,5 +1,5 @@
 /** Many changes in, few out: what happens to one path in a short while is announced as one change, or as none. */
-import type { SourceChange, Tools } from "../source.ts";
+import type { SourceChange, Runtime } from "../source.ts";
 
 export interface CoalesceOptions {
   /** How long a path must be left alone before its change is announced. */
@@ -56,7 +56,7 @@ const sliceMs = 5;
  */
 export function createCoalescer(
   announce: (change: SourceChange) => void,
-  tools: Pick<Tools, "monotonicMs" | "wait">,
+  runtime: Pick<Runtime, "monotonicMs" | "wait">,
   { quietMs = 30, maxHoldMs = 1000, maxPending = 50_000, stateOf = () => 0 }: CoalesceOptions = {},
 ): Coalescer {
   const closing = new AbortController();
@@ -74,7 +74,7 @@ export function createCoalescer(
     }
     const { kind, path } = change;
     const eachBelow = "eachBelow" in change;
-    const nowMs = tools.monotonicMs();
+    const nowMs = runtime.monotonicMs();
     const before = pending.get(path);
     if (before === undefined) {
       if (pending.size >= maxPending) {
@@ -117,7 +117,7 @@ export function createCoalescer(
 
   function sleep(ms: number): void {
     ticking = true;
-    tools.wait(ms, closing.signal).then(tick, () => {
+    runtime.wait(ms, closing.signal).then(tick, () => {
       ticking = false;
     });
   }
@@ -125,7 +125,7 @@ export function createCoalescer(
   function tick(): void {
     ticking = false;
     if (closing.signal.aborted) return;
-    const nowMs = tools.monotonicMs();
+    const nowMs = runtime.monotonicMs();
     for (const [path, { atMs }] of announced) {
       if (atMs + Math.max(maxHoldMs, rememberMs) > nowMs) break;
       announced.delete(path);
@@ -140,7 +140,7 @@ export function createCoalescer(
       } else {
         pending.delete(path);
         tell(path, waiting, nowMs);
-        if (tools.monotonicMs() - nowMs > sliceMs) {
+        if (runtime.monotonicMs() - nowMs > sliceMs) {
           restMs = 0;
           break;
         }

@@ -7,7 +7,7 @@ export interface Interest {
   readonly lists: readonly string[];
 }
 
-export type Touched =
+export type ChangedUris =
   /** What is at this path may be another, gone or new; or, for a directory, what its direct children are. */
   | { readonly kind: "path"; readonly mount: string; readonly path: string }
   /** What there is in this mount may be another. */
@@ -26,83 +26,84 @@ export interface Hub<Reader> {
   publish(mount: string, change: SourceChange): void;
 }
 
-interface Desk<Reader> {
+interface MountListeners<Reader> {
   readonly paths: Map<string, Set<Reader>>;
   /** How many watched paths lie below a directory, so that what goes or appears is compared with them only if there are any. */
   readonly below: Map<string, number>;
   readonly lists: Set<Reader>;
 }
 
-export function createHub<Reader>(touch: (reader: Reader, touched: Touched) => void): Hub<Reader> {
-  const desks = new Map<string, Desk<Reader>>();
+export function createHub<Reader>(touch: (reader: Reader, touched: ChangedUris) => void): Hub<Reader> {
+  const listenersByMount = new Map<string, MountListeners<Reader>>();
 
-  function deskOf(mount: string): Desk<Reader> {
-    let desk = desks.get(mount);
-    if (desk === undefined) desks.set(mount, (desk = { paths: new Map(), below: new Map(), lists: new Set() }));
-    return desk;
+  function listenersOf(mount: string): MountListeners<Reader> {
+    let listeners = listenersByMount.get(mount);
+    if (listeners === undefined)
+      listenersByMount.set(mount, (listeners = { paths: new Map(), below: new Map(), lists: new Set() }));
+    return listeners;
   }
 
-  function touchPath(desk: Desk<Reader>, mount: string, path: string): void {
-    const readers = desk.paths.get(path);
+  function touchPath(listeners: MountListeners<Reader>, mount: string, path: string): void {
+    const readers = listeners.paths.get(path);
     if (readers === undefined) return;
-    const touched: Touched = { kind: "path", mount, path };
+    const touched: ChangedUris = { kind: "path", mount, path };
     for (const reader of readers) touch(reader, touched);
   }
 
-  function touchList(desk: Desk<Reader>, mount: string): void {
-    if (desk.lists.size === 0) return;
-    const touched: Touched = { kind: "list", mount };
-    for (const reader of desk.lists) touch(reader, touched);
+  function touchList(listeners: MountListeners<Reader>, mount: string): void {
+    if (listeners.lists.size === 0) return;
+    const touched: ChangedUris = { kind: "list", mount };
+    for (const reader of listeners.lists) touch(reader, touched);
   }
 
   return {
     register(reader, { paths, lists }) {
       for (const { mount, path } of paths) {
-        const desk = deskOf(mount);
-        const readers = desk.paths.get(path);
+        const listeners = listenersOf(mount);
+        const readers = listeners.paths.get(path);
         if (readers) {
           readers.add(reader);
           continue;
         }
-        desk.paths.set(path, new Set([reader]));
-        for (const above of ancestorsOf(path)) desk.below.set(above, (desk.below.get(above) ?? 0) + 1);
+        listeners.paths.set(path, new Set([reader]));
+        for (const above of ancestorsOf(path)) listeners.below.set(above, (listeners.below.get(above) ?? 0) + 1);
       }
-      for (const mount of lists) deskOf(mount).lists.add(reader);
+      for (const mount of lists) listenersOf(mount).lists.add(reader);
     },
 
     leave(reader, { paths, lists }) {
       for (const { mount, path } of paths) {
-        const desk = deskOf(mount);
-        const readers = desk.paths.get(path);
+        const listeners = listenersOf(mount);
+        const readers = listeners.paths.get(path);
         if (!readers?.delete(reader) || readers.size > 0) continue;
-        desk.paths.delete(path);
+        listeners.paths.delete(path);
         for (const above of ancestorsOf(path)) {
-          const count = desk.below.get(above) ?? 0;
-          if (count > 1) desk.below.set(above, count - 1);
-          else desk.below.delete(above);
+          const count = listeners.below.get(above) ?? 0;
+          if (count > 1) listeners.below.set(above, count - 1);
+          else listeners.below.delete(above);
         }
       }
-      for (const mount of lists) deskOf(mount).lists.delete(reader);
+      for (const mount of lists) listenersOf(mount).lists.delete(reader);
     },
 
     publish(mount, change) {
-      const desk = desks.get(mount);
-      if (desk === undefined) return;
+      const listeners = listenersByMount.get(mount);
+      if (listeners === undefined) return;
       if (change.kind === "lost") {
-        for (const path of desk.paths.keys()) touchPath(desk, mount, path);
-        touchList(desk, mount);
+        for (const path of listeners.paths.keys()) touchPath(listeners, mount, path);
+        touchList(listeners, mount);
         return;
       }
       const { path } = change;
-      touchPath(desk, mount, path);
+      touchPath(listeners, mount, path);
       if (change.kind === "changed") return;
-      if (path !== "") touchPath(desk, mount, parentOf(path));
-      if (!change.eachBelow && desk.below.has(path)) {
+      if (path !== "") touchPath(listeners, mount, parentOf(path));
+      if (!change.eachBelow && listeners.below.has(path)) {
         const inside = path === "" ? "" : `${path}/`;
-        for (const other of desk.paths.keys())
-          if (other !== path && other.startsWith(inside)) touchPath(desk, mount, other);
+        for (const other of listeners.paths.keys())
+          if (other !== path && other.startsWith(inside)) touchPath(listeners, mount, other);
       }
-      touchList(desk, mount);
+      touchList(listeners, mount);
     },
   };
 }

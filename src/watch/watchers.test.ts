@@ -53,7 +53,7 @@ describe("watchers", () => {
       ...source,
       watch: async (call) => Object.assign((await source.watch!(call)) ?? [], { stateOf: () => state }),
     };
-    const watchers = createWatchers(stated, { name: "m" }, clock.tools);
+    const watchers = createWatchers(stated, { name: "m" }, clock.runtime);
     const heard: SourceChange[] = [];
     await watchers.join((change) => heard.push(change), never);
     for (const next of [1, 1, 2, 2]) {
@@ -68,7 +68,7 @@ describe("watchers", () => {
     const clock = createClock();
     const { source, starts, refuse } = scripted();
     refuse.push(new Error("not yet"));
-    const watchers = createWatchers(source, { name: "m" }, clock.tools);
+    const watchers = createWatchers(source, { name: "m" }, clock.runtime);
     expect(watchers.pending).toBe(0);
     await watchers.join(() => {}, never);
     expect(watchers.pending).toBe(1);
@@ -92,7 +92,7 @@ describe("watchers", () => {
   it("start one watch for all who join, and stop it a while after the last has left", async () => {
     const clock = createClock();
     const { source, starts } = scripted();
-    const watchers = createWatchers(source, { name: "m" }, clock.tools);
+    const watchers = createWatchers(source, { name: "m" }, clock.runtime);
     const first = new AbortController();
     const second = new AbortController();
     expect(starts).toHaveLength(0);
@@ -113,7 +113,7 @@ describe("watchers", () => {
   it("go on with the watch that stands for someone who comes back in time", async () => {
     const clock = createClock();
     const { source, starts } = scripted();
-    const watchers = createWatchers(source, { name: "m" }, clock.tools);
+    const watchers = createWatchers(source, { name: "m" }, clock.runtime);
     const leaving = new AbortController();
     const heard: SourceChange[] = [];
     await watchers.join(() => {}, leaving.signal);
@@ -130,7 +130,7 @@ describe("watchers", () => {
   it("let one more arrive who hears through another once the watch is armed", async () => {
     const clock = createClock();
     const { source, starts } = scripted();
-    const watchers = createWatchers(source, { name: "m" }, clock.tools);
+    const watchers = createWatchers(source, { name: "m" }, clock.runtime);
     const joining = watchers.join(() => {}, never);
     await watchers.arrive();
     expect(starts).toHaveLength(1);
@@ -140,7 +140,7 @@ describe("watchers", () => {
   it("let everyone hear, also when one of them throws", async () => {
     const clock = createClock();
     const memory = createMemory({ a: "1" });
-    const watchers = createWatchers(memory.source, { name: "m" }, clock.tools);
+    const watchers = createWatchers(memory.source, { name: "m" }, clock.runtime);
     const heard: SourceChange[] = [];
     await watchers.join(() => {
       throw new Error("broken listener");
@@ -155,7 +155,7 @@ describe("watchers", () => {
   it("miss no change that is made after joining", async () => {
     const clock = createClock();
     const memory = createMemory();
-    const watchers = createWatchers(memory.source, { name: "m" }, clock.tools);
+    const watchers = createWatchers(memory.source, { name: "m" }, clock.runtime);
     const heard: string[] = [];
     await watchers.join((change) => change.kind !== "lost" && heard.push(change.path), never);
     for (let index = 0; index < 100; index += 1) memory.set(`${index}`, "x");
@@ -166,7 +166,7 @@ describe("watchers", () => {
   it("do not merge away, for someone who joins in between, what happens after that", async () => {
     const clock = createClock();
     const memory = createMemory();
-    const watchers = createWatchers(memory.source, { name: "m" }, clock.tools);
+    const watchers = createWatchers(memory.source, { name: "m" }, clock.runtime);
     await watchers.join(() => {}, never);
     memory.set("a", "1");
     await clock.settle();
@@ -180,7 +180,7 @@ describe("watchers", () => {
   it("tell no one who has left", async () => {
     const clock = createClock();
     const memory = createMemory({ a: "1" });
-    const watchers = createWatchers(memory.source, { name: "m" }, clock.tools);
+    const watchers = createWatchers(memory.source, { name: "m" }, clock.runtime);
     const leaving = new AbortController();
     const heard: SourceChange[] = [];
     await watchers.join((change) => heard.push(change), leaving.signal);
@@ -195,7 +195,7 @@ describe("watchers", () => {
     const clock = createClock();
     const { source, starts, refuse } = scripted();
     refuse.push(...Array.from({ length: 10 }, (_, index) => new Error(`refusal ${index}`)));
-    const watchers = createWatchers(source, { name: "m" }, clock.tools);
+    const watchers = createWatchers(source, { name: "m" }, clock.runtime);
     const heard: SourceChange[] = [];
     await watchers.join((change) => heard.push(change), never);
     expect(clock.logged).toHaveLength(1);
@@ -219,7 +219,7 @@ describe("watchers", () => {
   it.each(["end", "fail"] as const)("come back after an unexpected %s and say lost once", async (how) => {
     const clock = createClock();
     const { source, starts } = scripted();
-    const watchers = createWatchers(source, { name: "m" }, clock.tools);
+    const watchers = createWatchers(source, { name: "m" }, clock.runtime);
     const heard: SourceChange[] = [];
     await watchers.join((change) => heard.push(change), never);
     starts[0]?.[how](new Error("connection reset"));
@@ -233,7 +233,7 @@ describe("watchers", () => {
   it("do not come back at full speed when the watch dies as soon as it is armed", async () => {
     const clock = createClock();
     const { source, starts } = scripted();
-    const watchers = createWatchers(source, { name: "m" }, clock.tools);
+    const watchers = createWatchers(source, { name: "m" }, clock.runtime);
     await watchers.join(() => {}, never);
     for (let ms = 0; ms < 60_000; ms += 100) {
       starts.at(-1)?.end();
@@ -245,7 +245,7 @@ describe("watchers", () => {
   it("come back after the first delay again when each watch lasted a while", async () => {
     const clock = createClock();
     const { source, starts } = scripted();
-    const watchers = createWatchers(source, { name: "m" }, clock.tools);
+    const watchers = createWatchers(source, { name: "m" }, clock.runtime);
     await watchers.join(() => {}, never);
     for (let round = 1; round <= 20; round += 1) {
       await clock.advance(1000);
@@ -260,7 +260,7 @@ describe("watchers", () => {
     const { source, starts, refuse } = scripted();
     const later = new ResourceError("unavailable", "not yet", { details: { retryAfterMs: 7000 } });
     refuse.push(...Array.from({ length: 10 }, () => later));
-    const watchers = createWatchers(source, { name: "m" }, clock.tools);
+    const watchers = createWatchers(source, { name: "m" }, clock.runtime);
     await watchers.join(() => {}, never);
     await clock.advance(69_999);
     expect(starts).toHaveLength(0);
@@ -272,7 +272,7 @@ describe("watchers", () => {
     const clock = createClock();
     const { source, starts, refuse } = scripted();
     refuse.push(new Error("no"), new Error("no"));
-    const watchers = createWatchers(source, { name: "m" }, clock.tools, { lingerMs: 0 });
+    const watchers = createWatchers(source, { name: "m" }, clock.runtime, { lingerMs: 0 });
     const leaving = new AbortController();
     await watchers.join(() => {}, leaving.signal);
     leaving.abort();
@@ -285,7 +285,7 @@ describe("watchers", () => {
   it("let no one hear and nothing run once closed", async () => {
     const clock = createClock();
     const { source, starts } = scripted();
-    const watchers = createWatchers(source, { name: "m" }, clock.tools);
+    const watchers = createWatchers(source, { name: "m" }, clock.runtime);
     const heard: SourceChange[] = [];
     await watchers.join((change) => heard.push(change), never);
     starts[0]?.emit({ kind: "changed", path: "a" });

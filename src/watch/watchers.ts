@@ -1,7 +1,7 @@
 /** One watch per mount, shared by all who asked: the first to join starts it; it stops when no one has come back for a while. */
 import { retryAfterOf } from "../errors.ts";
 import { createBackoff } from "../lib/backoff.ts";
-import type { Source, SourceChange, SourceWatch, Tools } from "../source.ts";
+import type { Source, SourceChange, SourceWatch, Runtime } from "../source.ts";
 import { createCoalescer } from "./coalesce.ts";
 import type { Coalescer, CoalesceOptions } from "./coalesce.ts";
 
@@ -39,12 +39,12 @@ export interface WatchersOptions extends CoalesceOptions {
   /** How long the watch goes on after the last has left: a client that comes again need not wait for it to be armed. */
   readonly lingerMs?: number;
 }
-const house = { id: "pressmark" };
+const pressmark = { id: "pressmark" };
 
 export function createWatchers(
   source: Source,
   mount: { readonly name: string },
-  tools: Tools,
+  runtime: Runtime,
   { lingerMs = 5000, ...options }: WatchersOptions = {},
 ): Watchers {
   /** An object for each who joined, so that one function may join twice. */
@@ -58,7 +58,7 @@ export function createWatchers(
       try {
         listener.hear(change);
       } catch (cause) {
-        tools.log("error", "a listener failed while hearing of a change", { mount: mount.name, cause });
+        runtime.log("error", "a listener failed while hearing of a change", { mount: mount.name, cause });
       }
     }
   }
@@ -69,7 +69,7 @@ export function createWatchers(
 
   function start(): Run {
     const ending = new AbortController();
-    const coalescer = createCoalescer(announce, tools, { stateOf, ...options });
+    const coalescer = createCoalescer(announce, runtime, { stateOf, ...options });
     return { ending, coalescer, tried: new Promise((resolve) => void keepWatching(ending.signal, coalescer, resolve)) };
   }
 
@@ -78,19 +78,19 @@ export function createWatchers(
       firstMs: firstDelayMs,
       longestMs: longestDelayMs,
       steadyMs,
-      now: () => tools.monotonicMs(),
+      now: () => runtime.monotonicMs(),
     });
     for (let missed = false; ; missed = true) {
       let isArmed = false;
       let cause: unknown;
       try {
-        const changes = await source.watch?.({ caller: house, signal });
+        const changes = await source.watch?.({ caller: pressmark, signal });
         if (changes === undefined) return tried();
         isArmed = true;
         backoff.begun();
         if (run?.ending.signal === signal) run.watch = changes;
         if (missed) {
-          tools.log("info", "the watch is back", { mount: mount.name });
+          runtime.log("info", "the watch is back", { mount: mount.name });
           coalescer.hear({ kind: "lost" });
         }
         tried();
@@ -105,10 +105,10 @@ export function createWatchers(
       delete run?.watch;
       const delayMs = retryAfterOf(cause) ?? backoff.ended() * (0.75 + Math.random() / 4);
       const what = isArmed ? "the watch ended" : "the watch cannot start";
-      tools.log("warn", `${what}, trying again`, { mount: mount.name, delayMs: Math.round(delayMs), cause });
+      runtime.log("warn", `${what}, trying again`, { mount: mount.name, delayMs: Math.round(delayMs), cause });
       tried();
       try {
-        await tools.wait(delayMs, signal);
+        await runtime.wait(delayMs, signal);
       } catch {
         return;
       }
@@ -118,7 +118,7 @@ export function createWatchers(
   function leave(): void {
     if (lingerMs === 0) return stop();
     const waiting = (lingering = new AbortController());
-    tools.wait(lingerMs, waiting.signal).then(
+    runtime.wait(lingerMs, waiting.signal).then(
       () => waiting.signal.aborted || stop(),
       () => {},
     );

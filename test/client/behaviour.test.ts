@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { connect, connectBy, type ConnectOptions, type RemoteHouse } from "../../src/client/connect.ts";
-import { createKeptAnswers } from "../../src/client/kept.ts";
+import { connect, connectBy, type ConnectOptions, type RemoteServer } from "../../src/client/connect.ts";
+import { createAnswerCache } from "../../src/client/answer-cache.ts";
 import { readSkill, readSkillFile } from "../../src/client/read-skill.ts";
 import { connectProgram } from "../../src/client/stdio.ts";
 import type { Call, Resources } from "../../src/resources.ts";
-import { listen } from "../../src/testing/listen.ts";
+import { collectChanges } from "../../src/testing/listen.ts";
 import { refusal } from "../../src/testing/refusal.ts";
-import { openHouse } from "../e2e/harness.ts";
+import { openTestServer } from "../e2e/harness.ts";
 import { stdioOf } from "../interop/command.ts";
 import { openNotes } from "./notes.ts";
 
@@ -21,8 +21,8 @@ function caller(): Call {
   return { caller: { id: "test" }, signal: stop.signal };
 }
 
-async function textOf(house: Resources, uri: string, call: Call): Promise<string> {
-  const [content] = (await house.read(uri, call)).contents;
+async function textOf(pressmark: Resources, uri: string, call: Call): Promise<string> {
+  const [content] = (await pressmark.read(uri, call)).contents;
   return content && "text" in content.body ? content.body.text : "";
 }
 
@@ -31,39 +31,39 @@ describe("what the server lets be kept", () => {
 
   it("is not asked for again", async () => {
     await using notes = await openNotes({ a: "1" }, { ttlMs: hour });
-    const house = await connected(notes.url);
+    const pressmark = await connected(notes.url);
     const call = caller();
-    await house.read(notes.uriOf("a"), call);
-    const { ttlMs } = await house.read(notes.uriOf("a"), call);
+    await pressmark.read(notes.uriOf("a"), call);
+    const { ttlMs } = await pressmark.read(notes.uriOf("a"), call);
     expect(notes.reads).toBe(1);
     expect(ttlMs).toBeLessThanOrEqual(hour);
   });
 
   it("is asked for again once it is announced to be another", async () => {
     await using notes = await openNotes({ a: "1" }, { ttlMs: hour });
-    const house = await connected(notes.url);
+    const pressmark = await connected(notes.url);
     const call = caller();
     const uri = notes.uriOf("a");
-    const { until } = listen(await house.watch({ uris: [uri], list: true }, call));
-    expect(await textOf(house, uri, call)).toBe("1");
-    expect((await house.list({}, call)).items).toHaveLength(1);
+    const { until } = collectChanges(await pressmark.watch({ uris: [uri], list: true }, call));
+    expect(await textOf(pressmark, uri, call)).toBe("1");
+    expect((await pressmark.list({}, call)).items).toHaveLength(1);
     notes.set("a", "2");
     notes.set("b", "2");
     await until(({ kind }) => kind === "updated", "that it changed");
     await until(({ kind }) => kind === "list-changed", "that the list changed");
-    expect(await textOf(house, uri, call)).toBe("2");
-    expect((await house.list({}, call)).items).toHaveLength(2);
+    expect(await textOf(pressmark, uri, call)).toBe("2");
+    expect((await pressmark.list({}, call)).items).toHaveLength(2);
   });
 
   it("from before a watch is not given behind it", async () => {
     await using notes = await openNotes({ a: "1" }, { ttlMs: hour });
-    const house = await connected(notes.url);
+    const pressmark = await connected(notes.url);
     const call = caller();
     const uri = notes.uriOf("a");
-    await house.read(uri, call);
+    await pressmark.read(uri, call);
     notes.set("a", "2");
-    await house.watch({ uris: [uri] }, call);
-    expect(await textOf(house, uri, call)).toBe("2");
+    await pressmark.watch({ uris: [uri] }, call);
+    expect(await textOf(pressmark, uri, call)).toBe("2");
   });
 
   it("is another's own where it is private, and everyone's where it is public", async () => {
@@ -72,11 +72,11 @@ describe("what the server lets be kept", () => {
       ["public", 1],
     ] as const) {
       await using notes = await openNotes({ a: "1" }, { ttlMs: hour, scope });
-      const kept = createKeptAnswers();
+      const kept = createAnswerCache();
       const call = caller();
       for (const identity of ["ada", "grace", "ada"]) {
-        const house = await connected(notes.url, { kept, identity });
-        await house.read(notes.uriOf("a"), call);
+        const pressmark = await connected(notes.url, { kept, identity });
+        await pressmark.read(notes.uriOf("a"), call);
       }
       expect(notes.reads, scope).toBe(reads);
     }
@@ -91,14 +91,14 @@ describe("what the server lets be kept", () => {
     ];
     for (const way of ways) {
       await using notes = await openNotes({ a: "1" }, { ttlMs: hour, scope: "public" });
-      const kept = createKeptAnswers();
+      const kept = createAnswerCache();
       const call = caller();
       for (const identity of ["ada", "grace", "ada"]) {
         const [url, options] = way(notes.url);
-        const house = await connected(url, { ...options, kept, identity });
-        expect((await house.read(notes.uriOf("a"), call)).scope).toBe("private");
-        await house.list({}, call);
-        expect(house.listFreshness.scope).toBe("private");
+        const pressmark = await connected(url, { ...options, kept, identity });
+        expect((await pressmark.read(notes.uriOf("a"), call)).scope).toBe("private");
+        await pressmark.list({}, call);
+        expect(pressmark.listFreshness.scope).toBe("private");
       }
       expect(notes.reads).toBe(2);
     }
@@ -106,10 +106,10 @@ describe("what the server lets be kept", () => {
 
   it("is nothing where the server says nothing of it", async () => {
     await using notes = await openNotes({ a: "1" }, { ttlMs: hour });
-    const house = await connected(notes.url, { era: "legacy" });
+    const pressmark = await connected(notes.url, { era: "legacy" });
     const call = caller();
-    await house.read(notes.uriOf("a"), call);
-    await house.read(notes.uriOf("a"), call);
+    await pressmark.read(notes.uriOf("a"), call);
+    await pressmark.read(notes.uriOf("a"), call);
     expect(notes.reads).toBe(2);
   });
 });
@@ -129,23 +129,23 @@ describe("the way to a server", () => {
   it("is the oldest where there is no other, whatever the address looks like", async () => {
     await using notes = await openNotes({ a: "1" });
     const call = caller();
-    const house = await connected(notes.url, {
+    const pressmark = await connected(notes.url, {
       // A server that has only the stream of the oldest kind, at this address.
       fetch: async (url, init) => {
         if (String(url) !== notes.url) return fetch(url, init);
         return init?.method === "POST" ? new Response("", { status: 405 }) : fetch(notes.sseUrl, init);
       },
     });
-    expect(house.server?.era).toBe("legacy");
-    expect(await textOf(house, notes.uriOf("a"), call)).toBe("1");
+    expect(pressmark.server?.era).toBe("legacy");
+    expect(await textOf(pressmark, notes.uriOf("a"), call)).toBe("1");
   });
 
   it("carries the headers that it was given", async () => {
-    await using house = await openHouse({ rooms: { "secrets/key": "the owner's", a: "" } });
+    await using pressmark = await openTestServer({ sampleContents: { "secrets/key": "the owner's", a: "" } });
     const call = caller();
     const [reader, owner] = [
-      await connected(house.url),
-      await connected(house.url, { headers: { "X-Caller": "owner" } }),
+      await connected(pressmark.url),
+      await connected(pressmark.url, { headers: { "X-Caller": "owner" } }),
     ];
     await refusal(reader.read("memory://house/secrets/key", call), ["not-found"], "the secret");
     expect(await textOf(owner, "memory://house/secrets/key", call)).toBe("the owner's");
@@ -153,9 +153,9 @@ describe("the way to a server", () => {
 
   it("is closed for good", async () => {
     await using notes = await openNotes({ a: "1" });
-    const house = await connect(notes.url);
-    await house.close();
-    await refusal(house.read(notes.uriOf("a"), caller()), ["unavailable"], "a closed house");
+    const pressmark = await connect(notes.url);
+    await pressmark.close();
+    await refusal(pressmark.read(notes.uriOf("a"), caller()), ["unavailable"], "a closed house");
   });
 });
 
@@ -167,7 +167,7 @@ describe("a program", () => {
     await mkdir(folder.path);
     await writeFile(join(folder.path, "a.txt"), "1");
     const started: StdioClientTransport[] = [];
-    const house = await connectBy(
+    const pressmark = await connectBy(
       () => {
         const transport = new StdioClientTransport(stdioOf(folder));
         started.push(transport);
@@ -175,13 +175,13 @@ describe("a program", () => {
       },
       { patience: { firstMs: 5, longestMs: 50 } },
     );
-    onTestFinished(() => house.close());
+    onTestFinished(() => pressmark.close());
     const call = caller();
-    const [{ uri } = { uri: "" }] = (await house.list({}, call)).items;
-    const { until } = listen(await house.watch({ uris: [uri] }, call));
+    const [{ uri } = { uri: "" }] = (await pressmark.list({}, call)).items;
+    const { until } = collectChanges(await pressmark.watch({ uris: [uri] }, call));
     process.kill(started.at(-1)?.pid ?? 0, "SIGKILL");
     await until(({ kind }) => kind === "updated", "to look again");
-    expect(await textOf(house, uri, call)).toBe("1");
+    expect(await textOf(pressmark, uri, call)).toBe("1");
     expect(started.length).toBeGreaterThan(1);
   });
 
@@ -201,13 +201,13 @@ describe("a program", () => {
         const result = { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "e", version: "1" }, instructions };
         console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
       });`;
-    const house = await connectProgram(
+    const pressmark = await connectProgram(
       { command: process.execPath, args: ["-e", script], env: { GIVEN: "yes" } },
       { era: "legacy" },
     );
-    expect(house.server?.instructions).toContain("GIVEN");
-    expect(house.server?.instructions).not.toContain("hunter2");
-    await house.close();
+    expect(pressmark.server?.instructions).toContain("GIVEN");
+    expect(pressmark.server?.instructions).not.toContain("hunter2");
+    await pressmark.close();
   });
 });
 
@@ -218,8 +218,8 @@ describe("a skill", () => {
   };
 
   it("is read with all its files, each as it was promised", async () => {
-    await using house = await openHouse({ skills: files });
-    const remote = await connected(house.url);
+    await using pressmark = await openTestServer({ skills: files });
+    const remote = await connected(pressmark.url);
     const call = caller();
     const [skill] = (await remote.skills?.({}, call))?.items ?? [];
     const read = await readSkill(remote, skill?.uri ?? "", call);
@@ -228,8 +228,8 @@ describe("a skill", () => {
   });
 
   it("whose file is another than promised is refused", async () => {
-    await using house = await openHouse({ skills: files });
-    const remote = await connected(house.url);
+    await using pressmark = await openTestServer({ skills: files });
+    const remote = await connected(pressmark.url);
     const call = caller();
     const [skill] = (await remote.skills?.({}, call))?.items ?? [];
     if (!skill) throw new Error("there is no skill");
@@ -243,8 +243,8 @@ describe("a skill", () => {
   });
 });
 
-async function connected(url: string, options: Parameters<typeof connect>[1] = {}): Promise<RemoteHouse> {
-  const house = await connect(url, options);
-  onTestFinished(() => house.close());
-  return house;
+async function connected(url: string, options: Parameters<typeof connect>[1] = {}): Promise<RemoteServer> {
+  const pressmark = await connect(url, options);
+  onTestFinished(() => pressmark.close());
+  return pressmark;
 }

@@ -75,18 +75,18 @@ describe("the client for browsers", () => {
     const context = createContext(page);
     runInContext(`${code}; globalThis.client = client;`, context);
     const { connect, walkPages } = page["client"] as typeof Client;
-    const house = await connect(notes.url);
+    const pressmark = await connect(notes.url);
     const call = { caller: { id: "page" }, signal: new AbortController().signal };
     const uris: string[] = [];
-    for await (const { uri } of walkPages((ask) => house.list(ask, call))) uris.push(uri);
+    for await (const { uri } of walkPages((ask) => pressmark.list(ask, call))) uris.push(uri);
     expect(uris).toEqual([notes.uriOf("a")]);
-    const watch = await house.watch({ uris }, call);
+    const watch = await pressmark.watch({ uris }, call);
     const changes = watch[Symbol.asyncIterator]();
     notes.set("a", "2");
     expect((await changes.next()).value).toMatchObject({ kind: "updated", uri: uris[0] });
-    const [content] = (await house.read(uris[0] ?? "", call)).contents;
+    const [content] = (await pressmark.read(uris[0] ?? "", call)).contents;
     expect(content?.body).toMatchObject({ text: "2" });
-    await house.close();
+    await pressmark.close();
   });
 
   it("says its own version", async () => {

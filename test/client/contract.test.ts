@@ -2,15 +2,15 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { connect, type ConnectOptions, type RemoteHouse } from "../../src/client/connect.ts";
+import { connect, type ConnectOptions, type RemoteServer } from "../../src/client/connect.ts";
 import { connectProgram } from "../../src/client/stdio.ts";
 import { resourcesContract } from "../../src/testing/resources-contract.ts";
-import { base, openHouse, type TestHouse } from "../e2e/harness.ts";
-import { greeting } from "../e2e/furniture.ts";
+import { base, openTestServer, type TestServer } from "../e2e/harness.ts";
+import { greeting } from "../e2e/fixtures.ts";
 import { stdioOf } from "../interop/command.ts";
 
 /** encodeURI leaves alone what may stand in a path, and "#" and "?" besides. */
-const spell = (path: string) => encodeURI(path).replaceAll("#", "%23").replaceAll("?", "%3F");
+const format = (path: string) => encodeURI(path).replaceAll("#", "%23").replaceAll("?", "%3F");
 
 interface Leg {
   readonly name: string;
@@ -25,26 +25,26 @@ const legs: readonly Leg[] = [
 ];
 
 for (const { name, options, oldest } of legs) {
-  let house: TestHouse;
-  let remote: RemoteHouse | undefined;
+  let pressmark: TestServer;
+  let remote: RemoteServer | undefined;
   resourcesContract(`the client over ${name},`, {
     async open(content) {
-      house = await openHouse({
-        rooms: content as Record<string, string>,
+      pressmark = await openTestServer({
+        sampleContents: content as Record<string, string>,
         templates: [greeting],
         readingTools: true,
         pageSize: 7,
         http: { graceMs: 0 },
       });
-      remote = await connect(oldest ? house.sseUrl : house.url, options);
+      remote = await connect(oldest ? pressmark.sseUrl : pressmark.url, options);
       return remote;
     },
-    uriOf: (path) => `${base}${spell(path)}`.replace(/\/$/, ""),
-    write: (path, text) => house.memory.set(path, text),
-    remove: (path) => void house.memory.delete(path),
+    uriOf: (path) => `${base}${format(path)}`.replace(/\/$/, ""),
+    write: (path, text) => pressmark.memory.set(path, text),
+    remove: (path) => void pressmark.memory.delete(path),
     async clear() {
       await remote?.close();
-      await house[Symbol.asyncDispose]();
+      await pressmark[Symbol.asyncDispose]();
     },
     findable: { text: "needle-in-a-haystack", path: "docs/deep/er/c.txt" },
     completion: { template: `${base}greetings/{name}`, variable: "name", value: "a", expected: "ada" },
@@ -53,7 +53,7 @@ for (const { name, options, oldest } of legs) {
 
 for (const era of ["modern", "legacy"] as const) {
   let folder = "";
-  let remote: RemoteHouse | undefined;
+  let remote: RemoteServer | undefined;
   // Searching and completing are asked over HTTP above: here they would wait for the program's index, and need its folder's name.
   resourcesContract(`the client over stdio, ${era},`, {
     async open(content) {
@@ -63,7 +63,7 @@ for (const era of ["modern", "legacy"] as const) {
       remote = await connectProgram(stdioOf({ path: folder, state: join(scratch, "state") }), { era });
       return remote;
     },
-    uriOf: (path) => `file://${spell(join(folder, path))}`,
+    uriOf: (path) => `file://${format(join(folder, path))}`,
     write: put,
     remove: (path) => rm(join(folder, path)),
     async clear() {

@@ -38,13 +38,13 @@ async function openEndless(mimeType: string, begin: (id: unknown) => string) {
     await flood(response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const house = await connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, { era: "legacy" });
+  const pressmark = await connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, { era: "legacy" });
   onTestFinished(async () => {
-    await house.close();
+    await pressmark.close();
     server.closeAllConnections();
     server.close();
   });
-  return { house, sent };
+  return { pressmark, sent };
 }
 
 const start = (id: unknown) =>
@@ -54,8 +54,8 @@ it.each([
   ["one", "application/json", start],
   ["an event, with an id to take it up again", "text/event-stream", (id: unknown) => `id: 1\ndata: ${start(id)}`],
 ] as const)("an answer without an end (%s) is hung up on, and not asked for again", async (_, mimeType, begin) => {
-  const { house, sent } = await openEndless(mimeType, begin);
-  await refusal(house.read("x://a", call), ["too-large"], "x://a");
+  const { pressmark, sent } = await openEndless(mimeType, begin);
+  await refusal(pressmark.read("x://a", call), ["too-large"], "x://a");
   expect(sent.times).toBe(1);
   expect(sent.mebibytes).toBeLessThan(100);
 });

@@ -3,16 +3,20 @@ import { beforeEach, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import type { Policy } from "../../src/access/policy.ts";
 import { gather } from "../../src/context/gather.ts";
-import { createEdge } from "../../src/protocol/create-edge.ts";
+import { createProtocol } from "../../src/protocol/create-protocol.ts";
 import type { Resources } from "../../src/resources.ts";
 import { createResources } from "../../src/router/create-resources.ts";
-import { base, callOf, createSetHouse } from "../../src/server/sets/test-sets.ts";
-import { createTools } from "../../src/server/tools.ts";
+import { base, callOf, createSetServer } from "../../src/server/sets/test-sets.ts";
+import { createRuntime } from "../../src/server/runtime.ts";
 import mcp from "../../src/sources/mcp.ts";
 import { refusal } from "../../src/testing/refusal.ts";
 import { listen } from "../../src/transport/listen.ts";
 
-const rooms = { "docs/house.md": "What stands where.\n", "docs/style.md": "How.\n", "secrets/key.md": "hidden\n" };
+const sampleContents = {
+  "docs/house.md": "What stands where.\n",
+  "docs/style.md": "How.\n",
+  "secrets/key.md": "hidden\n",
+};
 const resources = ["docs/style.md", "secrets/key.md", "docs/house.md"].map((path) => base + path);
 const uri = "mcp://far/set:%2F%2Fonboarding";
 const there = (path: string) => `mcp://far/memory:%2F%2Fm/${path}`;
@@ -24,22 +28,22 @@ beforeEach(async () => {
     { name: "onboarding", resources },
     { name: "closed", resources: [`${base}secrets/key.md`] },
   ];
-  const house = createSetHouse({ rooms, sets, zed: true });
-  const edge = createEdge({ resources: house.resources, server: { name: "far", version: "1" } });
+  const pressmark = createSetServer({ sampleContents, sets, zed: true });
+  const edge = createProtocol({ resources: pressmark.resources, server: { name: "far", version: "1" } });
   const listening = await listen(edge, { port: 0, graceMs: 0 });
-  const tools = createTools({ write: () => true });
-  const source = await mcp.open(mcp.options(z).parse({ url: listening.url }), tools);
+  const runtime = createRuntime({ write: () => true });
+  const source = await mcp.open(mcp.options(z).parse({ url: listening.url }), runtime);
   const near = createResources({
     mounts: [{ name: "far", base: "mcp://far/", source }],
     policy: discreet,
-    tools,
+    runtime,
     cursorKey: new Uint8Array(32),
   });
   onTestFinished(async () => {
     await near.close();
     listening.server.closeAllConnections();
     await listening.close();
-    await house[Symbol.asyncDispose]();
+    await pressmark[Symbol.asyncDispose]();
   });
   gateway = near;
 });

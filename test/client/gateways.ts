@@ -16,9 +16,9 @@ import { Server } from "@modelcontextprotocol/server";
 import { acquireListenSubscriptions, getUpstreamBridge, proxyServer, startHTTPServer } from "mcp-proxy";
 import { z } from "zod";
 import type { Policy } from "../../src/access/policy.ts";
-import { createEdge } from "../../src/protocol/create-edge.ts";
+import { createProtocol } from "../../src/protocol/create-protocol.ts";
 import { createResources } from "../../src/router/create-resources.ts";
-import { createTools } from "../../src/server/tools.ts";
+import { createRuntime } from "../../src/server/runtime.ts";
 import mcp from "../../src/sources/mcp.ts";
 import { listen } from "../../src/transport/listen.ts";
 import { freePort, serveSessions } from "./peers.ts";
@@ -121,16 +121,16 @@ const policy: Policy = {
 };
 
 export async function openOurs(upstreams: readonly Upstream[]): Promise<Gateway> {
-  const tools = createTools({ write: () => true });
+  const runtime = createRuntime({ write: () => true });
   const mounts = await Promise.all(
     upstreams.map(async ({ name, url }) => ({
       name,
       base: `mcp://${name}/`,
-      source: await mcp.open(mcp.options(z).parse({ url }), tools),
+      source: await mcp.open(mcp.options(z).parse({ url }), runtime),
     })),
   );
-  const house = createResources({ mounts, policy, tools, cursorKey: new Uint8Array(32) });
-  const edge = createEdge({ resources: house, server: { name: "gateway", version: "1" } });
+  const pressmark = createResources({ mounts, policy, runtime, cursorKey: new Uint8Array(32) });
+  const edge = createProtocol({ resources: pressmark, server: { name: "gateway", version: "1" } });
   const listening = await listen(edge, {
     port: 0,
     graceMs: 0,
@@ -144,7 +144,7 @@ export async function openOurs(upstreams: readonly Upstream[]): Promise<Gateway>
     headersOf,
     async [Symbol.asyncDispose]() {
       await listening.close();
-      await house.close();
+      await pressmark.close();
     },
   };
 }

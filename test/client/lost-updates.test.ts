@@ -1,9 +1,9 @@
 /** Nothing that changes is missed, whatever happens on the way. */
 import { describe, expect, it, onTestFinished } from "vitest";
-import { connect, type ConnectOptions, type RemoteHouse } from "../../src/client/connect.ts";
+import { connect, type ConnectOptions, type RemoteServer } from "../../src/client/connect.ts";
 import { ResourceError } from "../../src/errors.ts";
 import type { Call, Change } from "../../src/resources.ts";
-import { listen } from "../../src/testing/listen.ts";
+import { collectChanges } from "../../src/testing/listen.ts";
 import { openLossyProxy } from "./lossy-proxy.ts";
 import { openNotes } from "./notes.ts";
 
@@ -23,8 +23,8 @@ function caller(): { readonly call: Call; stop(): void } {
   return { call: { caller: { id: "test" }, signal: stop.signal }, stop: () => stop.abort() };
 }
 
-async function textOf(house: RemoteHouse, uri: string, call: Call): Promise<string> {
-  const [content] = (await house.read(uri, call)).contents;
+async function textOf(pressmark: RemoteServer, uri: string, call: Call): Promise<string> {
+  const [content] = (await pressmark.read(uri, call)).contents;
   return content && "text" in content.body ? content.body.text : "";
 }
 
@@ -57,11 +57,11 @@ async function follow(
 for (const { name, options, oldest } of legs)
   describe(`a watch over a network that fails, ${name}`, () => {
     it.each([1, 2, 3, 4, 5, 6])("hears of every last change (seed %i)", async (seed) => {
-      await using house = await notes();
-      await using proxy = await openLossyProxy(oldest ? house.sseUrl : house.url, { seed, maxFaults: 25 });
+      await using pressmark = await notes();
+      await using proxy = await openLossyProxy(oldest ? pressmark.sseUrl : pressmark.url, { seed, maxFaults: 25 });
       const remote = await connected(proxy.url, options);
       const { call } = caller();
-      const uris = names.map(house.uriOf);
+      const uris = names.map(pressmark.uriOf);
       const watch = await insist(() => remote.watch({ uris }, call));
       expect([...watch.uris].sort()).toEqual(uris);
 
@@ -75,7 +75,7 @@ for (const { name, options, oldest } of legs)
       following.catch(() => undefined);
       for (let round = 1; round <= rounds; round += 1)
         for (const each of names) {
-          house.set(each, String(round));
+          pressmark.set(each, String(round));
           await new Promise((resolve) => setImmediate(resolve));
         }
       await following;
@@ -83,18 +83,18 @@ for (const { name, options, oldest } of legs)
     });
 
     it("is armed again after its stream was cut, and is told to look again", async () => {
-      await using house = await notes();
-      await using proxy = await openLossyProxy(oldest ? house.sseUrl : house.url);
+      await using pressmark = await notes();
+      await using proxy = await openLossyProxy(oldest ? pressmark.sseUrl : pressmark.url);
       const remote = await connected(proxy.url, options);
       const { call } = caller();
-      const uri = house.uriOf("a");
-      const { heard, until } = listen(await remote.watch({ uris: [uri], list: true }, call));
+      const uri = pressmark.uriOf("a");
+      const { heard, until } = collectChanges(await remote.watch({ uris: [uri], list: true }, call));
       for (const round of [1, 2]) {
         const before = heard.length;
         proxy.block();
         // While no one can hear it.
-        house.set("a", `cut ${round}`);
-        house.set(`new ${round}`, "");
+        pressmark.set("a", `cut ${round}`);
+        pressmark.set(`new ${round}`, "");
         proxy.unblock();
         await until(() => heard.slice(before).some(({ kind }) => kind === "updated"), "that it may have changed");
         await until(() => heard.slice(before).some(({ kind }) => kind === "list-changed"), "that the list may have");
@@ -104,53 +104,53 @@ for (const { name, options, oldest } of legs)
     });
 
     it("outlives a restart of the server", async () => {
-      await using house = await notes();
-      const remote = await connected(oldest ? house.sseUrl : house.url, options);
+      await using pressmark = await notes();
+      const remote = await connected(oldest ? pressmark.sseUrl : pressmark.url, options);
       const { call } = caller();
-      const uri = house.uriOf("a");
-      const { heard, until } = listen(await remote.watch({ uris: [uri] }, call));
-      await house.restart();
+      const uri = pressmark.uriOf("a");
+      const { heard, until } = collectChanges(await remote.watch({ uris: [uri] }, call));
+      await pressmark.restart();
       await until(({ kind }) => kind === "updated", "that it may have changed");
       const before = heard.length;
-      house.set("a", "after");
+      pressmark.set("a", "after");
       await until(() => heard.length > before, "that it changed");
       expect(await textOf(remote, uri, call)).toBe("after");
       await remote.close();
     });
 
     it("watches again what was away when it was armed again, once it is back", async () => {
-      await using house = await notes();
-      const remote = await connected(oldest ? house.sseUrl : house.url, options);
+      await using pressmark = await notes();
+      const remote = await connected(oldest ? pressmark.sseUrl : pressmark.url, options);
       const { call } = caller();
-      const uri = house.uriOf("a");
-      const { heard, until } = listen(await remote.watch({ uris: [uri] }, call));
-      house.delete("a");
+      const uri = pressmark.uriOf("a");
+      const { heard, until } = collectChanges(await remote.watch({ uris: [uri] }, call));
+      pressmark.delete("a");
       await until(({ kind }) => kind === "updated", "that it is gone");
       const before = heard.length;
-      await house.restart();
+      await pressmark.restart();
       await until(() => heard.length > before, "that it may have changed");
       const [after] = [heard.length];
-      house.set("a", "back");
+      pressmark.set("a", "back");
       await until(() => heard.length > after, "that it is back");
       expect(await textOf(remote, uri, call)).toBe("back");
       await remote.close();
     });
 
     it("leaves nothing behind when it ends", async () => {
-      await using house = await notes();
-      const remote = await connected(oldest ? house.sseUrl : house.url, options);
+      await using pressmark = await notes();
+      const remote = await connected(oldest ? pressmark.sseUrl : pressmark.url, options);
       const { call, stop } = caller();
-      const watch = listen(await remote.watch({ uris: names.map(house.uriOf) }, call));
-      expect(house.watches).toBeGreaterThan(0);
+      const watch = collectChanges(await remote.watch({ uris: names.map(pressmark.uriOf) }, call));
+      expect(pressmark.watches).toBeGreaterThan(0);
       stop();
       await watch.ended;
       await remote.close();
-      await expect.poll(() => house.watches).toBe(0);
+      await expect.poll(() => pressmark.watches).toBe(0);
     });
   });
 
 /** Connecting may fail on such a network; who wants in tries again. */
-async function connected(url: string, options: ConnectOptions): Promise<RemoteHouse> {
+async function connected(url: string, options: ConnectOptions): Promise<RemoteServer> {
   return insist(() => connect(url, options));
 }
 

@@ -1,7 +1,7 @@
 /** A server of notes that tells of every change at once, behind the real edge and the real transport. */
 import { notFound } from "../../src/errors.ts";
-import { createReader, type Reader } from "../../src/lib/reader.ts";
-import { createEdge } from "../../src/protocol/create-edge.ts";
+import { createCoalescingQueue, type CoalescingQueue } from "../../src/lib/coalescing-queue.ts";
+import { createProtocol } from "../../src/protocol/create-protocol.ts";
 import type { Change, Resources } from "../../src/resources.ts";
 import { listen, type Listening } from "../../src/transport/listen.ts";
 
@@ -23,7 +23,7 @@ export interface Notes extends AsyncDisposable {
 interface Watcher {
   readonly uris: ReadonlySet<string>;
   readonly list: boolean;
-  readonly reader: Reader<Change>;
+  readonly reader: CoalescingQueue<Change>;
 }
 
 const uriOf = (name: string) => `note://all/${name}`;
@@ -65,7 +65,7 @@ export async function openNotes(
       return { contents: [{ uri, body: { text } }], ...freshness };
     },
     async watch({ uris = [], list = false }, { signal }) {
-      const reader = createReader<Change>((change) => (change.kind === "updated" ? change.uri : change.kind));
+      const reader = createCoalescingQueue<Change>((change) => (change.kind === "updated" ? change.uri : change.kind));
       const known = uris.filter((uri) => texts.has(nameOf(uri)));
       const watcher: Watcher = { uris: new Set(known), list, reader };
       const end = (): void => {
@@ -122,5 +122,5 @@ export async function openNotes(
 
 function start(resources: Resources, port: number): Promise<Listening> {
   const server = { name: "notes", version: "1.0.0" };
-  return listen(createEdge({ resources, server, instructions: "Read the notes." }), { port, graceMs: 0 });
+  return listen(createProtocol({ resources, server, instructions: "Read the notes." }), { port, graceMs: 0 });
 }

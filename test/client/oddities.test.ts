@@ -25,9 +25,9 @@ describe("what is not there", () => {
   ];
   it.each(ways.map((said) => [JSON.stringify(said), said] as const))('throws "not-found" as %s', async (_, said) => {
     await using server = await openScripted({ "resources/read": () => said });
-    const house = await connect(server.url);
-    await refusal(house.read("x://a", call), ["not-found"], "x://a");
-    await house.close();
+    const pressmark = await connect(server.url);
+    await refusal(pressmark.read("x://a", call), ["not-found"], "x://a");
+    await pressmark.close();
   });
 });
 
@@ -48,19 +48,19 @@ describe("other failures", () => {
     [{ result: { contents: "none" } }, "unexpected"],
   ] as const)("%j is %s", async (said, kind) => {
     await using server = await openScripted({ "resources/read": () => said });
-    const house = await connect(server.url);
-    await refusal(house.read("x://a", call), [kind], "x://a");
-    await house.close();
+    const pressmark = await connect(server.url);
+    await refusal(pressmark.read("x://a", call), [kind], "x://a");
+    await pressmark.close();
   });
 
   it("a method that is not there is no reason to begin anew, whatever its status", async () => {
     await using server = await openScripted({
       "resources/read": () => ({ status: 404, body: { error: { code: -32601, message: "Method not found" } } }),
     });
-    const house = await connect(server.url, { era: "legacy" });
-    await refusal(house.read("x://a", call), ["unsupported"], "x://a");
+    const pressmark = await connect(server.url, { era: "legacy" });
+    await refusal(pressmark.read("x://a", call), ["unsupported"], "x://a");
     expect(server.asked).toEqual(["initialize", "notifications/initialized", "resources/read"]);
-    await house.close();
+    await pressmark.close();
   });
 
   it("no server at all is said at once", async () => {
@@ -80,13 +80,13 @@ describe("what is nested without end", () => {
       "resources/list": () => ({ json: `{"ttlMs":1000,"resources":[${a},{"uri":"x://b","name":"b"}]}` }),
       "resources/read": () => ({ json: `{"ttlMs":1000,"contents":[${a}]}` }),
     });
-    const house = await connect(server.url);
-    expect((await house.list({}, call)).items).toEqual([
+    const pressmark = await connect(server.url);
+    expect((await pressmark.list({}, call)).items).toEqual([
       { uri: "x://a", name: "a" },
       { uri: "x://b", name: "b" },
     ]);
-    expect((await house.read("x://a", call)).contents).toEqual([{ uri: "x://a", body: { text: "a" } }]);
-    await house.close();
+    expect((await pressmark.read("x://a", call)).contents).toEqual([{ uri: "x://a", body: { text: "a" } }]);
+    await pressmark.close();
   });
 });
 
@@ -96,18 +96,18 @@ describe("an answer that breaks off", () => {
     await using server = await openScripted({
       "resources/read": () => (++times < 3 ? "broken off" : { streamed: text }),
     });
-    const house = await connect(server.url);
-    expect((await house.read("x://a", call)).contents).toHaveLength(1);
+    const pressmark = await connect(server.url);
+    expect((await pressmark.read("x://a", call)).contents).toHaveLength(1);
     expect(times).toBe(3);
-    await house.close();
+    await pressmark.close();
   });
 
   it("again and again is a server that cannot be reached", async () => {
     await using server = await openScripted({ "resources/read": () => "broken off" });
-    const house = await connect(server.url);
-    const { passing } = await refusal(house.read("x://a", call), ["unavailable"], "x://a");
+    const pressmark = await connect(server.url);
+    const { passing } = await refusal(pressmark.read("x://a", call), ["unavailable"], "x://a");
     expect(passing).toBe(true);
-    await house.close();
+    await pressmark.close();
   });
 });
 
@@ -117,10 +117,10 @@ describe("a session that the server has forgotten", () => {
     await using server = await openScripted({
       "resources/read": () => (++times === 1 ? { status } : { result: text }),
     });
-    const house = await connect(server.url, { era: "legacy" });
-    expect((await house.read("x://a", call)).contents).toHaveLength(1);
+    const pressmark = await connect(server.url, { era: "legacy" });
+    expect((await pressmark.read("x://a", call)).contents).toHaveLength(1);
     expect(server.asked.filter((method) => method === "initialize")).toHaveLength(2);
-    await house.close();
+    await pressmark.close();
   });
 });
 
@@ -133,12 +133,12 @@ describe("a list without an end", () => {
     ],
   ] as const)("that %s is refused", async (_, list) => {
     await using server = await openScripted({ "resources/list": list });
-    const house = await connect(server.url);
+    const pressmark = await connect(server.url);
     const walk = async () => {
-      for await (const _each of walkPages((ask) => house.list(ask, call)));
+      for await (const _each of walkPages((ask) => pressmark.list(ask, call)));
     };
     await refusal(walk(), ["invalid"], "the list");
-    await house.close();
+    await pressmark.close();
   });
 
   it("is not walked for ever by those who look for something in it", async () => {
@@ -149,35 +149,35 @@ describe("a list without an end", () => {
         return { result: { resources: [], nextCursor: count < 3 ? String(count) : "same" } };
       },
     });
-    const house = await connect(server.url);
-    const { receipt } = await gather(house, { task: "the kettle", budget: 1000 }, call);
+    const pressmark = await connect(server.url);
+    const { receipt } = await gather(pressmark, { task: "the kettle", budget: 1000 }, call);
     expect([receipt.included, count]).toEqual([[], 4]);
     const walk = async () => {
-      for await (const _each of pagesOf((ask) => house.list(ask, call), { seen: () => {}, warn: () => {} }));
+      for await (const _each of pagesOf((ask) => pressmark.list(ask, call), { seen: () => {}, warn: () => {} }));
     };
     await refusal(walk(), ["invalid"], "the list");
-    await house.close();
+    await pressmark.close();
   });
 
   it("that always has another page is refused after so many", async () => {
     let count = 0;
     await using server = await openScripted({ "resources/list": () => page(String((count += 1))) });
-    const house = await connect(server.url);
+    const pressmark = await connect(server.url);
     const walk = async () => {
-      for await (const _each of walkPages((ask) => house.list(ask, call), { maxPages: 20 }));
+      for await (const _each of walkPages((ask) => pressmark.list(ask, call), { maxPages: 20 }));
     };
     await refusal(walk(), ["invalid"], "the list");
     expect(count).toBe(20);
-    await house.close();
+    await pressmark.close();
   });
 });
 
 describe("a server without resources", () => {
   it("does not do that", async () => {
     await using server = await openScripted({}, { tools: {} });
-    const house = await connect(server.url);
-    await refusal(house.list({}, call), ["unsupported"], "list");
-    await refusal(house.watch({ list: true }, call), ["unsupported"], "watch");
-    await house.close();
+    const pressmark = await connect(server.url);
+    await refusal(pressmark.list({}, call), ["unsupported"], "list");
+    await refusal(pressmark.watch({ list: true }, call), ["unsupported"], "watch");
+    await pressmark.close();
   });
 });

@@ -1,11 +1,11 @@
 /** The same questions through gateways that others built, and through ours: what of the servers behind is left at the end. */
 import { afterEach, describe, expect, it } from "vitest";
-import { connect, type RemoteHouse } from "../../src/client/connect.ts";
+import { connect, type RemoteServer } from "../../src/client/connect.ts";
 import { walkPages } from "../../src/client/walk-pages.ts";
 import { toResourceError } from "../../src/errors.ts";
 import { parseTemplate } from "../../src/lib/uri-template.ts";
-import type { Call, Page, PageAsk } from "../../src/resources.ts";
-import { listen } from "../../src/testing/listen.ts";
+import type { Call, Page, PageRequest } from "../../src/resources.ts";
+import { collectChanges } from "../../src/testing/listen.ts";
 import {
   type Gateway,
   greetingOf,
@@ -36,22 +36,22 @@ function kept<T extends AsyncDisposable>(opened: T): T {
 
 const call = (): Call => ({ caller: { id: "test" }, signal: stop.signal });
 
-async function enter(gateway: Gateway, person: Person = "owner"): Promise<RemoteHouse> {
-  const house = await connect(gateway.url, { headers: gateway.headersOf(person) });
-  kept({ [Symbol.asyncDispose]: () => house.close() });
-  return house;
+async function enter(gateway: Gateway, person: Person = "owner"): Promise<RemoteServer> {
+  const pressmark = await connect(gateway.url, { headers: gateway.headersOf(person) });
+  kept({ [Symbol.asyncDispose]: () => pressmark.close() });
+  return pressmark;
 }
 
-async function all<T>(page: (ask: PageAsk, call: Call) => Promise<Page<T>>): Promise<T[]> {
+async function all<T>(page: (ask: PageRequest, call: Call) => Promise<Page<T>>): Promise<T[]> {
   const items: T[] = [];
   for await (const item of walkPages((ask) => page(ask, call()))) items.push(item);
   return items;
 }
 
 /** What is read there, or how it is refused. */
-async function textAt(house: RemoteHouse, uri: string): Promise<string> {
+async function textAt(pressmark: RemoteServer, uri: string): Promise<string> {
   try {
-    const [content] = (await house.read(uri, call())).contents;
+    const [content] = (await pressmark.read(uri, call())).contents;
     return content && "text" in content.body ? content.body.text : "no text";
   } catch (cause) {
     return toResourceError(cause).kind;
@@ -60,40 +60,40 @@ async function textAt(house: RemoteHouse, uri: string): Promise<string> {
 
 /** The text of everything that is listed to this person. */
 async function listed(gateway: Gateway, person?: Person): Promise<string[]> {
-  const house = await enter(gateway, person);
+  const pressmark = await enter(gateway, person);
   const texts: string[] = [];
-  for (const { uri } of await all(house.list)) texts.push(await textAt(house, uri));
+  for (const { uri } of await all(pressmark.list)) texts.push(await textAt(pressmark, uri));
   return texts.sort();
 }
 
 /** What each listed template gives for Mars. */
 async function expanded(gateway: Gateway): Promise<string[]> {
-  const house = await enter(gateway);
+  const pressmark = await enter(gateway);
   const texts: string[] = [];
-  for (const { uriTemplate } of await all(house.templates))
-    texts.push(await textAt(house, parseTemplate(uriTemplate).expand({ planet: "mars" })));
+  for (const { uriTemplate } of await all(pressmark.templates))
+    texts.push(await textAt(pressmark, parseTemplate(uriTemplate).expand({ planet: "mars" })));
   return texts.sort();
 }
 
 /** What each listed template offers for an m. */
 async function completed(gateway: Gateway): Promise<(readonly string[])[]> {
-  const house = await enter(gateway);
+  const pressmark = await enter(gateway);
   const found: (readonly string[])[] = [];
-  for (const { uriTemplate: template } of await all(house.templates))
-    found.push((await house.complete({ template, variable: "planet", value: "m", given: {} }, call())).values);
+  for (const { uriTemplate: template } of await all(pressmark.templates))
+    found.push((await pressmark.complete({ template, variable: "planet", value: "m", given: {} }, call())).values);
   return found;
 }
 
 /** What a first note says after its change was told under the URI that it was listed with; or that changes are not told. */
 async function heard(gateway: Gateway, { name, change }: Upstream): Promise<string> {
-  const house = await enter(gateway);
-  for (const { uri } of await all(house.list)) {
-    if ((await textAt(house, uri)) !== noteOf(name, 1)) continue;
+  const pressmark = await enter(gateway);
+  for (const { uri } of await all(pressmark.list)) {
+    if ((await textAt(pressmark, uri)) !== noteOf(name, 1)) continue;
     try {
-      const { until } = listen(await house.watch({ uris: [uri] }, call()));
+      const { until } = collectChanges(await pressmark.watch({ uris: [uri] }, call()));
       change();
       await until((told) => told.kind === "updated" && told.uri === uri, "that the note changed");
-      return await textAt(house, uri);
+      return await textAt(pressmark, uri);
     } catch (cause) {
       return toResourceError(cause).kind;
     }

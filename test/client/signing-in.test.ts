@@ -6,12 +6,12 @@ import { auth, type OAuthClientProvider } from "@modelcontextprotocol/client";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openPolicy } from "../../src/access/policy.ts";
 import { connect, type ConnectOptions } from "../../src/client/connect.ts";
-import { createEdge } from "../../src/protocol/create-edge.ts";
+import { createProtocol } from "../../src/protocol/create-protocol.ts";
 import type { Call } from "../../src/resources.ts";
 import { createResources } from "../../src/router/create-resources.ts";
-import { createTools } from "../../src/server/tools.ts";
+import { createRuntime } from "../../src/server/runtime.ts";
 import { createMemory } from "../../src/sources/memory.ts";
-import { listen as hear } from "../../src/testing/listen.ts";
+import { collectChanges as hear } from "../../src/testing/listen.ts";
 import { refusal } from "../../src/testing/refusal.ts";
 import { listen } from "../../src/transport/listen.ts";
 
@@ -28,34 +28,34 @@ type Beside = (request: IncomingMessage, response: ServerResponse, path: string)
 
 async function open(beside: Beside = () => false) {
   const memory = createMemory({ "a.md": "alpha" });
-  const house = createResources({
+  const pressmark = createResources({
     mounts: [{ name: "far", base: "memory://far/", source: memory.source }],
     policy: openPolicy,
-    tools: createTools({ write: () => true }),
+    runtime: createRuntime({ write: () => true }),
     cursorKey: new Uint8Array(32),
   });
-  const door = { token: "first", refused: 0 };
-  const listening = await listen(createEdge({ resources: house, server: { name: "far", version: "1" } }), {
+  const endpoint = { token: "first", refused: 0 };
+  const listening = await listen(createProtocol({ resources: pressmark, server: { name: "far", version: "1" } }), {
     port: 0,
     graceMs: 0,
     elsewhere: beside,
     identify({ headers }) {
-      if (headers.authorization === `Bearer ${door.token}`) return { id: "me" };
-      door.refused += 1;
+      if (headers.authorization === `Bearer ${endpoint.token}`) return { id: "me" };
+      endpoint.refused += 1;
       return undefined;
     },
   });
   onTestFinished(async () => {
     listening.server.closeAllConnections();
     await listening.close();
-    await house.close();
+    await pressmark.close();
   });
   const enter = async (options: ConnectOptions) => {
     const client = await connect(listening.url, options);
     onTestFinished(() => client.close());
     return client;
   };
-  return { door, memory, enter, url: listening.url };
+  return { endpoint, memory, enter, url: listening.url };
 }
 
 /** A server for authorization, as far as a code with a proof of its key (PKCE) needs one. */
@@ -138,19 +138,19 @@ describe.each(["modern", "legacy"] as const)("a server that asks for a token (%s
   });
 
   it("is given the next one by a provider when the first has run out, and a watch goes on", async () => {
-    const { door, memory, enter } = await open();
+    const { endpoint, memory, enter } = await open();
     let token = "none yet";
     const client = await enter({
       era,
       auth: {
         token: async () => token,
         onUnauthorized: async () => {
-          token = door.token;
+          token = endpoint.token;
         },
       },
     });
     const { until } = hear(await client.watch({ uris: [uri] }, caller()));
-    door.token = "second";
+    endpoint.token = "second";
     expect((await client.read(uri, caller())).contents[0]?.body).toEqual({ text: "alpha" });
     expect(token).toBe("second");
     memory.set("a.md", "beta");
@@ -159,17 +159,17 @@ describe.each(["modern", "legacy"] as const)("a server that asks for a token (%s
   });
 
   it("that a provider has no token for refuses, and is not asked for ever", async () => {
-    const { door, enter } = await open();
+    const { endpoint, enter } = await open();
     await refusal(enter({ era, auth: { token: async () => undefined } }), ["denied"], "no token");
-    expect(door.refused).toBeLessThan(10);
+    expect(endpoint.refused).toBeLessThan(10);
   });
 });
 
 it("a person who is sent to sign in, and comes back with a code, is let in", async () => {
   let token = "";
   const { beside, approve } = createAuthority(() => token);
-  const { door, enter, url } = await open(beside);
-  token = door.token;
+  const { endpoint, enter, url } = await open(beside);
+  token = endpoint.token;
   const provider = createProvider();
   await refusal(enter({ auth: provider }), ["denied"], "nobody yet");
   await auth(provider, { serverUrl: url, authorizationCode: approve(provider.sentTo!) });

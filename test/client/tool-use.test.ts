@@ -4,15 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { connect, type RemoteHouse } from "../../src/client/connect.ts";
-import { type Server, startServer } from "../../src/server/start-server.ts";
-import { listen } from "../../src/testing/listen.ts";
+import { connect, type RemoteServer } from "../../src/client/connect.ts";
+import { type HttpServer, startHttp } from "../../src/server/start-http.ts";
+import { collectChanges } from "../../src/testing/listen.ts";
 
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
 let scratch: string;
-let server: Server;
-let silent: Server;
-let house: RemoteHouse;
+let server: HttpServer;
+let silent: HttpServer;
+let pressmark: RemoteServer;
 
 beforeAll(async () => {
   scratch = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-tool-use-")));
@@ -22,32 +22,32 @@ beforeAll(async () => {
   writeFileSync(join(shelf, "passing.md"), "one\n");
   const env = { XDG_STATE_HOME: join(scratch, "state"), XDG_CACHE_HOME: join(scratch, "cache"), HOME: scratch };
   const options = { folders: [shelf], from: shelf, port: 0, env, allowedHosts: [], version: "1" };
-  server = await startServer({ ...options, err: { write: () => true } });
-  silent = await startServer({ ...options, err: { write: () => true }, tools: false });
-  house = await connect(server.url);
+  server = await startHttp({ ...options, err: { write: () => true } });
+  silent = await startHttp({ ...options, err: { write: () => true }, tools: false });
+  pressmark = await connect(server.url);
 });
 afterAll(async () => {
-  await house?.close();
+  await pressmark?.close();
   await server?.close();
   await silent?.close();
   rmSync(scratch, { recursive: true, force: true });
 });
 
-const find = async (typing: boolean) => (await house.search({ text: "pol", limit: 5, typing }, call)).hits;
+const find = async (typing: boolean) => (await pressmark.search({ text: "pol", limit: 5, typing }, call)).hits;
 const uriOf = (name: string) => pathToFileURL(join(scratch, "shelf", name)).href;
 
 describe("a server's tools", () => {
   it("are named, and answer with texts, links and what is structured", async () => {
-    expect(await house.tools(call)).toEqual(expect.arrayContaining(["search_resources", "gather_context"]));
-    const said = await house.useTool("gather_context", { task: "Look at it", include: [uriOf("retry.md")] }, call);
+    expect(await pressmark.tools(call)).toEqual(expect.arrayContaining(["search_resources", "gather_context"]));
+    const said = await pressmark.useTool("gather_context", { task: "Look at it", include: [uriOf("retry.md")] }, call);
     expect(said.texts.join("\n")).toContain("The retry policy.");
     expect(said.links).toContainEqual(expect.objectContaining({ uri: uriOf("retry.md"), name: "retry.md" }));
     expect(said.structured).toMatchObject({ included: [{ uri: uriOf("retry.md") }] });
   });
 
   it("that are missing are unsupported, and what is wrong is said in their words", async () => {
-    await expect(house.useTool("no_such_tool", {}, call)).rejects.toMatchObject({ kind: "unsupported" });
-    await expect(house.useTool("gather_context", { task: "" }, call)).rejects.toMatchObject({
+    await expect(pressmark.useTool("no_such_tool", {}, call)).rejects.toMatchObject({ kind: "unsupported" });
+    await expect(pressmark.useTool("gather_context", { task: "" }, call)).rejects.toMatchObject({
       kind: "invalid",
       message: '"task" is empty',
     });
@@ -70,15 +70,15 @@ describe("a watch", () => {
     const stop = new AbortController();
     const watching = { ...call, signal: stop.signal };
     const uri = uriOf("passing.md");
-    const { heard, until } = listen(await house.watch({ uris: [uri] }, watching));
+    const { heard, until } = collectChanges(await pressmark.watch({ uris: [uri] }, watching));
     writeFileSync(join(scratch, "shelf", "passing.md"), "two\n");
     await until(({ kind }) => kind === "updated", "that it changed");
     const before = heard.length;
     // What changes twice within a second is told of again only after it.
     rmSync(join(scratch, "shelf", "passing.md"));
-    await house.watch({ uris: [uriOf("retry.md")] }, watching);
+    await pressmark.watch({ uris: [uriOf("retry.md")] }, watching);
     await until(() => heard.length > before, "that it is gone");
-    await expect(house.read(uri, call)).rejects.toMatchObject({ kind: "not-found" });
+    await expect(pressmark.read(uri, call)).rejects.toMatchObject({ kind: "not-found" });
     stop.abort();
   });
 });

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { JsonRecord } from "../wire/json.ts";
 import { listAll, textAt, urisIn } from "./answers.ts";
-import { crowd, rooms } from "./furniture.ts";
-import { base, legs, modernLegs, openHouse } from "./harness.ts";
+import { crowd, sampleContents } from "./fixtures.ts";
+import { base, legs, modernLegs, openTestServer } from "./harness.ts";
 import { settled } from "./line/create-line.ts";
 import type { Line } from "./line/line.ts";
 
@@ -23,12 +23,12 @@ async function answerFor(
 
 describe.for(legs)("what may not be seen over $transport in $revision", (leg) => {
   it("reads exactly like what is not there, however it is spelled (S3-11, S3-12, LEG-8, LEG-10, MOD-27)", async () => {
-    await using house = await openHouse({ rooms, folder: true });
-    await mkdir(join(house.folder, "secrets"));
-    await writeFile(join(house.folder, "secrets", "key.txt"), "hidden\n");
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, folder: true });
+    await mkdir(join(pressmark.folder, "secrets"));
+    await writeFile(join(pressmark.folder, "secrets", "key.txt"), "hidden\n");
+    const line = await pressmark.line(leg);
     const spellings = ["secrets/key.txt", "%73ecrets/key.txt", "secret%73/key%2Etxt", "secrets"];
-    for (const start of [base, house.folderBase])
+    for (const start of [base, pressmark.folderBase])
       for (const hidden of spellings) {
         const absent = hidden.replace("ecre", "ocre");
         const method = "resources/read";
@@ -36,32 +36,32 @@ describe.for(legs)("what may not be seen over $transport in $revision", (leg) =>
           await answerFor(line, method, { uri: start + absent }, hidden, absent),
         );
       }
-    const owner = await house.line(leg, "owner");
+    const owner = await pressmark.line(leg, "owner");
     expect(await textAt(owner, `${base}secrets/key.txt`)).toBe("hidden from readers\n");
-    expect(await textAt(owner, `${house.folderBase}secrets/key.txt`)).toBe("hidden\n");
+    expect(await textAt(owner, `${pressmark.folderBase}secrets/key.txt`)).toBe("hidden\n");
   });
 
   it("is in no list and leaves no gap in any page (S3-11, LEG-8, MOD-20, MOD-41)", async () => {
-    const { "secrets/key.txt": _hidden, ...open } = rooms;
-    await using house = await openHouse({ rooms, pageSize: 2 });
-    await using without = await openHouse({ rooms: open, pageSize: 2 });
-    const line = await house.line(leg);
+    const { "secrets/key.txt": _hidden, ...open } = sampleContents;
+    await using pressmark = await openTestServer({ sampleContents, pageSize: 2 });
+    await using without = await openTestServer({ sampleContents: open, pageSize: 2 });
+    const line = await pressmark.line(leg);
     expect(await listAll(line)).toEqual(await listAll(await without.line(leg)));
-    expect(await listAll(await house.line(leg, "owner"))).toContain(`${base}secrets/key.txt`);
+    expect(await listAll(await pressmark.line(leg, "owner"))).toContain(`${base}secrets/key.txt`);
   });
 
   it("is watched exactly like what is not there, and nothing is heard of it (S3-11, LEG-10, MOD-33)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     const uris = ["secrets/key.txt", "nothing.txt", "notes.txt", "other.txt"].map((path) => base + path);
     const ear = await line.hear({ uris, list: true });
     expect(ear.uris).toEqual(uris.slice(2));
-    house.memory.set("secrets/key.txt", "changed\n");
-    house.memory.set("secrets/new.txt", "created\n");
-    house.memory.set("notes.txt", "Buy paper.\n");
+    pressmark.memory.set("secrets/key.txt", "changed\n");
+    pressmark.memory.set("secrets/new.txt", "created\n");
+    pressmark.memory.set("notes.txt", "Buy paper.\n");
     expect(await ear.next()).toEqual({ updated: `${base}notes.txt` });
     // Word of the hidden ones, had there been any, would come before word of what happens only now.
-    house.memory.set("other.txt", "later\n");
+    pressmark.memory.set("other.txt", "later\n");
     expect(await ear.next()).toEqual({ updated: `${base}other.txt` });
     expect([ear.size, line.unasked.size]).toEqual([0, 0]);
     if (line.modern) return;
@@ -72,8 +72,8 @@ describe.for(legs)("what may not be seen over $transport in $revision", (leg) =>
   });
 
   it("is suggested by no completion (LEG-26)", async () => {
-    await using house = await openHouse({ rooms, templates: [crowd] });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, templates: [crowd] });
+    const line = await pressmark.line(leg);
     // The early draft has no completion.
     if (leg.revision === "2024-10-07") return;
     const { completion } = await line.result("completion/complete", {
@@ -84,9 +84,9 @@ describe.for(legs)("what may not be seen over $transport in $revision", (leg) =>
   });
 
   it("is not reached with the cursor of one who may see it (LEG-62, MOD-74)", async () => {
-    await using house = await openHouse({ rooms, pageSize: 1 });
-    const owner = await house.line(leg, "owner");
-    const reader = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, pageSize: 1 });
+    const owner = await pressmark.line(leg, "owner");
+    const reader = await pressmark.line(leg);
     let cursor: unknown;
     // The owner's cursor that stands just before the hidden one.
     for (;;) {
@@ -102,8 +102,8 @@ describe.for(legs)("what may not be seen over $transport in $revision", (leg) =>
 
 describe.for(modernLegs)("a directory that may not be seen over $transport", (leg) => {
   it("answers exactly like one that is not there (MOD-41)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     const method = "resources/directory/read";
     expect(await answerFor(line, method, { uri: `${base}secrets` }, "secrets", "nothing")).toBe(
       await answerFor(line, method, { uri: `${base}nothing` }, "secrets", "nothing"),
@@ -112,8 +112,8 @@ describe.for(modernLegs)("a directory that may not be seen over $transport", (le
   });
 
   it("is shown to the owner, whose lists are nobody else's (MOD-41)", async () => {
-    await using house = await openHouse({ rooms, pageSize: 3 });
-    const owner = await house.line(leg, "owner");
+    await using pressmark = await openTestServer({ sampleContents, pageSize: 3 });
+    const owner = await pressmark.line(leg, "owner");
     const scopes = new Set<unknown>();
     let cursor: unknown;
     do {

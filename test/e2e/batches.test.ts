@@ -1,8 +1,8 @@
 /** Batches: a word of 2025-03-26 alone. */
 import { describe, expect, it } from "vitest";
 import { isRecord } from "../wire/json.ts";
-import { rooms } from "./furniture.ts";
-import { base, legs, openHouse } from "./harness.ts";
+import { sampleContents } from "./fixtures.ts";
+import { base, legs, openTestServer } from "./harness.ts";
 
 const batch = [
   { jsonrpc: "2.0", id: "a", method: "ping" },
@@ -14,8 +14,8 @@ const batch = [
 
 describe.for(legs.filter(({ transport }) => transport !== "sse"))("a batch over $transport in $revision", (leg) => {
   it("is answered where the revision has batches, and refused where not (LEG-34, LEG-30, MOD-1)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     await line.send(batch);
     if (leg.revision !== "2025-03-26") {
       expect(await line.unasked.next()).toMatchObject({ error: { code: -32600 } });
@@ -31,8 +31,8 @@ describe.for(legs.filter(({ transport }) => transport !== "sse"))("a batch over 
   });
 
   it("that is empty, or opens a session, is refused (LEG-34)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     await line.send([]);
     const { error } = await line.unasked.next();
     expect(isRecord(error) && error["code"]).toBe(-32600);

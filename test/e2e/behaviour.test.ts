@@ -3,7 +3,7 @@ import { appendFile, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { textAt } from "./answers.ts";
-import { legs, openHouse, type Leg, type TestHouse } from "./harness.ts";
+import { legs, openTestServer, type Leg, type TestServer } from "./harness.ts";
 import type { Line } from "./line/line.ts";
 
 /** One of each kind is enough where it is the files that matter. */
@@ -17,20 +17,20 @@ const fileLegs: readonly Leg[] = legs.filter(
 
 async function withFiles(
   leg: Leg,
-): Promise<{ house: TestHouse; line: Line; uri: (name: string) => string; path: (name: string) => string }> {
-  const house = await openHouse({ folder: true });
-  const path = (name: string): string => join(house.folder, name);
+): Promise<{ pressmark: TestServer; line: Line; uri: (name: string) => string; path: (name: string) => string }> {
+  const pressmark = await openTestServer({ folder: true });
+  const path = (name: string): string => join(pressmark.folder, name);
   await writeFile(path("draft.md"), "one\n");
   await writeFile(path("marker.md"), "marker\n");
   // Who is given a list while the watch takes long to arm is told to ask again: on a busy machine that would come first.
-  await house.resources.watch({ list: true }, { caller: { id: "owner" }, signal: new AbortController().signal });
-  return { house, line: await house.line(leg), uri: (name) => house.folderBase + name, path };
+  await pressmark.resources.watch({ list: true }, { caller: { id: "owner" }, signal: new AbortController().signal });
+  return { pressmark, line: await pressmark.line(leg), uri: (name) => pressmark.folderBase + name, path };
 }
 
 describe.concurrent.for(fileLegs)("a file over $transport in $revision", (leg) => {
   it("that is written once is announced once, and the list has not changed (S3-9, LEG-2, LEG-11, MOD-22)", async () => {
-    const { house, line, uri, path } = await withFiles(leg);
-    await using _house = house;
+    const { pressmark, line, uri, path } = await withFiles(leg);
+    await using _pressmark = pressmark;
     const ear = await line.hear({ uris: [uri("draft.md"), uri("marker.md")], list: true });
     await writeFile(path("draft.md"), "two\n");
     expect(await ear.next()).toEqual({ updated: uri("draft.md") });
@@ -40,8 +40,8 @@ describe.concurrent.for(fileLegs)("a file over $transport in $revision", (leg) =
   });
 
   it("that is saved as editors save, by a rename over it, is announced once (S3-9, LEG-11)", async () => {
-    const { house, line, uri, path } = await withFiles(leg);
-    await using _house = house;
+    const { pressmark, line, uri, path } = await withFiles(leg);
+    await using _pressmark = pressmark;
     const ear = await line.hear({ uris: [uri("draft.md"), uri("marker.md")] });
     await writeFile(path("draft.md.tmp"), "two\n");
     await rename(path("draft.md.tmp"), path("draft.md"));
@@ -52,8 +52,8 @@ describe.concurrent.for(fileLegs)("a file over $transport in $revision", (leg) =
   });
 
   it("that is written in a burst is announced a few times at most, and the last word is heard (S3-9, LEG-11)", async () => {
-    const { house, line, uri, path } = await withFiles(leg);
-    await using _house = house;
+    const { pressmark, line, uri, path } = await withFiles(leg);
+    await using _pressmark = pressmark;
     const ear = await line.hear({ uris: [uri("draft.md"), uri("marker.md")] });
     for (let step = 0; step < 100; step += 1) await appendFile(path("draft.md"), `${step}\n`);
     let announced = 0;
@@ -75,8 +75,8 @@ describe.concurrent.for(fileLegs)("a file over $transport in $revision", (leg) =
   });
 
   it("that comes or goes changes the list, and its subscription outlives it (S3-10, LEG-2, MOD-22)", async () => {
-    const { house, line, uri, path } = await withFiles(leg);
-    await using _house = house;
+    const { pressmark, line, uri, path } = await withFiles(leg);
+    await using _pressmark = pressmark;
     const list = await line.hear({ list: true });
     const ear = await line.hear({ uris: [uri("draft.md")] });
     await rm(path("draft.md"));
@@ -91,8 +91,8 @@ describe.concurrent.for(fileLegs)("a file over $transport in $revision", (leg) =
   });
 
   it("in a folder made later is heard of too (S3-9, LEG-11)", async () => {
-    const { house, line, uri, path } = await withFiles(leg);
-    await using _house = house;
+    const { pressmark, line, uri, path } = await withFiles(leg);
+    await using _pressmark = pressmark;
     const list = await line.hear({ list: true });
     await mkdir(path("new/deep"), { recursive: true });
     await writeFile(path("new/deep/file.md"), "new\n");

@@ -1,8 +1,8 @@
 /** What may stand for a template's variable. */
 import { describe, expect, it } from "vitest";
 import { isRecord, type JsonRecord } from "../wire/json.ts";
-import { crowd, greeting, rooms } from "./furniture.ts";
-import { base, legs, openHouse } from "./harness.ts";
+import { crowd, greeting, sampleContents } from "./fixtures.ts";
+import { base, legs, openTestServer } from "./harness.ts";
 import type { Line } from "./line/line.ts";
 
 async function complete(line: Line, template: string, name: string, value: string): Promise<JsonRecord> {
@@ -20,15 +20,15 @@ const completingLegs = legs.filter(({ revision }) => revision >= "2024-11-05");
 
 describe.for(completingLegs)("completion over $transport in $revision", (leg) => {
   it("gives the source's suggestions, best first (LEG-24, MOD-46)", async () => {
-    await using house = await openHouse({ rooms, templates: [greeting] });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, templates: [greeting] });
+    const line = await pressmark.line(leg);
     const completion = await complete(line, "greetings/{name}", "name", "a");
     expect(completion).toMatchObject({ values: ["ada", "alan"], total: 2, hasMore: false });
   });
 
   it("gives a hundred at most and says that there are more (LEG-24, MOD-46)", async () => {
-    await using house = await openHouse({ rooms, templates: [crowd] });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, templates: [crowd] });
+    const line = await pressmark.line(leg);
     const { values, total, hasMore } = await complete(line, "crowd/{member}", "member", "m");
     expect(values).toHaveLength(100);
     expect(total).toBe(250);
@@ -36,14 +36,14 @@ describe.for(completingLegs)("completion over $transport in $revision", (leg) =>
   });
 
   it("has no suggestions for a variable that the template lacks (LEG-24)", async () => {
-    await using house = await openHouse({ rooms, templates: [greeting] });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, templates: [greeting] });
+    const line = await pressmark.line(leg);
     expect((await complete(line, "greetings/{name}", "nobody", "a"))["values"]).toEqual([]);
   });
 
   it("refuses an unknown template and a question without its parts (LEG-23, LEG-26, MOD-46)", async () => {
-    await using house = await openHouse({ rooms, templates: [greeting] });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, templates: [greeting] });
+    const line = await pressmark.line(leg);
     const { ref, argument } = askFor("greetings/{name}", "name", "a");
     const wrong: JsonRecord[] = [
       askFor("nowhere/{name}", "name", "a"),
@@ -59,9 +59,9 @@ describe.for(completingLegs)("completion over $transport in $revision", (leg) =>
   });
 
   it("tells nobody of what they may not see (LEG-26, MOD-46)", async () => {
-    await using house = await openHouse({ rooms, templates: [crowd] });
-    const reader = await house.line(leg);
-    const owner = await house.line(leg, "owner");
+    await using pressmark = await openTestServer({ sampleContents, templates: [crowd] });
+    const reader = await pressmark.line(leg);
+    const owner = await pressmark.line(leg, "owner");
     expect(await complete(reader, "crowd/{member}", "member", "key")).toMatchObject({ values: ["keyless"], total: 1 });
     expect(await complete(owner, "crowd/{member}", "member", "key")).toMatchObject({ values: ["key.txt", "keyless"] });
   });

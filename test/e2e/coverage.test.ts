@@ -51,9 +51,9 @@ describe("a citation", () => {
   });
 });
 
-async function citedBy(rooms: readonly string[]): Promise<Map<string, string[]>> {
+async function citedBy(sampleContents: readonly string[]): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>();
-  for (const room of rooms)
+  for (const room of sampleContents)
     for (const name of await readdir(join(root, room), { recursive: true })) {
       if (!name.endsWith(".test.ts")) continue;
       for (const id of citedIn(await readFile(join(root, room, name), "utf8")))

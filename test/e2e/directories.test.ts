@@ -2,13 +2,13 @@
 import { describe, expect, it } from "vitest";
 import { isRecord } from "../wire/json.ts";
 import { missingCode, pagesOf, recordsIn, textAt, urisIn } from "./answers.ts";
-import { rooms } from "./furniture.ts";
-import { base, legs, modernLegs, openHouse } from "./harness.ts";
+import { sampleContents } from "./fixtures.ts";
+import { base, legs, modernLegs, openTestServer } from "./harness.ts";
 
 describe.for(modernLegs)("resources/directory/read over $transport", (leg) => {
   it("gives the direct children, directories among them (MOD-20)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     const children = recordsIn(await line.result("resources/directory/read", { uri: `${base}docs` }), "resources");
     expect(children).toEqual([
       { uri: `${base}docs/deep`, name: "deep", mimeType: "inode/directory" },
@@ -17,8 +17,8 @@ describe.for(modernLegs)("resources/directory/read over $transport", (leg) => {
   });
 
   it("comes in pages like every list (MOD-45)", async () => {
-    await using house = await openHouse({ rooms, pageSize: 2 });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, pageSize: 2 });
+    const line = await pressmark.line(leg);
     const pages = await pagesOf(line, "resources/directory/read", { uri: "memory://house" });
     expect(pages.length).toBeGreaterThan(2);
     const uris = pages.flatMap((page) => urisIn(page));
@@ -31,8 +31,8 @@ describe.for(modernLegs)("resources/directory/read over $transport", (leg) => {
   });
 
   it("refuses what is no directory and what is not there alike (MOD-25)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     for (const uri of [`${base}notes.txt`, `${base}nothing`, `${base}docs/`, "nobody://here"])
       expect(await line.error("resources/directory/read", { uri })).toMatchObject({ code: -32602, data: { uri } });
     expect((await line.error("resources/directory/read", {})).code).toBe(-32602);
@@ -41,8 +41,8 @@ describe.for(modernLegs)("resources/directory/read over $transport", (leg) => {
 
 describe.for(legs)("a directory over $transport in $revision", (leg) => {
   it("is not listed, and reading it names its children (S3-13, LEG-4)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     expect(urisIn(await line.result("resources/list"))).not.toContain(`${base}docs`);
     const said: unknown = JSON.parse(await textAt(line, `${base}docs`));
     expect(said).toMatchObject({
@@ -56,8 +56,8 @@ describe.for(legs)("a directory over $transport in $revision", (leg) => {
   });
 
   it("that is empty of what the caller may see says nothing of the rest (LEG-8)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     const error = await line.error("resources/read", { uri: `${base}secrets` });
     expect(error.code).toBe(missingCode(line));
     const top: unknown = JSON.parse(await textAt(line, "memory://house"));

@@ -7,19 +7,19 @@ import { z } from "zod";
 import type { Policy } from "../../src/access/policy.ts";
 import { stack } from "../../src/layer.ts";
 import { standardLayers, type StandardOptions } from "../../src/layers/standard.ts";
-import { createEdge } from "../../src/protocol/create-edge.ts";
+import { createProtocol } from "../../src/protocol/create-protocol.ts";
 import type { Prompt } from "../../src/protocol/prompts.ts";
 import { createReadingTools } from "../../src/protocol/tools/reading-tools.ts";
 import type { Tool } from "../../src/protocol/tools.ts";
-import type { Edge } from "../../src/protocol/edge.ts";
+import type { Protocol } from "../../src/protocol/protocol.ts";
 import type { Caller } from "../../src/resources.ts";
-import { createResources, type House } from "../../src/router/create-resources.ts";
+import { createResources, type LocalResources } from "../../src/router/create-resources.ts";
 import type { Mount } from "../../src/router/route.ts";
 import type { SetConfig } from "../../src/config/sets.ts";
-import { createHouseSets } from "../../src/server/sets/house-sets.ts";
+import { createServerSets } from "../../src/server/sets/server-sets.ts";
 import { createSetPrompts } from "../../src/server/sets/set-prompts.ts";
-import { createTools } from "../../src/server/tools.ts";
-import type { Tools } from "../../src/source.ts";
+import { createRuntime } from "../../src/server/runtime.ts";
+import type { Runtime } from "../../src/source.ts";
 import file from "../../src/sources/file.ts";
 import { createMemory, type Memory, type MemoryTemplate, type MemoryValue } from "../../src/sources/memory.ts";
 import skills from "../../src/sources/skills.ts";
@@ -47,8 +47,8 @@ export const legs: readonly Leg[] = [
 export const legacyLegs = legs.filter(({ revision }) => revision !== "2026-07-28");
 export const modernLegs = legs.filter(({ revision }) => revision === "2026-07-28");
 
-export interface HouseAsk {
-  readonly rooms?: Readonly<Record<string, MemoryValue>>;
+export interface ServerRequest {
+  readonly sampleContents?: Readonly<Record<string, MemoryValue>>;
   readonly templates?: readonly MemoryTemplate[];
   readonly pageSize?: number;
   /** Whether a fresh folder is mounted beside the memory. */
@@ -65,7 +65,7 @@ export interface HouseAsk {
   readonly http?: Partial<ListenOptions>;
 }
 
-export interface TestHouse extends AsyncDisposable {
+export interface TestServer extends AsyncDisposable {
   /** At memory://house/. */
   readonly memory: Memory;
   /** Only where it was asked for. */
@@ -73,10 +73,10 @@ export interface TestHouse extends AsyncDisposable {
   readonly folderBase: string;
   /** Only where skills were asked for. */
   readonly skillsFolder: string;
-  readonly resources: House;
+  readonly resources: LocalResources;
   /** What the config says of sets from now on; only where sets were asked for. */
   configure(sets: readonly SetConfig[]): void;
-  readonly edge: Edge;
+  readonly edge: Protocol;
   /** The endpoint of both eras. */
   readonly url: string;
   /** The stream of HTTP with SSE. */
@@ -94,22 +94,22 @@ const policy: Policy = {
   maySee: (caller, _mount, { path }) => caller.id === "owner" || (path !== "secrets" && !path.startsWith("secrets/")),
 };
 
-export async function openHouse(ask: HouseAsk = {}): Promise<TestHouse> {
-  const { rooms = {}, templates = [], pageSize = 50 } = ask;
+export async function openTestServer(ask: ServerRequest = {}): Promise<TestServer> {
+  const { sampleContents = {}, templates = [], pageSize = 50 } = ask;
   const log: string[] = [];
-  const tools = createTools({ write: (line: unknown) => log.push(String(line)) > 0 });
-  const memory = createMemory(rooms, { templates });
+  const runtime = createRuntime({ write: (line: unknown) => log.push(String(line)) > 0 });
+  const memory = createMemory(sampleContents, { templates });
   const folder = ask.folder ? await realpath(await mkdtemp(join(tmpdir(), "pressmark-e2e-"))) : "";
   const skillsFolder = ask.skills ? await realpath(await mkdtemp(join(tmpdir(), "pressmark-e2e-"))) : "";
   const mounts: Mount[] = [
-    { name: "house", base, source: stack(memory.source, { name: "house" }, standardLayers(tools, ask.layers)) },
-    ...(ask.folder ? [await mountFolder(folder, tools)] : []),
-    ...(ask.skills ? [await mountSkills(skillsFolder, ask.skills, tools)] : []),
+    { name: "house", base, source: stack(memory.source, { name: "house" }, standardLayers(runtime, ask.layers)) },
+    ...(ask.folder ? [await mountFolder(folder, runtime)] : []),
+    ...(ask.skills ? [await mountSkills(skillsFolder, ask.skills, runtime)] : []),
   ];
   const resources = createResources({
     mounts,
     policy,
-    tools,
+    runtime,
     pageSize,
     cursorKey: Uint8Array.from({ length: 32 }, (_, index) => index),
   });
@@ -117,24 +117,24 @@ export async function openHouse(ask: HouseAsk = {}): Promise<TestHouse> {
   const reading = ask.readingTools ? createReadingTools({ resources, server: "pressmark", mounts: seenBy }) : [];
   let { sets = [] } = ask;
   const chosen = ask.sets
-    ? createHouseSets({
+    ? createServerSets({
         resources,
         policy,
         mounts: () => mounts.map((mount) => ({ mount })),
         configured: () => ({ sets, folder: "/", zed: true }),
         stateFolder: "/nowhere",
         project: {},
-        tools,
+        runtime,
         live: false,
       })
     : undefined;
-  const edge = createEdge({
+  const edge = createProtocol({
     resources: chosen?.resources ?? resources,
     server: { name: "pressmark", version: "1.2.3" },
     instructions: "Read what you need.",
     tools: [...reading, ...(ask.tools ?? [])],
     prompts: chosen ? createSetPrompts({ ...chosen, others: ask.prompts ?? [] }) : (ask.prompts ?? []),
-    log: tools.log,
+    log: runtime.log,
   });
   const listening = await listen(edge, {
     port: 0,
@@ -195,19 +195,19 @@ export async function openHouse(ask: HouseAsk = {}): Promise<TestHouse> {
   };
 }
 
-async function mountSkills(root: string, texts: Readonly<Record<string, string>>, tools: Tools): Promise<Mount> {
+async function mountSkills(root: string, texts: Readonly<Record<string, string>>, runtime: Runtime): Promise<Mount> {
   for (const [path, text] of Object.entries(texts)) {
     await mkdir(dirname(join(root, path)), { recursive: true });
     await writeFile(join(root, path), text);
   }
-  const source = await skills.open({ root }, tools);
-  return { name: "skills", base: "skill://", source: stack(source, { name: "skills" }, standardLayers(tools)) };
+  const source = await skills.open({ root }, runtime);
+  return { name: "skills", base: "skill://", source: stack(source, { name: "skills" }, standardLayers(runtime)) };
 }
 
-async function mountFolder(root: string, tools: Tools): Promise<Mount> {
+async function mountFolder(root: string, runtime: Runtime): Promise<Mount> {
   const options = file.options(z).parse({ root });
-  const source = await file.open(options, tools);
+  const source = await file.open(options, runtime);
   const folderBase = file.base?.(options);
   if (folderBase === undefined) throw new Error("a folder has no base");
-  return { name: "folder", base: folderBase, source: stack(source, { name: "folder" }, standardLayers(tools)) };
+  return { name: "folder", base: folderBase, source: stack(source, { name: "folder" }, standardLayers(runtime)) };
 }

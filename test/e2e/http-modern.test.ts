@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { checkMessage } from "../wire/check-message.ts";
 import type { JsonRecord } from "../wire/json.ts";
-import { counting, createGate, rooms } from "./furniture.ts";
-import { base, openHouse, type TestHouse } from "./harness.ts";
+import { counting, createGate, sampleContents } from "./fixtures.ts";
+import { base, openTestServer, type TestServer } from "./harness.ts";
 import { httpAsk, type HttpAnswer } from "./line/http-ask.ts";
 import { acceptsBoth, headerValue, modernHeaders } from "./line/http-line.ts";
 import { modernMeta } from "./line/line.ts";
@@ -14,7 +14,7 @@ function question(method: string, params: JsonRecord = {}, id: string | number =
 
 /** Posts with the headers that belong to the body; `headers` replaces them, and an undefined one is left out. */
 async function post(
-  house: TestHouse,
+  pressmark: TestServer,
   body: JsonRecord,
   headers: Record<string, string | undefined> = {},
 ): Promise<HttpAnswer> {
@@ -22,7 +22,7 @@ async function post(
   const sent = Object.fromEntries(
     Object.entries(all).filter((pair): pair is [string, string] => pair[1] !== undefined),
   );
-  return httpAsk(house.url, { headers: sent, body });
+  return httpAsk(pressmark.url, { headers: sent, body });
 }
 
 /** The status and the error's code; the message has been checked. */
@@ -38,14 +38,14 @@ const read = question("resources/read", { uri: `${base}notes.txt` });
 
 describe("a modern question over HTTP", () => {
   it("is answered with 200, as JSON or as a stream that ends with the response (MOD-57, MOD-58, MOD-59)", async () => {
-    await using house = await openHouse({ rooms, templates: [counting] });
-    const plain = await post(house, list);
+    await using pressmark = await openTestServer({ sampleContents, templates: [counting] });
+    const plain = await post(pressmark, list);
     expect(plain.status).toBe(200);
     expect(plain.headers["content-type"]).toMatch(/^application\/json/);
     checkMessage("2026-07-28", await plain.json(), "resources/list");
     const body = question("resources/read", { uri: `${base}counting/3` });
     const meta = { ...modernMeta("2026-07-28"), progressToken: 7 };
-    const streamed = await post(house, { ...body, params: { uri: `${base}counting/3`, _meta: meta } });
+    const streamed = await post(pressmark, { ...body, params: { uri: `${base}counting/3`, _meta: meta } });
     expect(streamed.isStream).toBe(true);
     expect(streamed.headers["x-accel-buffering"]).toBe("no");
     const messages: JsonRecord[] = [];
@@ -56,35 +56,35 @@ describe("a modern question over HTTP", () => {
   });
 
   it("that fails in the house is answered with 200 all the same, under its id (MOD-25, MOD-67)", async () => {
-    await using house = await openHouse({ rooms });
-    const missing = await post(house, question("resources/read", { uri: `${base}nothing` }, "mine"));
+    await using pressmark = await openTestServer({ sampleContents });
+    const missing = await post(pressmark, question("resources/read", { uri: `${base}nothing` }, "mine"));
     expect(await refusal(missing, "mine")).toEqual([200, -32602]);
   });
 
   it("that does not describe itself gets 400 and -32602 (MOD-6, MOD-67)", async () => {
-    await using house = await openHouse({ rooms });
+    await using pressmark = await openTestServer({ sampleContents });
     const bare = { jsonrpc: "2.0", id: 1, method: "resources/list", params: {} };
     const headers = { "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "resources/list" };
-    expect(await refusal(await post(house, bare, headers))).toEqual([400, -32602]);
+    expect(await refusal(await post(pressmark, bare, headers))).toEqual([400, -32602]);
     const { "io.modelcontextprotocol/clientCapabilities": _gone, ...meta } = modernMeta("2026-07-28");
-    expect(await refusal(await post(house, { ...list, params: { _meta: meta } }))).toEqual([400, -32602]);
+    expect(await refusal(await post(pressmark, { ...list, params: { _meta: meta } }))).toEqual([400, -32602]);
   });
 
   it("in a version that nobody speaks gets 400 and -32022 (MOD-13, MOD-62)", async () => {
-    await using house = await openHouse({ rooms });
+    await using pressmark = await openTestServer({ sampleContents });
     const future = { ...list, params: { _meta: modernMeta("2031-01-01") } };
-    expect(await refusal(await post(house, future))).toEqual([400, -32022]);
+    expect(await refusal(await post(pressmark, future))).toEqual([400, -32022]);
   });
 
   it("with a method that there is not gets 404 and -32601, those of earlier revisions too (MOD-62)", async () => {
-    await using house = await openHouse({ rooms });
+    await using pressmark = await openTestServer({ sampleContents });
     const gone = ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
     for (const method of [...gone, "resources/write", "constructor"])
-      expect(await refusal(await post(house, question(method))), method).toEqual([404, -32601]);
+      expect(await refusal(await post(pressmark, question(method))), method).toEqual([404, -32601]);
   });
 
   it("whose headers do not mirror its body gets 400 and -32020 (MOD-61, MOD-63, MOD-64)", async () => {
-    await using house = await openHouse({ rooms });
+    await using pressmark = await openTestServer({ sampleContents });
     const wrong: readonly (readonly [JsonRecord, Record<string, string | undefined>])[] = [
       [list, { "MCP-Protocol-Version": "2025-11-25" }],
       [list, { "MCP-Protocol-Version": undefined }],
@@ -98,65 +98,65 @@ describe("a modern question over HTTP", () => {
       [read, { "Mcp-Name": `=?base64?${Buffer.from(`${base}other.txt`).toString("base64")}?=` }],
     ];
     for (const [body, headers] of wrong)
-      expect(await refusal(await post(house, body, headers)), JSON.stringify(headers)).toEqual([400, -32020]);
+      expect(await refusal(await post(pressmark, body, headers)), JSON.stringify(headers)).toEqual([400, -32020]);
   });
 
   it("may spell header names as it likes, pad values, and encode what headers cannot carry (MOD-63, MOD-64)", async () => {
-    await using house = await openHouse({ rooms });
+    await using pressmark = await openTestServer({ sampleContents });
     const shouted = Object.fromEntries(
       Object.entries(modernHeaders(read)).map(([name, value]) => [name.toUpperCase(), value]),
     );
-    expect((await httpAsk(house.url, { headers: shouted, body: read })).status).toBe(200);
-    expect((await post(house, list, { "Mcp-Method": "  resources/list  " })).status).toBe(200);
+    expect((await httpAsk(pressmark.url, { headers: shouted, body: read })).status).toBe(200);
+    expect((await post(pressmark, list, { "Mcp-Method": "  resources/list  " })).status).toBe(200);
     const encoded = `=?base64?${Buffer.from(`${base}notes.txt`).toString("base64")}?=`;
-    expect((await post(house, read, { "Mcp-Name": encoded })).status).toBe(200);
+    expect((await post(pressmark, read, { "Mcp-Name": encoded })).status).toBe(200);
     const japanese = `${base}日本語.md`;
     expect(headerValue(japanese)).toMatch(/^=\?base64\?/);
-    expect((await post(house, question("resources/read", { uri: japanese }))).status).toBe(200);
+    expect((await post(pressmark, question("resources/read", { uri: japanese }))).status).toBe(200);
   });
 
   it("needs no session and no resumption, and ignores the headers of both (MOD-9, MOD-65)", async () => {
-    await using house = await openHouse({ rooms });
-    const answer = await post(house, list, { "Mcp-Session-Id": "anything", "Last-Event-ID": "17" });
+    await using pressmark = await openTestServer({ sampleContents });
+    const answer = await post(pressmark, list, { "Mcp-Session-Id": "anything", "Last-Event-ID": "17" });
     expect(answer.status).toBe(200);
     expect(answer.headers["mcp-session-id"]).toBeUndefined();
   });
 
   it("that comes in a batch is refused (MOD-1)", async () => {
-    await using house = await openHouse({ rooms });
-    const answer = await httpAsk(house.url, { headers: modernHeaders(list), body: [list] });
+    await using pressmark = await openTestServer({ sampleContents });
+    const answer = await httpAsk(pressmark.url, { headers: modernHeaders(list), body: [list] });
     expect(answer.status).toBe(400);
     checkMessage("2026-07-28", await answer.json());
   });
 
   it("from a page of another site, or to a name that is not ours, gets 403 (MOD-55)", async () => {
-    await using house = await openHouse({ rooms });
-    expect((await post(house, list, { Origin: "https://evil.example" })).status).toBe(403);
-    expect((await post(house, list, { Host: "evil.example" })).status).toBe(403);
-    expect((await post(house, list, { Origin: "http://127.0.0.1:3000" })).status).toBe(200);
+    await using pressmark = await openTestServer({ sampleContents });
+    expect((await post(pressmark, list, { Origin: "https://evil.example" })).status).toBe(403);
+    expect((await post(pressmark, list, { Host: "evil.example" })).status).toBe(403);
+    expect((await post(pressmark, list, { Origin: "http://127.0.0.1:3000" })).status).toBe(200);
   });
 
   it("is withdrawn by hanging up (MOD-60, MOD-68)", async () => {
     const gate = createGate();
-    await using house = await openHouse({ rooms, templates: [gate.template] });
+    await using pressmark = await openTestServer({ sampleContents, templates: [gate.template] });
     const meta = { ...modernMeta("2026-07-28"), progressToken: 7 };
     const body = { ...question("resources/read"), params: { uri: `${base}gated/gone`, _meta: meta } };
-    const answer = await post(house, body);
+    const answer = await post(pressmark, body);
     await gate.entered("gone");
     answer.hangUp();
-    await gate.withdrawn("gone");
+    await gate.cancelled("gone");
   });
 });
 
 describe("a modern notification over HTTP", () => {
   it("gets 202 and nothing (MOD-57)", async () => {
-    await using house = await openHouse();
+    await using pressmark = await openTestServer();
     const body = {
       jsonrpc: "2.0",
       method: "notifications/nobody/knows",
       params: { _meta: modernMeta("2026-07-28") },
     };
-    const answer = await post(house, body);
+    const answer = await post(pressmark, body);
     expect(answer.status).toBe(202);
     expect(await answer.text()).toBe("");
   });
@@ -164,15 +164,15 @@ describe("a modern notification over HTTP", () => {
 
 describe("a listen over HTTP", () => {
   it("is a stream that proxies do not hold back, and ends with its result (MOD-36, MOD-58, MOD-59)", async () => {
-    await using house = await openHouse({ rooms });
+    await using pressmark = await openTestServer({ sampleContents });
     const notifications = { resourceSubscriptions: [`${base}notes.txt`] };
-    const answer = await post(house, question("subscriptions/listen", { notifications }, "ear"));
+    const answer = await post(pressmark, question("subscriptions/listen", { notifications }, "ear"));
     expect(answer.status).toBe(200);
     expect(answer.isStream).toBe(true);
     expect(answer.headers["x-accel-buffering"]).toBe("no");
     const events = answer.events();
     const messages: unknown[] = [JSON.parse((await events.next()).value?.data ?? "null")];
-    void house.edge.close();
+    void pressmark.edge.close();
     for await (const { data } of events) messages.push(JSON.parse(data));
     for (const message of messages) checkMessage("2026-07-28", message, "subscriptions/listen");
     expect(messages).toHaveLength(2);
@@ -180,10 +180,10 @@ describe("a listen over HTTP", () => {
   });
 
   it("cannot be had by who takes no streams (MOD-57)", async () => {
-    await using house = await openHouse({ rooms });
+    await using pressmark = await openTestServer({ sampleContents });
     const body = question("subscriptions/listen", { notifications: {} });
-    const answer = await post(house, body, { Accept: "application/json" });
+    const answer = await post(pressmark, body, { Accept: "application/json" });
     expect(answer.status).toBe(406);
-    expect((await post(house, list, { Accept: acceptsBoth })).status).toBe(200);
+    expect((await post(pressmark, list, { Accept: acceptsBoth })).status).toBe(200);
   });
 });

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { checkMessage } from "../wire/check-message.ts";
 import { isRecord, type JsonRecord } from "../wire/json.ts";
 import { revisions, type Revision } from "../wire/schemas.ts";
-import { counting, createGate, rooms } from "./furniture.ts";
-import { base, openHouse, type TestHouse } from "./harness.ts";
+import { counting, createGate, sampleContents } from "./fixtures.ts";
+import { base, openTestServer, type TestServer } from "./harness.ts";
 import type { ServerSentEvent } from "./line/event-stream.ts";
 import { httpAsk, type HttpAnswer, type HttpAsk } from "./line/http-ask.ts";
 import { acceptsBoth } from "./line/http-line.ts";
@@ -28,7 +28,7 @@ function initialize(protocolVersion: string): JsonRecord {
   };
 }
 
-async function open({ url }: TestHouse, revision: Revision, caller = "reader"): Promise<Raw> {
+async function open({ url }: TestServer, revision: Revision, caller = "reader"): Promise<Raw> {
   const own = { Accept: acceptsBoth, "X-Caller": caller };
   const opened = await httpAsk(url, { headers: own, body: initialize(revision) });
   const session = String(opened.headers["mcp-session-id"]);
@@ -64,24 +64,24 @@ async function nextSaid(events: AsyncGenerator<ServerSentEvent>): Promise<Server
 
 describe.for(sessionRevisions)("a session in %s", (revision) => {
   it("has an id of visible characters that nobody can guess (LEG-57, LEG-62)", async () => {
-    await using house = await openHouse();
-    const ids = await Promise.all(Array.from({ length: 20 }, async () => (await open(house, revision)).session));
+    await using pressmark = await openTestServer();
+    const ids = await Promise.all(Array.from({ length: 20 }, async () => (await open(pressmark, revision)).session));
     expect(new Set(ids).size).toBe(20);
     for (const id of ids) expect(id).toMatch(/^[\x21-\x7e]{22,}$/);
   });
 
   it("is needed for every question, and a made-up one is not found (LEG-58, LEG-59)", async () => {
-    await using house = await openHouse({ rooms });
-    const without = await httpAsk(house.url, { headers: { Accept: acceptsBoth }, body: list });
+    await using pressmark = await openTestServer({ sampleContents });
+    const without = await httpAsk(pressmark.url, { headers: { Accept: acceptsBoth }, body: list });
     expect(without.status).toBe(400);
-    const { post } = await open(house, revision);
+    const { post } = await open(pressmark, revision);
     expect((await post(list)).status).toBe(200);
     expect((await post(list, { "Mcp-Session-Id": "made-up" })).status).toBe(404);
   });
 
   it("ends with DELETE, and is then not found (LEG-59, LEG-60)", async () => {
-    await using house = await openHouse({ rooms });
-    const { post, get, remove } = await open(house, revision);
+    await using pressmark = await openTestServer({ sampleContents });
+    const { post, get, remove } = await open(pressmark, revision);
     const stream = await get();
     expect([200, 202, 204]).toContain((await remove()).status);
     const { done } = await stream.events().next();
@@ -92,8 +92,8 @@ describe.for(sessionRevisions)("a session in %s", (revision) => {
   });
 
   it("is bound to its caller: to another it does not exist (LEG-62)", async () => {
-    await using house = await openHouse({ rooms });
-    const { post, session } = await open(house, revision, "owner");
+    await using pressmark = await openTestServer({ sampleContents });
+    const { post, session } = await open(pressmark, revision, "owner");
     const theirs = await post(list, { "X-Caller": "reader" });
     const madeUp = await post(list, { "X-Caller": "reader", "Mcp-Session-Id": "made-up" });
     expect(theirs.status).toBe(404);
@@ -102,8 +102,8 @@ describe.for(sessionRevisions)("a session in %s", (revision) => {
   });
 
   it("answers a notification and a response with 202 and nothing (LEG-47)", async () => {
-    await using house = await openHouse();
-    const { post } = await open(house, revision);
+    await using pressmark = await openTestServer();
+    const { post } = await open(pressmark, revision);
     for (const body of [
       { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 99 } },
       { jsonrpc: "2.0", id: 99, result: {} },
@@ -115,8 +115,8 @@ describe.for(sessionRevisions)("a session in %s", (revision) => {
   });
 
   it("answers a question as JSON or as a stream that ends with the response (LEG-48, LEG-49)", async () => {
-    await using house = await openHouse({ rooms, templates: [counting] });
-    const { post } = await open(house, revision);
+    await using pressmark = await openTestServer({ sampleContents, templates: [counting] });
+    const { post } = await open(pressmark, revision);
     const plain = await post(list);
     expect(plain.status).toBe(200);
     expect(plain.headers["content-type"]).toMatch(/^application\/json|^text\/event-stream/);
@@ -136,8 +136,8 @@ describe.for(sessionRevisions)("a session in %s", (revision) => {
   });
 
   it("gives a client what it accepts, or says that it cannot (LEG-48)", async () => {
-    await using house = await openHouse({ rooms });
-    const { post } = await open(house, revision);
+    await using pressmark = await openTestServer({ sampleContents });
+    const { post } = await open(pressmark, revision);
     const json = await post(list, { Accept: "application/json" });
     expect(json.headers["content-type"]).toMatch(/^application\/json/);
     const stream = await post(list, { Accept: "text/event-stream" });
@@ -148,24 +148,24 @@ describe.for(sessionRevisions)("a session in %s", (revision) => {
   });
 
   it("has a GET stream that carries announcements and no response (LEG-44, LEG-52, LEG-53)", async () => {
-    await using house = await openHouse({ rooms });
-    const { post, get } = await open(house, revision);
+    await using pressmark = await openTestServer({ sampleContents });
+    const { post, get } = await open(pressmark, revision);
     const stream = await get();
     expect(stream.status).toBe(200);
     expect(stream.isStream).toBe(true);
     const subscribe = { jsonrpc: "2.0", id: 3, method: "resources/subscribe", params: { uri: `${base}notes.txt` } };
     expect(await (await post(subscribe)).json()).toEqual({ jsonrpc: "2.0", id: 3, result: {} });
-    house.memory.set("notes.txt", "Buy paper.\n");
+    pressmark.memory.set("notes.txt", "Buy paper.\n");
     const said = await nextSaid(stream.events());
     expect(JSON.parse(said.data)).toMatchObject({ method: "notifications/resources/updated" });
     stream.hangUp();
-    expect((await httpAsk(house.url, { method: "PUT", body: list })).status).toBe(405);
+    expect((await httpAsk(pressmark.url, { method: "PUT", body: list })).status).toBe(405);
     expect((await get({ Accept: "application/json" })).status).toBe(406);
   });
 
   it("says each thing on one of its streams only (LEG-54)", async () => {
-    await using house = await openHouse({ rooms });
-    const { post, get, remove } = await open(house, revision);
+    await using pressmark = await openTestServer({ sampleContents });
+    const { post, get, remove } = await open(pressmark, revision);
     const streams = [await get(), await get()];
     for (const [id, path] of ["notes.txt", "other.txt"].entries()) {
       const params = { uri: base + path };
@@ -180,8 +180,8 @@ describe.for(sessionRevisions)("a session in %s", (revision) => {
         if (heard.includes(`${base}other.txt`)) resolve();
       }
     });
-    house.memory.set("notes.txt", "Buy paper.\n");
-    house.memory.set("other.txt", "last\n");
+    pressmark.memory.set("notes.txt", "Buy paper.\n");
+    pressmark.memory.set("other.txt", "last\n");
     await lastHeard;
     // Ends both streams, after everything that was said on them.
     await (await remove()).text();
@@ -190,8 +190,8 @@ describe.for(sessionRevisions)("a session in %s", (revision) => {
   });
 
   it("numbers its events so that none has the id of another (LEG-55)", async () => {
-    await using house = await openHouse({ rooms, templates: [counting] });
-    const { post, get } = await open(house, revision);
+    await using pressmark = await openTestServer({ sampleContents, templates: [counting] });
+    const { post, get } = await open(pressmark, revision);
     const ids: string[] = [];
     for (const id of [3, 4]) {
       const params = { uri: `${base}counting/3`, _meta: { progressToken: id } };
@@ -203,7 +203,7 @@ describe.for(sessionRevisions)("a session in %s", (revision) => {
     ).text();
     const stream = await get();
     const events = stream.events();
-    house.memory.set("notes.txt", "Buy paper.\n");
+    pressmark.memory.set("notes.txt", "Buy paper.\n");
     const said = await nextSaid(events);
     if (said.id !== undefined) ids.push(said.id);
     stream.hangUp();
@@ -212,8 +212,8 @@ describe.for(sessionRevisions)("a session in %s", (revision) => {
   });
 
   it("replays to a returning reader what its stream missed, and nothing of another (LEG-50, LEG-56)", async () => {
-    await using house = await openHouse({ rooms, templates: [counting] });
-    const { post, get } = await open(house, revision);
+    await using pressmark = await openTestServer({ sampleContents, templates: [counting] });
+    const { post, get } = await open(pressmark, revision);
     await (
       await post({ jsonrpc: "2.0", id: 3, method: "resources/subscribe", params: { uri: `${base}notes.txt` } })
     ).text();
@@ -221,7 +221,7 @@ describe.for(sessionRevisions)("a session in %s", (revision) => {
       await post({ jsonrpc: "2.0", id: 4, method: "resources/subscribe", params: { uri: `${base}other.txt` } })
     ).text();
     const first = await get();
-    house.memory.set("notes.txt", "one\n");
+    pressmark.memory.set("notes.txt", "one\n");
     const heard = await nextSaid(first.events());
     first.hangUp();
     expect(heard.id).toBeTypeOf("string");
@@ -229,7 +229,7 @@ describe.for(sessionRevisions)("a session in %s", (revision) => {
     const elsewhere = await post({ jsonrpc: "2.0", id: 5, method: "resources/read", params });
     expect(elsewhere.isStream).toBe(true);
     await elsewhere.text();
-    house.memory.set("other.txt", "two\n");
+    pressmark.memory.set("other.txt", "two\n");
     const again = await get({ "Last-Event-ID": String(heard.id) });
     const missed = await nextSaid(again.events());
     expect(uriIn(missed.data)).toBe(`${base}other.txt`);
@@ -238,8 +238,8 @@ describe.for(sessionRevisions)("a session in %s", (revision) => {
 
   it("does not take a lost connection for a withdrawal: the answer can be had later (LEG-50, LEG-51, LEG-56)", async () => {
     const gate = createGate();
-    await using house = await openHouse({ rooms, templates: [gate.template] });
-    const { post, get } = await open(house, revision);
+    await using pressmark = await openTestServer({ sampleContents, templates: [gate.template] });
+    const { post, get } = await open(pressmark, revision);
     const params = { uri: `${base}gated/lost`, _meta: { progressToken: 1 } };
     const answer = await post({ jsonrpc: "2.0", id: 9, method: "resources/read", params });
     const { id } = await nextSaid(answer.events());
@@ -253,8 +253,8 @@ describe.for(sessionRevisions)("a session in %s", (revision) => {
   });
 
   it("names its version in a header since 2025-06-18, and a wrong one is refused (LEG-61)", async () => {
-    await using house = await openHouse({ rooms });
-    const { post } = await open(house, revision);
+    await using pressmark = await openTestServer({ sampleContents });
+    const { post } = await open(pressmark, revision);
     expect((await post(list, { "MCP-Protocol-Version": "1999-01-01" })).status).toBe(400);
     expect((await post(list, { "MCP-Protocol-Version": "nonsense" })).status).toBe(400);
     expect((await post(list, { "MCP-Protocol-Version": revision })).status).toBe(200);
@@ -263,8 +263,8 @@ describe.for(sessionRevisions)("a session in %s", (revision) => {
 
 describe("a session since 2025-11-25", () => {
   it("opens its streams with an id and says when to come back (LEG-50)", async () => {
-    await using house = await openHouse({ rooms });
-    const { get } = await open(house, "2025-11-25");
+    await using pressmark = await openTestServer({ sampleContents });
+    const { get } = await open(pressmark, "2025-11-25");
     const stream = await get();
     const { value } = await stream.events().next();
     expect(value).toMatchObject({ data: "", id: expect.any(String), retry: expect.stringMatching(/^\d+$/) });
@@ -274,23 +274,26 @@ describe("a session since 2025-11-25", () => {
 
 describe("the endpoint", () => {
   it("takes POST, GET and DELETE, and nothing else (LEG-44, LEG-52)", async () => {
-    await using house = await openHouse();
-    for (const method of ["PUT", "PATCH"]) expect((await httpAsk(house.url, { method, body: list })).status).toBe(405);
-    expect((await httpAsk(house.url, { method: "GET", headers: { Accept: "text/event-stream" } })).status).toBe(400);
+    await using pressmark = await openTestServer();
+    for (const method of ["PUT", "PATCH"])
+      expect((await httpAsk(pressmark.url, { method, body: list })).status).toBe(405);
+    expect((await httpAsk(pressmark.url, { method: "GET", headers: { Accept: "text/event-stream" } })).status).toBe(
+      400,
+    );
   });
 
   it("takes a question without a version header as one of 2025-03-26 (LEG-61)", async () => {
-    await using house = await openHouse({ rooms });
-    const { session } = await open(house, "2025-03-26");
+    await using pressmark = await openTestServer({ sampleContents });
+    const { session } = await open(pressmark, "2025-03-26");
     const headers = { Accept: acceptsBoth, "Mcp-Session-Id": session };
-    const answer = await httpAsk(house.url, { headers, body: [list] });
+    const answer = await httpAsk(pressmark.url, { headers, body: [list] });
     expect(await answer.json()).toMatchObject([{ id: 2, result: {} }]);
   });
 
   it("refuses pages of other sites and names that are not its own (LEG-42)", async () => {
-    await using house = await openHouse({ rooms });
+    await using pressmark = await openTestServer({ sampleContents });
     const ask = (headers: Record<string, string>): Promise<HttpAnswer> =>
-      httpAsk(house.url, { headers: { Accept: acceptsBoth, ...headers }, body: initialize("2025-11-25") });
+      httpAsk(pressmark.url, { headers: { Accept: acceptsBoth, ...headers }, body: initialize("2025-11-25") });
     expect((await ask({ Origin: "https://evil.example" })).status).toBe(403);
     expect((await ask({ Origin: "null" })).status).toBe(403);
     expect((await ask({ Host: "evil.example" })).status).toBe(403);
@@ -299,15 +302,15 @@ describe("the endpoint", () => {
   });
 
   it("listens on this machine alone unless told otherwise (LEG-43)", async () => {
-    await using house = await openHouse();
-    expect(new URL(house.url).hostname).toBe("127.0.0.1");
+    await using pressmark = await openTestServer();
+    expect(new URL(pressmark.url).hostname).toBe("127.0.0.1");
   });
 
   it("refuses a body that is none, or too large, and lives on (LEG-33, LEG-36)", async () => {
-    await using house = await openHouse({ rooms, http: { maxBodyBytes: 10_000 } });
+    await using pressmark = await openTestServer({ sampleContents, http: { maxBodyBytes: 10_000 } });
     const headers = { Accept: acceptsBoth };
     const post = (body: unknown, more = {}): Promise<HttpAnswer> =>
-      httpAsk(house.url, { headers: { ...headers, ...more }, body });
+      httpAsk(pressmark.url, { headers: { ...headers, ...more }, body });
     const broken = await post("{");
     expect(broken.status).toBe(400);
     expect(await broken.json()).toMatchObject({ error: { code: -32700 } });

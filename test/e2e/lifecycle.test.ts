@@ -1,8 +1,8 @@
 /** How a conversation begins, in both eras, and what holds for every message of it. */
 import { describe, expect, it } from "vitest";
 import { isRecord, type JsonRecord } from "../wire/json.ts";
-import { greeting, rooms } from "./furniture.ts";
-import { base, legacyLegs, legs, modernLegs, openHouse } from "./harness.ts";
+import { greeting, sampleContents } from "./fixtures.ts";
+import { base, legacyLegs, legs, modernLegs, openTestServer } from "./harness.ts";
 import { settled } from "./line/create-line.ts";
 import { clientInfo, modernMeta } from "./line/line.ts";
 
@@ -11,23 +11,23 @@ const serverInfo = { name: "pressmark", version: "1.2.3" };
 
 describe.for(legacyLegs)("a session over $transport in $revision", (leg) => {
   it("opens with the version that was asked for and says what the server can (S3-1, LEG-1, LEG-27, LEG-29)", async () => {
-    await using house = await openHouse({ rooms, templates: [greeting] });
-    const { opened } = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, templates: [greeting] });
+    const { opened } = await pressmark.line(leg);
     expect(opened["protocolVersion"]).toBe(leg.revision);
     expect(opened["serverInfo"]).toEqual(serverInfo);
     expect(opened["capabilities"]).toMatchObject({ resources: { subscribe: true, listChanged: true } });
   });
 
   it("declares completions since they are declared, and never before (LEG-22, LEG-30)", async () => {
-    await using house = await openHouse({ rooms, templates: [greeting] });
-    const { opened } = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, templates: [greeting] });
+    const { opened } = await pressmark.line(leg);
     const capabilities = isRecord(opened["capabilities"]) ? opened["capabilities"] : {};
     expect("completions" in capabilities).toBe(leg.revision >= "2025-03-26");
   });
 
   it("has no method of a later revision (LEG-30)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     expect((await line.error("resources/directory/read", { uri: `${base}docs` })).code).toBe(-32601);
     expect((await line.error("skills/list")).code).toBe(-32601);
     // Where both eras are spoken, a question of the modern one that does not describe itself is malformed.
@@ -35,14 +35,14 @@ describe.for(legacyLegs)("a session over $transport in $revision", (leg) => {
   });
 
   it("answers ping (LEG-30)", async () => {
-    await using house = await openHouse();
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer();
+    const line = await pressmark.line(leg);
     expect(await line.result("ping")).toEqual({});
   });
 
   it("refuses to be opened twice, and goes on (LEG-27)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     // Over HTTP every initialize opens a session of its own.
     if (leg.transport === "http") return;
     const again = { protocolVersion: leg.revision, capabilities: {}, clientInfo };
@@ -53,8 +53,8 @@ describe.for(legacyLegs)("a session over $transport in $revision", (leg) => {
 
 describe.for(legs)("messages over $transport in $revision", (leg) => {
   it("carry the id of their question, a string or an integer (LEG-33, MOD-1)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     for (const id of ["", "a", "1", 0, -7, 2 ** 53 - 1, "長い id"]) {
       const response = await settled(await line.start("resources/list", {}, { id }));
       expect(response["id"]).toBe(id);
@@ -63,15 +63,15 @@ describe.for(legs)("messages over $transport in $revision", (leg) => {
   });
 
   it("answer a method that no revision has with -32601 (LEG-23, LEG-33)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     for (const method of ["resources/write", "constructor", "__proto__", "toString", ""])
       expect((await line.error(method)).code).toBe(-32601);
   });
 
   it("that are wrong are refused and do not end the conversation (LEG-33, LEG-36, MOD-1)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     // What is posted to a stream of its own is refused by the status of the post.
     if (leg.transport === "sse") return;
     const wrong: readonly (readonly [message: unknown, code: number])[] = [
@@ -93,8 +93,8 @@ describe.for(legs)("messages over $transport in $revision", (leg) => {
   });
 
   it("that answer nothing are ignored (MOD-10)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     if (leg.transport === "http") return;
     await line.send({ jsonrpc: "2.0", id: 99, result: {} });
     await line.notify("notifications/nobody/knows");
@@ -107,8 +107,8 @@ describe("a version that the server does not speak", () => {
   it.for(["1999-01-01", "2026-07-28", "2099-01-01"])(
     "is answered with the newest that has a handshake when initialize asks for %s (LEG-29)",
     async (protocolVersion) => {
-      await using house = await openHouse();
-      const line = await house.line({ transport: "stdio", revision: "2026-07-28" });
+      await using pressmark = await openTestServer();
+      const line = await pressmark.line({ transport: "stdio", revision: "2026-07-28" });
       await line.send({
         jsonrpc: "2.0",
         id: "open",
@@ -123,8 +123,8 @@ describe("a version that the server does not speak", () => {
 
 describe("before the handshake", () => {
   it("only ping is answered (LEG-28)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line({ transport: "stdio", revision: "2026-07-28" });
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line({ transport: "stdio", revision: "2026-07-28" });
     await line.send({ jsonrpc: "2.0", id: "early", method: "resources/list" });
     const early = await line.unasked.next();
     expect(early).toMatchObject({ id: "early", error: { code: expect.any(Number) } });
@@ -135,8 +135,8 @@ describe("before the handshake", () => {
 
 describe.for(modernLegs)("a modern server over $transport", (leg) => {
   it("says what it speaks and can (MOD-15, MOD-19, MOD-46)", async () => {
-    await using house = await openHouse({ rooms, templates: [greeting] });
-    const { opened } = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, templates: [greeting] });
+    const { opened } = await pressmark.line(leg);
     expect(opened["supportedVersions"]).toEqual(all);
     expect(opened["capabilities"]).toMatchObject({
       resources: { subscribe: true, listChanged: true },
@@ -147,8 +147,8 @@ describe.for(modernLegs)("a modern server over $transport", (leg) => {
   });
 
   it("says of every result that it is complete and whose it is (MOD-2, MOD-4, MOD-8, MOD-47)", async () => {
-    await using house = await openHouse({ rooms, templates: [greeting] });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, templates: [greeting] });
+    const line = await pressmark.line(leg);
     const asks: readonly (readonly [string, JsonRecord?])[] = [
       ["server/discover"],
       ["resources/list"],
@@ -171,8 +171,8 @@ describe.for(modernLegs)("a modern server over $transport", (leg) => {
   });
 
   it("refuses a question that does not describe itself, and does not ask who asks (MOD-6)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     const whole = modernMeta("2026-07-28");
     const { "io.modelcontextprotocol/clientCapabilities": _capabilities, ...withoutCapabilities } = whole;
     const { "io.modelcontextprotocol/clientInfo": _info, ...withoutInfo } = whole;
@@ -185,8 +185,8 @@ describe.for(modernLegs)("a modern server over $transport", (leg) => {
   });
 
   it("names the versions it speaks to who asks for another (MOD-13)", async () => {
-    await using house = await openHouse();
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer();
+    const line = await pressmark.line(leg);
     const params = { _meta: modernMeta("2031-01-01") };
     await line.send({ jsonrpc: "2.0", id: "v", method: "resources/list", params });
     expect(await line.unasked.next()).toMatchObject({
@@ -196,11 +196,11 @@ describe.for(modernLegs)("a modern server over $transport", (leg) => {
   });
 
   it("remembers nothing between two questions (MOD-7, MOD-9, MOD-21)", async () => {
-    await using house = await openHouse({ rooms, pageSize: 3 });
-    const one = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, pageSize: 3 });
+    const one = await pressmark.line(leg);
     const first = await one.result("resources/list");
     await one.result("resources/read", { uri: `${base}notes.txt` });
-    const other = await house.line(leg);
+    const other = await pressmark.line(leg);
     expect(await other.result("resources/list")).toEqual(first);
     const { nextCursor } = first;
     const here = await one.result("resources/list", { cursor: nextCursor ?? "" });
@@ -208,8 +208,8 @@ describe.for(modernLegs)("a modern server over $transport", (leg) => {
   });
 
   it("takes extensions, trace context and keys that it does not know, and keeps to its own (MOD-12, MOD-16)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     const meta = {
       traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
       tracestate: "vendor=1",
@@ -225,8 +225,8 @@ describe.for(modernLegs)("a modern server over $transport", (leg) => {
   });
 
   it("has none of the methods that went (MOD-11)", async () => {
-    await using house = await openHouse();
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer();
+    const line = await pressmark.line(leg);
     const gone = ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
     for (const method of gone) expect((await line.error(method, { uri: `${base}notes.txt` })).code).toBe(-32601);
   });

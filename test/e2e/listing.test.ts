@@ -3,8 +3,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { listAll, pagesOf, recordsIn, textAt, urisIn } from "./answers.ts";
-import { greeting, pair, rooms } from "./furniture.ts";
-import { base, legs, openHouse } from "./harness.ts";
+import { greeting, pair, sampleContents } from "./fixtures.ts";
+import { base, legs, openTestServer } from "./harness.ts";
 
 const visible = [
   "blob.bin",
@@ -21,21 +21,21 @@ const visible = [
 
 describe.for(legs)("lists over $transport in $revision", (leg) => {
   it("hold everything the caller may see, in address order (S3-4, MOD-20)", async () => {
-    await using house = await openHouse({ rooms });
-    expect(await listAll(await house.line(leg))).toEqual(visible);
+    await using pressmark = await openTestServer({ sampleContents });
+    expect(await listAll(await pressmark.line(leg))).toEqual(visible);
   });
 
   it("may be empty (S3-4, MOD-20)", async () => {
-    await using house = await openHouse();
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer();
+    const line = await pressmark.line(leg);
     expect(urisIn(await line.result("resources/list"))).toEqual([]);
   });
 
   it.for([1, 3, 4, 10])(
     "come in disjoint pages of about %i that are complete together (LEG-18, MOD-45)",
     async (pageSize) => {
-      await using house = await openHouse({ rooms, pageSize });
-      const line = await house.line(leg);
+      await using pressmark = await openTestServer({ sampleContents, pageSize });
+      const line = await pressmark.line(leg);
       const pages = await pagesOf(line, "resources/list");
       expect(pages.flatMap((page) => urisIn(page))).toEqual(visible);
       expect(pages.length > 1).toBe(pageSize < visible.length);
@@ -45,27 +45,27 @@ describe.for(legs)("lists over $transport in $revision", (leg) => {
   );
 
   it("go on where they were when something before that is removed or added (LEG-18, MOD-45)", async () => {
-    await using house = await openHouse({ rooms, pageSize: 3 });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, pageSize: 3 });
+    const line = await pressmark.line(leg);
     const { nextCursor } = await line.result("resources/list");
-    house.memory.delete("blob.bin");
-    house.memory.set("a-new-first.txt", "first\n");
+    pressmark.memory.delete("blob.bin");
+    pressmark.memory.set("a-new-first.txt", "first\n");
     const second = await line.result("resources/list", { cursor: nextCursor ?? "" });
     expect(urisIn(second)[0]).toBe(visible[3]);
     expect(urisIn(second)).not.toContain(visible[2]);
   });
 
   it("give the same page for the same cursor (LEG-18, MOD-45)", async () => {
-    await using house = await openHouse({ rooms, pageSize: 3 });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, pageSize: 3 });
+    const line = await pressmark.line(leg);
     const { nextCursor } = await line.result("resources/list");
     const again = { cursor: nextCursor ?? "" };
     expect(await line.result("resources/list", again)).toEqual(await line.result("resources/list", again));
   });
 
   it("refuse a cursor that is none of theirs, whatever it is, and go on (LEG-18, LEG-21, MOD-45)", async () => {
-    await using house = await openHouse({ rooms, pageSize: 3 });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, pageSize: 3 });
+    const line = await pressmark.line(leg);
     const { nextCursor } = await line.result("resources/list");
     const real = String(nextCursor);
     const flipped = (real.startsWith("A") ? "B" : "A") + real.slice(1);
@@ -89,22 +89,24 @@ describe.for(legs)("lists over $transport in $revision", (leg) => {
   });
 
   it("name only URIs that RFC 3986 allows and that read back, none of them https (S3-13, LEG-3, LEG-5, MOD-28)", async () => {
-    await using house = await openHouse({ rooms, folder: true });
-    await writeFile(join(house.folder, "a b#c?d%e 日本.txt"), "from a folder\n");
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, folder: true });
+    await writeFile(join(pressmark.folder, "a b#c?d%e 日本.txt"), "from a folder\n");
+    const line = await pressmark.line(leg);
     const uris = await listAll(line);
-    expect(uris).toContain(`${house.folderBase}a%20b%23c%3Fd%25e%20%E6%97%A5%E6%9C%AC.txt`);
+    expect(uris).toContain(`${pressmark.folderBase}a%20b%23c%3Fd%25e%20%E6%97%A5%E6%9C%AC.txt`);
     for (const uri of uris) {
       expect(uri).toMatch(/^(?:memory|file):\/\/[!$&'()*+,;=:@/\-._~%A-Za-z0-9]*$/);
       const [content] = recordsIn(await line.result("resources/read", { uri }), "contents");
       expect(content?.["uri"]).toBe(uri);
     }
-    expect(await textAt(line, `${house.folderBase}a%20b%23c%3Fd%25e%20%E6%97%A5%E6%9C%AC.txt`)).toBe("from a folder\n");
+    expect(await textAt(line, `${pressmark.folderBase}a%20b%23c%3Fd%25e%20%E6%97%A5%E6%9C%AC.txt`)).toBe(
+      "from a folder\n",
+    );
   });
 
   it("say of a resource what the revision has words for (LEG-30)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     const { revision } = leg;
     const listed = recordsIn(await line.result("resources/list"), "resources");
     expect(listed.find(({ name }) => name === "rich.json")).toEqual({
@@ -131,16 +133,16 @@ describe.for(legs)("lists over $transport in $revision", (leg) => {
   });
 
   it("of templates name each of them (S3-3)", async () => {
-    await using house = await openHouse({ rooms, templates: [greeting, pair] });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, templates: [greeting, pair] });
+    const line = await pressmark.line(leg);
     const listed = recordsIn(await line.result("resources/templates/list"), "resourceTemplates");
     expect(listed.map(({ uriTemplate }) => uriTemplate)).toEqual([`${base}greetings/{name}`, `${base}pairs/{name}`]);
     expect(listed[0]?.["title"]).toBe(leg.revision >= "2025-06-18" ? "Greeting" : undefined);
   });
 
   it("of templates may be empty (S3-3)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     expect(recordsIn(await line.result("resources/templates/list"), "resourceTemplates")).toEqual([]);
   });
 });

@@ -5,8 +5,8 @@ import Ajv from "ajv";
 import { describe, expect, it } from "vitest";
 import { isRecord, type JsonRecord } from "../wire/json.ts";
 import { recordsIn } from "./answers.ts";
-import { rooms } from "./furniture.ts";
-import { base, legs, openHouse } from "./harness.ts";
+import { sampleContents } from "./fixtures.ts";
+import { base, legs, openTestServer } from "./harness.ts";
 import type { Line } from "./line/line.ts";
 
 const call = (line: Line, name: string, args: JsonRecord) => line.result("tools/call", { name, arguments: args });
@@ -20,8 +20,8 @@ function textOf(result: JsonRecord): string {
 describe("in the early draft", () => {
   const early = legs.filter(({ revision }) => revision === "2024-10-07");
   it.for(early)("there are no tools over $transport, and everything else is as before", async (leg) => {
-    await using house = await openHouse({ rooms, readingTools: true });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, readingTools: true });
+    const line = await pressmark.line(leg);
     expect(line.opened["capabilities"]).not.toHaveProperty("tools");
     expect((await line.error("tools/list")).code).toBe(-32601);
     expect((await line.error("tools/call", { name: "read_resource" })).code).toBe(-32601);
@@ -33,8 +33,8 @@ describe.for(legs.filter(({ revision }) => revision >= "2024-11-05"))("over $tra
   const hasLinks = revision >= "2025-06-18";
 
   it("the tools are listed with the words of the revision (LEG-30)", async () => {
-    await using house = await openHouse({ rooms, readingTools: true });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, readingTools: true });
+    const line = await pressmark.line(leg);
     expect(line.opened["capabilities"]).toHaveProperty("tools");
     const tools = recordsIn(await line.result("tools/list"), "tools");
     expect(tools.map(({ name }) => name)).toEqual([
@@ -54,8 +54,8 @@ describe.for(legs.filter(({ revision }) => revision >= "2024-11-05"))("over $tra
   });
 
   it("a search gives links where the revision has them, and always a text that can do without (LEG-15, MOD-29)", async () => {
-    await using house = await openHouse({ rooms, readingTools: true });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, readingTools: true });
+    const line = await pressmark.line(leg);
     const result = await call(line, "search_resources", { query: "ink" });
     const content = recordsIn(result, "content");
     expect(textOf(result)).toContain(`${base}notes.txt`);
@@ -67,10 +67,10 @@ describe.for(legs.filter(({ revision }) => revision >= "2024-11-05"))("over $tra
   });
 
   it("what is read is embedded, with its URI, and can be read again (LEG-13)", async () => {
-    await using house = await openHouse({ rooms, readingTools: true, folder: true });
-    await writeFile(join(house.folder, "lines.txt"), "one\ntwo\nthree\n");
-    const line = await house.line(leg);
-    const uri = `${house.folderBase}lines.txt`;
+    await using pressmark = await openTestServer({ sampleContents, readingTools: true, folder: true });
+    await writeFile(join(pressmark.folder, "lines.txt"), "one\ntwo\nthree\n");
+    const line = await pressmark.line(leg);
+    const uri = `${pressmark.folderBase}lines.txt`;
     const [said, embedded] = recordsIn(await call(line, "read_resource", { uri, lines: "2-2" }), "content");
     expect(said?.["text"]).toBe(`This is lines 2-2. To go on, call read_resource with uri ${uri} and lines "3-3".`);
     expect(embedded).toMatchObject({ type: "resource", resource: { text: "two\n", mimeType: "text/plain" } });
@@ -80,8 +80,8 @@ describe.for(legs.filter(({ revision }) => revision >= "2024-11-05"))("over $tra
   });
 
   it("pages of a list follow each other", async () => {
-    await using house = await openHouse({ rooms, readingTools: true });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, readingTools: true });
+    const line = await pressmark.line(leg);
     const seen: string[] = [];
     let cursor: string | undefined;
     do {
@@ -89,13 +89,13 @@ describe.for(legs.filter(({ revision }) => revision >= "2024-11-05"))("over $tra
       seen.push(...said.split("\n").filter((each) => each.startsWith(base)));
       cursor = /cursor "([^"]+)"/.exec(said)?.[1];
     } while (cursor !== undefined);
-    expect(seen).toHaveLength(Object.keys(rooms).length - 1);
+    expect(seen).toHaveLength(Object.keys(sampleContents).length - 1);
     expect(new Set(seen).size).toBe(seen.length);
   });
 
   it("what is hidden from a caller is hidden through every tool", async () => {
-    await using house = await openHouse({ rooms, readingTools: true });
-    const [reader, owner] = [await house.line(leg), await house.line(leg, "owner")];
+    await using pressmark = await openTestServer({ sampleContents, readingTools: true });
+    const [reader, owner] = [await pressmark.line(leg), await pressmark.line(leg, "owner")];
     const secret = `${base}secrets/key.txt`;
     const asks: readonly (readonly [string, JsonRecord])[] = [
       ["search_resources", { query: "hidden" }],
@@ -117,8 +117,8 @@ describe.for(legs.filter(({ revision }) => revision >= "2024-11-05"))("over $tra
   });
 
   it("an argument that is wrong is said to the model, and not as a fault of the protocol", async () => {
-    await using house = await openHouse({ rooms, readingTools: true });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, readingTools: true });
+    const line = await pressmark.line(leg);
     for (const [name, args] of [
       ["search_resources", {}],
       ["read_resource", { uri: 7 }],
@@ -134,8 +134,8 @@ describe.for(legs.filter(({ revision }) => revision >= "2024-11-05"))("over $tra
 it.for(legs.filter(({ revision }) => revision >= "2025-06-18"))(
   "structured content is what the schema of the tool says, over $transport in $revision",
   async (leg) => {
-    await using house = await openHouse({ rooms, readingTools: true });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, readingTools: true });
+    const line = await pressmark.line(leg);
     const ajv = new Ajv.default({ strict: false });
     const asked: Readonly<Record<string, readonly JsonRecord[]>> = {
       search_resources: [{ query: "ink" }, { query: "nowhere" }],

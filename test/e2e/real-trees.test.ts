@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { listAll, recordsIn } from "./answers.ts";
-import { legs, openHouse, type TestHouse } from "./harness.ts";
+import { legs, openTestServer, type TestServer } from "./harness.ts";
 import type { Line } from "./line/line.ts";
 
 /** One leg of each transport and era; what a revision changes in the words is tested elsewhere. */
@@ -64,52 +64,52 @@ async function bytesAt(line: Line, uri: string): Promise<Buffer> {
 }
 
 /** Lists everything through the line and compares it with the disk. */
-async function expectWhole(house: TestHouse, line: Line): Promise<string[]> {
+async function expectWhole(pressmark: TestServer, line: Line): Promise<string[]> {
   const listed = (await listAll(line)).filter((uri) => uri.startsWith("file:"));
   for (const uri of listed) {
     expect(await bytesAt(line, uri)).toEqual(readFileSync(fileURLToPath(uri)));
   }
-  return listed.map((uri) => fileURLToPath(uri).slice(house.folder.length + 1));
+  return listed.map((uri) => fileURLToPath(uri).slice(pressmark.folder.length + 1));
 }
 
 describe.for(ways)("a real tree over $transport in $revision", (leg) => {
   it("of odd names reads back byte for byte", async () => {
-    await using house = await openHouse({ folder: true });
+    await using pressmark = await openTestServer({ folder: true });
     // A name that begins with a dot is hidden, however odd the rest.
     const served = oddNames.filter((name) => !name.startsWith("."));
-    for (const [index, name] of oddNames.entries()) put(house.folder, name, `${index}: ${name}\n`);
+    for (const [index, name] of oddNames.entries()) put(pressmark.folder, name, `${index}: ${name}\n`);
     put(
-      house.folder,
+      pressmark.folder,
       "bytes.bin",
       Uint8Array.from({ length: 300 }, (_, index) => index),
     );
-    put(house.folder, "empty", "");
-    const found = await expectWhole(house, await house.line(leg));
+    put(pressmark.folder, "empty", "");
+    const found = await expectWhole(pressmark, await pressmark.line(leg));
     expect(found.toSorted()).toEqual([...served, "bytes.bin", "empty"].toSorted());
   });
 
   it("of a repository with a submodule and a worktree is what is checked out", async ({ skip }) => {
     if (!("CI" in process.env) && spawnSync("git", ["--version"]).status !== 0) skip("needs git");
-    await using house = await openHouse({ folder: true });
+    await using pressmark = await openTestServer({ folder: true });
     using disposables = new DisposableStack();
     const other = disposables.adopt(mkdtempSync(join(tmpdir(), "pressmark-e2e-")), (folder) =>
       rmSync(folder, { recursive: true }),
     );
     for (const [folder, path] of [
       [other, "lib/読む.ts"],
-      [house.folder, "src/main.ts"],
-      [house.folder, "README.md"],
+      [pressmark.folder, "src/main.ts"],
+      [pressmark.folder, "README.md"],
     ] as const) {
       if (!existsSync(join(folder, ".git"))) git(folder, "init", "--quiet", "--initial-branch=main");
       put(folder, path, `// ${path}\n`);
       git(folder, "add", ".");
       git(folder, "commit", "--quiet", "--message", path);
     }
-    git(house.folder, "submodule", "--quiet", "add", other, "vendor/library");
-    git(house.folder, "worktree", "add", "--quiet", join(house.folder, "trees", "next"), "-b", "next");
-    put(house.folder, ".gitignore", "build/\n");
-    put(house.folder, "build/out.js", "made");
-    const found = await expectWhole(house, await house.line(leg));
+    git(pressmark.folder, "submodule", "--quiet", "add", other, "vendor/library");
+    git(pressmark.folder, "worktree", "add", "--quiet", join(pressmark.folder, "trees", "next"), "-b", "next");
+    put(pressmark.folder, ".gitignore", "build/\n");
+    put(pressmark.folder, "build/out.js", "made");
+    const found = await expectWhole(pressmark, await pressmark.line(leg));
     expect(found.toSorted()).toEqual(
       [
         "README.md",

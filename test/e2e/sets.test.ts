@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { isRecord } from "../wire/json.ts";
 import { recordsIn } from "./answers.ts";
-import { rooms } from "./furniture.ts";
-import { base, legacyLegs, legs, modernLegs, openHouse } from "./harness.ts";
+import { sampleContents } from "./fixtures.ts";
+import { base, legacyLegs, legs, modernLegs, openTestServer } from "./harness.ts";
 
 const sets = [
   {
@@ -16,14 +16,14 @@ const sets = [
   },
   { name: "secret", resources: [`${base}secrets/key.txt`] },
 ];
-const furnished = { rooms: { ...rooms, "big.txt": "x".repeat(300_000) }, sets };
+const built = { sampleContents: { ...sampleContents, "big.txt": "x".repeat(300_000) }, sets };
 /** The early draft has no prompts. */
 const talkingLegs = legs.filter(({ revision }) => revision >= "2024-11-05");
 
 describe.for(legs)("a set over $transport in $revision", (leg) => {
   it("is a resource that reads as all that is in it", async () => {
-    await using house = await openHouse(furnished);
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer(built);
+    const line = await pressmark.line(leg);
     const contents = recordsIn(await line.result("resources/read", { uri: "set://onboarding" }), "contents");
     expect(contents.map(({ uri }) => uri)).toEqual([
       "set://onboarding",
@@ -37,14 +37,14 @@ describe.for(legs)("a set over $transport in $revision", (leg) => {
   });
 
   it("is not there for those who may see nothing of it, in the words for what is not there", async () => {
-    await using house = await openHouse(furnished);
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer(built);
+    const line = await pressmark.line(leg);
     const [hidden, missing] = [
       await line.error("resources/read", { uri: "set://secret" }),
       await line.error("resources/read", { uri: "set://nobody" }),
     ];
     expect(JSON.parse(JSON.stringify(hidden).replaceAll("secret", "nobody"))).toEqual(missing);
-    const owner = await house.line(leg, "owner");
+    const owner = await pressmark.line(leg, "owner");
     const contents = recordsIn(await owner.result("resources/read", { uri: "set://secret" }), "contents");
     expect(contents).toHaveLength(2);
     const library = async (of: typeof line) => {
@@ -59,8 +59,8 @@ describe.for(legs)("a set over $transport in $revision", (leg) => {
 
 describe.for(talkingLegs)("the prompt of a set over $transport in $revision", (leg) => {
   it("embeds what is in it, and links to what is too large (LEG-12, LEG-14, LEG-15, MOD-29)", async () => {
-    await using house = await openHouse(furnished);
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer(built);
+    const line = await pressmark.line(leg);
     const { revision } = leg;
     const hasLinks = revision >= "2025-06-18";
     const { messages } = await line.result("prompts/get", { name: "onboarding" });
@@ -96,12 +96,12 @@ describe.for(talkingLegs)("the prompt of a set over $transport in $revision", (l
   });
 
   it("is listed to those who may see something of it (LEG-16)", async () => {
-    await using house = await openHouse(furnished);
+    await using pressmark = await openTestServer(built);
     const names = async (caller: string) =>
-      recordsIn(await (await house.line(leg, caller)).result("prompts/list"), "prompts").map(({ name }) => name);
+      recordsIn(await (await pressmark.line(leg, caller)).result("prompts/list"), "prompts").map(({ name }) => name);
     expect(await names("reader")).toEqual(["onboarding"]);
     expect(await names("owner")).toEqual(["onboarding", "secret"]);
-    const line = await house.line(leg);
+    const line = await pressmark.line(leg);
     expect(recordsIn(await line.result("prompts/list"), "prompts")).toEqual([
       {
         name: "onboarding",
@@ -118,19 +118,19 @@ describe.for(talkingLegs)("the prompt of a set over $transport in $revision", (l
 
 describe.for(legacyLegs)("a set that changes over $transport in $revision", (leg) => {
   it("is announced to who subscribed, and its prompt to everyone", async () => {
-    await using house = await openHouse(furnished);
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer(built);
+    const line = await pressmark.line(leg);
     await line.result("resources/list");
     const hasPrompts = leg.revision >= "2024-11-05";
     if (hasPrompts) await line.result("prompts/list");
     await line.result("resources/subscribe", { uri: "set://onboarding" });
-    house.memory.set("notes.txt", "Buy paper.\n");
+    pressmark.memory.set("notes.txt", "Buy paper.\n");
     expect(await line.unasked.next()).toEqual({
       jsonrpc: "2.0",
       method: "notifications/resources/updated",
       params: { uri: "set://onboarding" },
     });
-    house.configure([...sets, { name: "more", resources: [`${base}notes.txt`] }]);
+    pressmark.configure([...sets, { name: "more", resources: [`${base}notes.txt`] }]);
     const methods = [await line.unasked.next(), ...(hasPrompts ? [await line.unasked.next()] : [])];
     expect(methods.map(({ method }) => method).toSorted()).toEqual([
       ...(hasPrompts ? ["notifications/prompts/list_changed"] : []),
@@ -141,8 +141,8 @@ describe.for(legacyLegs)("a set that changes over $transport in $revision", (leg
 
 describe.for(modernLegs)("a set that changes over $transport", (leg) => {
   it("is announced to who listens, and so is its prompt (MOD-33)", async () => {
-    await using house = await openHouse(furnished);
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer(built);
+    const line = await pressmark.line(leg);
     const notifications = { promptsListChanged: true, resourceSubscriptions: ["set://onboarding", "set://secret"] };
     const asked = await line.start("subscriptions/listen", { notifications }, { id: 7 });
     const acknowledged = await asked.said.next();
@@ -151,18 +151,18 @@ describe.for(modernLegs)("a set that changes over $transport", (leg) => {
       promptsListChanged: true,
       resourceSubscriptions: ["set://onboarding"],
     });
-    house.memory.set("notes.txt", "Buy paper.\n");
+    pressmark.memory.set("notes.txt", "Buy paper.\n");
     expect(await asked.said.next()).toMatchObject({
       method: "notifications/resources/updated",
       params: { uri: "set://onboarding" },
     });
-    house.configure([...sets, { name: "more", resources: [`${base}notes.txt`] }]);
+    pressmark.configure([...sets, { name: "more", resources: [`${base}notes.txt`] }]);
     expect(await asked.said.next()).toMatchObject({ method: "notifications/prompts/list_changed" });
   });
 
   it("is declared: prompts may change", async () => {
-    await using house = await openHouse(furnished);
-    const { capabilities } = (await house.line(leg)).opened;
+    await using pressmark = await openTestServer(built);
+    const { capabilities } = (await pressmark.line(leg)).opened;
     expect(isRecord(capabilities) && capabilities["prompts"]).toEqual({ listChanged: true });
   });
 });

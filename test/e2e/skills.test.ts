@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { isRecord, type JsonRecord } from "../wire/json.ts";
 import { pagesOf, recordsIn, textAt, urisIn } from "./answers.ts";
-import { legacyLegs, modernLegs, openHouse } from "./harness.ts";
+import { legacyLegs, modernLegs, openTestServer } from "./harness.ts";
 import type { Line } from "./line/line.ts";
 
 const printing = `---
@@ -40,8 +40,8 @@ async function skillsOf(line: Line): Promise<readonly JsonRecord[]> {
 
 describe.concurrent.for(modernLegs)("skills over $transport", (leg) => {
   it("are declared, with directories (SKL-1, SKL-3)", async () => {
-    await using house = await openHouse({ skills });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ skills });
+    const line = await pressmark.line(leg);
     expect(line.opened["capabilities"]).toMatchObject({
       resources: {},
       extensions: { "io.modelcontextprotocol/skills": { directoryRead: true } },
@@ -49,8 +49,8 @@ describe.concurrent.for(modernLegs)("skills over $transport", (leg) => {
   });
 
   it("are those that keep to the format, each at a path that ends in its name (SKL-2, SKL-4, SKL-5)", async () => {
-    await using house = await openHouse({ skills });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ skills });
+    const line = await pressmark.line(leg);
     const found = await skillsOf(line);
     expect(found.map(({ uri }) => uri)).toEqual(served);
     for (const { uri, frontmatter } of found)
@@ -58,8 +58,8 @@ describe.concurrent.for(modernLegs)("skills over $transport", (leg) => {
   });
 
   it("have their whole front matter, and are listed by it (SKL-6, SKL-7)", async () => {
-    await using house = await openHouse({ skills });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ skills });
+    const line = await pressmark.line(leg);
     const [first] = await skillsOf(line);
     const description = "Prints a page. 印刷する。";
     expect(first?.["frontmatter"]).toEqual({
@@ -78,8 +78,8 @@ describe.concurrent.for(modernLegs)("skills over $transport", (leg) => {
   });
 
   it("name every file once, with the size and digest of what is read there (SKL-8, SKL-9)", async () => {
-    await using house = await openHouse({ skills });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ skills });
+    const line = await pressmark.line(leg);
     const [first, binding] = await skillsOf(line);
     if (!first || !binding) throw new Error("there are no skills");
     expect(first["resources"]).toEqual([
@@ -99,15 +99,15 @@ describe.concurrent.for(modernLegs)("skills over $transport", (leg) => {
 
   it("that are too large are left out (SKL-10)", async () => {
     const many = Object.fromEntries(Array.from({ length: 512 }, (_, index) => [`printing/${index}.txt`, ""]));
-    await using house = await openHouse({ skills: { ...skills, ...many } });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ skills: { ...skills, ...many } });
+    const line = await pressmark.line(leg);
     expect((await skillsOf(line)).map(({ uri }) => uri)).toEqual(served.slice(1));
     expect((await line.error("resources/read", { uri: "skill://printing/SKILL.md" })).code).toBe(-32602);
   });
 
   it("come in pages that are complete and say how long they stay fresh (SKL-11)", async () => {
-    await using house = await openHouse({ skills, pageSize: 1 });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ skills, pageSize: 1 });
+    const line = await pressmark.line(leg);
     const pages = await pagesOf(line, "skills/list");
     expect(pages.length).toBeGreaterThan(1);
     for (const page of pages) expect(page).toMatchObject({ resultType: "complete", ttlMs: 0, cacheScope: "private" });
@@ -121,8 +121,8 @@ describe.concurrent.for(modernLegs)("skills over $transport", (leg) => {
   });
 
   it("are got one by one, as they are listed (SKL-12)", async () => {
-    await using house = await openHouse({ skills });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ skills });
+    const line = await pressmark.line(leg);
     for (const skill of await skillsOf(line)) {
       const got = await line.result("skills/get", { uri: String(skill["uri"]) });
       expect(got).toMatchObject({ resultType: "complete", skill, ttlMs: 0, cacheScope: "private" });
@@ -131,8 +131,8 @@ describe.concurrent.for(modernLegs)("skills over $transport", (leg) => {
   });
 
   it("are nowhere else: what is none, is not right, or is hidden is answered alike (SKL-13)", async () => {
-    await using house = await openHouse({ skills });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ skills });
+    const line = await pressmark.line(leg);
     for (const uri of [
       "skill://printing",
       "skill://printing/plates/first.txt",
@@ -146,13 +146,13 @@ describe.concurrent.for(modernLegs)("skills over $transport", (leg) => {
       expect(await line.error("skills/get", { uri })).toMatchObject({ code: -32602, data: { uri } });
     for (const params of [{}, { uri: 5 }, { uri: "no URI" }])
       expect((await line.error("skills/get", params)).code).toBe(-32602);
-    const owner = await house.line(leg, "owner");
+    const owner = await pressmark.line(leg, "owner");
     expect((await skillsOf(owner)).map(({ uri }) => uri)).toContain("skill://secrets/SKILL.md");
   });
 
   it("have directories whose children are listed (SKL-14)", async () => {
-    await using house = await openHouse({ skills });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ skills });
+    const line = await pressmark.line(leg);
     const childrenOf = async (uri: string) =>
       recordsIn(await line.result("resources/directory/read", { uri }), "resources");
     expect((await childrenOf("skill://")).map(({ uri }) => uri)).toEqual(["skill://printing", "skill://team"]);
@@ -165,20 +165,20 @@ describe.concurrent.for(modernLegs)("skills over $transport", (leg) => {
   });
 
   it("have no directories where there are none, and may be none at all (SKL-15)", async () => {
-    await using house = await openHouse({ skills });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ skills });
+    const line = await pressmark.line(leg);
     for (const uri of [...served, "skill://printing/nowhere", "skill://printing/", "skill://wrong", "skill://secrets"])
       expect(await line.error("resources/directory/read", { uri })).toMatchObject({ code: -32602, data: { uri } });
-    await using none = await openHouse({ skills: {} });
+    await using none = await openTestServer({ skills: {} });
     const other = await none.line(leg);
     expect(await other.result("resources/directory/read", { uri: "skill://" })).toMatchObject({ resources: [] });
     expect(await other.result("skills/list")).toMatchObject({ skills: [] });
   });
 
   it("that come, go or are called anew change the list, and those that are half-written stay as they were (SKL-17)", async () => {
-    await using house = await openHouse({ skills });
-    const line = await house.line(leg);
-    const at = (path: string) => join(house.skillsFolder, path);
+    await using pressmark = await openTestServer({ skills });
+    const line = await pressmark.line(leg);
+    const at = (path: string) => join(pressmark.skillsFolder, path);
     const ear = await line.hear({ list: true });
     await writeFile(at("wrong/SKILL.md"), "---\nname: wrong\ndescription: Is right\n---\n");
     expect(await ear.next()).toBe("list-changed");
@@ -198,8 +198,8 @@ describe.concurrent.for(modernLegs)("skills over $transport", (leg) => {
 
 describe.for(legacyLegs)("skills over $transport in $revision", (leg) => {
   it("are resources like any other, without methods of their own (MOD-16)", async () => {
-    await using house = await openHouse({ skills });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ skills });
+    const line = await pressmark.line(leg);
     expect((await line.error("skills/list")).code).toBe(-32601);
     expect(await textAt(line, "skill://printing/SKILL.md")).toBe(printing);
   });

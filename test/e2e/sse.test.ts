@@ -1,21 +1,21 @@
 /** HTTP with SSE of 2024-11-05, seen from outside. */
 import { describe, expect, it } from "vitest";
-import { rooms } from "./furniture.ts";
-import { openHouse } from "./harness.ts";
+import { sampleContents } from "./fixtures.ts";
+import { openTestServer } from "./harness.ts";
 import { httpAsk } from "./line/http-ask.ts";
 import { clientInfo } from "./line/line.ts";
 
 describe("HTTP with SSE", () => {
   it("names the place to post to, and says everything on the stream (LEG-40)", async () => {
-    await using house = await openHouse({ rooms });
-    const stream = await httpAsk(house.sseUrl, { method: "GET", headers: { Accept: "text/event-stream" } });
+    await using pressmark = await openTestServer({ sampleContents });
+    const stream = await httpAsk(pressmark.sseUrl, { method: "GET", headers: { Accept: "text/event-stream" } });
     expect(stream.status).toBe(200);
     expect(stream.isStream).toBe(true);
     const events = stream.events();
     const { value: first } = await events.next();
     expect(first?.event).toBe("endpoint");
-    const endpoint = new URL(first?.data ?? "", house.sseUrl);
-    expect(endpoint.origin).toBe(new URL(house.sseUrl).origin);
+    const endpoint = new URL(first?.data ?? "", pressmark.sseUrl);
+    expect(endpoint.origin).toBe(new URL(pressmark.sseUrl).origin);
     const params = { protocolVersion: "2024-11-05", capabilities: {}, clientInfo };
     const posted = await httpAsk(endpoint.href, { body: { jsonrpc: "2.0", id: 1, method: "initialize", params } });
     expect(posted.status).toBe(202);
@@ -26,19 +26,22 @@ describe("HTTP with SSE", () => {
   });
 
   it("refuses pages of other sites, and posts to a stream that is none (LEG-40, LEG-42)", async () => {
-    await using house = await openHouse();
+    await using pressmark = await openTestServer();
     const Accept = "text/event-stream";
-    const foreign = await httpAsk(house.sseUrl, { method: "GET", headers: { Accept, Origin: "https://evil.example" } });
+    const foreign = await httpAsk(pressmark.sseUrl, {
+      method: "GET",
+      headers: { Accept, Origin: "https://evil.example" },
+    });
     expect(foreign.status).toBe(403);
-    const nowhere = new URL("/messages?sessionId=made-up", house.sseUrl).href;
+    const nowhere = new URL("/messages?sessionId=made-up", pressmark.sseUrl).href;
     expect((await httpAsk(nowhere, { body: { jsonrpc: "2.0", id: 1, method: "ping" } })).status).toBe(404);
   });
 
   it("keeps a stream's place from other callers (LEG-40)", async () => {
-    await using house = await openHouse();
-    const stream = await httpAsk(house.sseUrl, { method: "GET", headers: { "X-Caller": "owner" } });
+    await using pressmark = await openTestServer();
+    const stream = await httpAsk(pressmark.sseUrl, { method: "GET", headers: { "X-Caller": "owner" } });
     const { value: first } = await stream.events().next();
-    const endpoint = new URL(first?.data ?? "", house.sseUrl).href;
+    const endpoint = new URL(first?.data ?? "", pressmark.sseUrl).href;
     const body = { jsonrpc: "2.0", id: 1, method: "ping" };
     expect((await httpAsk(endpoint, { headers: { "X-Caller": "reader" }, body })).status).toBe(404);
     expect((await httpAsk(endpoint, { headers: { "X-Caller": "owner" }, body })).status).toBe(202);

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { isRecord, type JsonRecord } from "../wire/json.ts";
 import { missingCode, textAt } from "./answers.ts";
-import { rooms } from "./furniture.ts";
-import { base, legacyLegs, legs, modernLegs, openHouse } from "./harness.ts";
+import { sampleContents } from "./fixtures.ts";
+import { base, legacyLegs, legs, modernLegs, openTestServer } from "./harness.ts";
 import { settled } from "./line/create-line.ts";
 import type { Line } from "./line/line.ts";
 
@@ -13,101 +13,101 @@ const marker = `${base}empty.txt`;
 
 describe.concurrent.for(legs)("changes over $transport in $revision", (leg) => {
   it("of what was asked for are announced, and of nothing else (S3-9, LEG-11, MOD-31)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     const ear = await line.hear({ uris: [notes, marker] });
     expect(ear.uris).toEqual([notes, marker]);
-    house.memory.set("other.txt", "unheard\n");
-    house.memory.set("notes.txt", "Buy paper.\n");
+    pressmark.memory.set("other.txt", "unheard\n");
+    pressmark.memory.set("notes.txt", "Buy paper.\n");
     expect(await ear.next()).toEqual({ updated: notes });
     expect(await textAt(line, notes)).toBe("Buy paper.\n");
     // Word of the other, had there been any, would come before word of what happens only now.
-    house.memory.set("empty.txt", "no more\n");
+    pressmark.memory.set("empty.txt", "no more\n");
     expect(await ear.next()).toEqual({ updated: marker });
     expect([ear.size, line.unasked.size]).toEqual([0, 0]);
   });
 
   it("are announced in the spelling that was asked for (LEG-11, MOD-34)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     const odd = `${base}%6Eotes.txt`;
     const ear = await line.hear({ uris: [odd] });
-    house.memory.set("notes.txt", "Buy paper.\n");
+    pressmark.memory.set("notes.txt", "Buy paper.\n");
     expect(await ear.next()).toEqual({ updated: odd });
   });
 
   it("of the list are announced when something comes or goes (S3-10, LEG-2, MOD-22)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     const ear = await line.hear({ list: true });
-    house.memory.set("zebra.txt", "Stripes.\n");
+    pressmark.memory.set("zebra.txt", "Stripes.\n");
     expect(await ear.next()).toBe("list-changed");
-    house.memory.delete("zebra.txt");
+    pressmark.memory.delete("zebra.txt");
     expect(await ear.next()).toBe("list-changed");
   });
 
   it("are no longer announced once nobody asks (S3-8, LEG-11, MOD-31)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     const leaving = await line.hear({ uris: [notes] });
     const staying = await line.hear({ uris: [other, marker] });
     await leaving.close();
     // An answer after the leaving shows that it was taken.
     await line.result("resources/list");
-    house.memory.set("notes.txt", "unheard\n");
-    house.memory.set("other.txt", "heard\n");
+    pressmark.memory.set("notes.txt", "unheard\n");
+    pressmark.memory.set("other.txt", "heard\n");
     expect(await staying.next()).toEqual({ updated: other });
-    house.memory.set("empty.txt", "heard too\n");
+    pressmark.memory.set("empty.txt", "heard too\n");
     expect(await staying.next()).toEqual({ updated: marker });
     expect([leaving.size, line.unasked.size]).toEqual([0, 0]);
   });
 
   it("reach each line that asked, and no other (S3-9, LEG-11, MOD-31)", async () => {
-    await using house = await openHouse({ rooms });
-    const [one, two, silent] = [await house.line(leg), await house.line(leg), await house.line(leg)];
+    await using pressmark = await openTestServer({ sampleContents });
+    const [one, two, silent] = [await pressmark.line(leg), await pressmark.line(leg), await pressmark.line(leg)];
     const first = await one.hear({ uris: [notes] });
     const second = await two.hear({ uris: [notes, other] });
     const third = await silent.hear({ uris: [marker] });
-    house.memory.set("notes.txt", "Buy paper.\n");
+    pressmark.memory.set("notes.txt", "Buy paper.\n");
     expect(await first.next()).toEqual({ updated: notes });
     expect(await second.next()).toEqual({ updated: notes });
-    house.memory.set("empty.txt", "for the silent one\n");
+    pressmark.memory.set("empty.txt", "for the silent one\n");
     expect(await third.next()).toEqual({ updated: marker });
     expect([silent.unasked.size, one.unasked.size, two.unasked.size]).toEqual([0, 0, 0]);
   });
 
   it("go on after the thing is deleted and created again (S3-9, LEG-11)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     const ear = await line.hear({ uris: [notes] });
-    house.memory.delete("notes.txt");
+    pressmark.memory.delete("notes.txt");
     expect(await ear.next()).toEqual({ updated: notes });
     expect((await line.error("resources/read", { uri: notes })).code).toBe(missingCode(line));
-    house.memory.set("notes.txt", "back\n");
+    pressmark.memory.set("notes.txt", "back\n");
     expect(await ear.next()).toEqual({ updated: notes });
     expect(await textAt(line, notes)).toBe("back\n");
   });
 
   it("of a directory are those of its direct children (S3-9, LEG-11)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     const ear = await line.hear({ uris: [`${base}docs`, notes, marker] });
     expect(ear.uris).toEqual([`${base}docs`, notes, marker]);
-    house.memory.set("docs/deep/second.md", "too deep\n");
-    house.memory.set("docs/guide.md", "no child came or went\n");
-    house.memory.set("notes.txt", "Buy paper.\n");
+    pressmark.memory.set("docs/deep/second.md", "too deep\n");
+    pressmark.memory.set("docs/guide.md", "no child came or went\n");
+    pressmark.memory.set("notes.txt", "Buy paper.\n");
     expect(await ear.next()).toEqual({ updated: notes });
-    house.memory.set("empty.txt", "later\n");
+    pressmark.memory.set("empty.txt", "later\n");
     expect(await ear.next()).toEqual({ updated: marker });
-    house.memory.set("docs/new.md", "a child\n");
+    pressmark.memory.set("docs/new.md", "a child\n");
     expect(await ear.next()).toEqual({ updated: `${base}docs` });
   });
 });
 
 describe.concurrent.for(legacyLegs)("resources/subscribe over $transport in $revision", (leg) => {
   it("answers with an empty result, again and again, and so does unsubscribing (S3-8)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     for (const method of [
       "resources/subscribe",
       "resources/subscribe",
@@ -118,25 +118,25 @@ describe.concurrent.for(legacyLegs)("resources/subscribe over $transport in $rev
   });
 
   it("announces once to who subscribed twice, and stops at the first unsubscribing (S3-9, LEG-11)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     await line.result("resources/subscribe", { uri: notes });
     await line.result("resources/subscribe", { uri: notes });
     await line.result("resources/subscribe", { uri: other });
     await line.result("resources/subscribe", { uri: marker });
-    house.memory.set("notes.txt", "one\n");
+    pressmark.memory.set("notes.txt", "one\n");
     expect(await line.unasked.next()).toEqual(updated(notes));
     await line.result("resources/unsubscribe", { uri: notes });
-    house.memory.set("notes.txt", "two\n");
-    house.memory.set("other.txt", "three\n");
+    pressmark.memory.set("notes.txt", "two\n");
+    pressmark.memory.set("other.txt", "three\n");
     expect(await line.unasked.next()).toEqual(updated(other));
-    house.memory.set("empty.txt", "four\n");
+    pressmark.memory.set("empty.txt", "four\n");
     expect(await line.unasked.next()).toEqual(updated(marker));
   });
 
   it("refuses what is not there and what is no URI (S3-8, LEG-6, LEG-7)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     const uri = `${base}nothing.txt`;
     expect(await line.error("resources/subscribe", { uri })).toMatchObject({ code: missingCode(line), data: { uri } });
     expect((await line.error("resources/subscribe", {})).code).toBe(-32602);
@@ -144,10 +144,10 @@ describe.concurrent.for(legacyLegs)("resources/subscribe over $transport in $rev
   });
 
   it("says that the list changed without being asked (S3-10, LEG-2)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     await line.result("resources/list");
-    house.memory.set("zebra.txt", "Stripes.\n");
+    pressmark.memory.set("zebra.txt", "Stripes.\n");
     expect(await line.unasked.next()).toEqual({ jsonrpc: "2.0", method: "notifications/resources/list_changed" });
   });
 });
@@ -156,8 +156,8 @@ describe.concurrent.for(modernLegs)("subscriptions/listen over $transport", (leg
   it.for([7, "seven", "7", 0])(
     "is acknowledged first, under the id %o as it was sent (MOD-32, MOD-34, MOD-39)",
     async (id) => {
-      await using house = await openHouse({ rooms });
-      const line = await house.line(leg);
+      await using pressmark = await openTestServer({ sampleContents });
+      const line = await pressmark.line(leg);
       const { asked, acknowledged } = await begin(
         line,
         { resourceSubscriptions: [notes], resourcesListChanged: true },
@@ -169,13 +169,13 @@ describe.concurrent.for(modernLegs)("subscriptions/listen over $transport", (leg
         method: "notifications/subscriptions/acknowledged",
         params: { _meta, notifications: { resourceSubscriptions: [notes], resourcesListChanged: true } },
       });
-      house.memory.set("notes.txt", "Buy paper.\n");
+      pressmark.memory.set("notes.txt", "Buy paper.\n");
       expect(await asked.said.next()).toEqual({
         jsonrpc: "2.0",
         method: "notifications/resources/updated",
         params: { _meta, uri: notes },
       });
-      house.memory.set("zebra.txt", "Stripes.\n");
+      pressmark.memory.set("zebra.txt", "Stripes.\n");
       expect(await asked.said.next()).toEqual({
         jsonrpc: "2.0",
         method: "notifications/resources/list_changed",
@@ -185,8 +185,8 @@ describe.concurrent.for(modernLegs)("subscriptions/listen over $transport", (leg
   );
 
   it("leaves out what it does not honour (MOD-33)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     const { acknowledged } = await begin(line, {
       toolsListChanged: true,
       promptsListChanged: true,
@@ -199,40 +199,40 @@ describe.concurrent.for(modernLegs)("subscriptions/listen over $transport", (leg
   });
 
   it("may honour nothing, and says so (MOD-33)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     const { acknowledged } = await begin(line, {});
     const { params } = acknowledged;
     expect(isRecord(params) && params["notifications"]).toEqual({});
   });
 
   it("sends no kind that was not asked for (MOD-31, MOD-38)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     const { asked } = await begin(line, { resourceSubscriptions: [notes, marker] });
-    house.memory.set("zebra.txt", "Stripes.\n");
-    house.memory.set("notes.txt", "Buy paper.\n");
+    pressmark.memory.set("zebra.txt", "Stripes.\n");
+    pressmark.memory.set("notes.txt", "Buy paper.\n");
     expect(await asked.said.next()).toMatchObject({
       method: "notifications/resources/updated",
       params: { uri: notes },
     });
-    house.memory.set("empty.txt", "later\n");
+    pressmark.memory.set("empty.txt", "later\n");
     expect(await asked.said.next()).toMatchObject({
       method: "notifications/resources/updated",
       params: { uri: marker },
     });
     const list = await begin(line, { resourcesListChanged: true }, 8);
-    house.memory.set("notes.txt", "Buy glue.\n");
-    house.memory.set("zebra2.txt", "More stripes.\n");
+    pressmark.memory.set("notes.txt", "Buy glue.\n");
+    pressmark.memory.set("zebra2.txt", "More stripes.\n");
     expect(await list.asked.said.next()).toMatchObject({ method: "notifications/resources/list_changed" });
   });
 
   it("can be held several times at once, each with its own id (MOD-34)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     const one = await begin(line, { resourceSubscriptions: [notes] }, "one");
     const two = await begin(line, { resourceSubscriptions: [notes, other] }, "two");
-    house.memory.set("notes.txt", "Buy paper.\n");
+    pressmark.memory.set("notes.txt", "Buy paper.\n");
     for (const [{ asked }, id] of [
       [one, "one"],
       [two, "two"],
@@ -243,10 +243,10 @@ describe.concurrent.for(modernLegs)("subscriptions/listen over $transport", (leg
   });
 
   it("ends with a result when the server closes (MOD-36)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     const { asked } = await begin(line, { resourceSubscriptions: [notes] }, "last");
-    await house.edge.close();
+    await pressmark.edge.close();
     expect(await settled(asked)).toMatchObject({
       id: "last",
       result: { resultType: "complete", _meta: { "io.modelcontextprotocol/subscriptionId": "last" } },
@@ -254,8 +254,8 @@ describe.concurrent.for(modernLegs)("subscriptions/listen over $transport", (leg
   });
 
   it("refuses a filter that is none (MOD-39)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     for (const params of [
       {},
       { notifications: [] },

@@ -4,8 +4,8 @@ import type { Prompt } from "../../src/protocol/prompts.ts";
 import type { Tool } from "../../src/protocol/tools.ts";
 import { isRecord, type JsonRecord } from "../wire/json.ts";
 import { recordsIn } from "./answers.ts";
-import { greeting, rooms } from "./furniture.ts";
-import { base, legs, modernLegs, openHouse } from "./harness.ts";
+import { greeting, sampleContents } from "./fixtures.ts";
+import { base, legs, modernLegs, openTestServer } from "./harness.ts";
 import { settled } from "./line/create-line.ts";
 import { modernMeta } from "./line/line.ts";
 
@@ -66,8 +66,8 @@ const talkingLegs = legs.filter(({ revision }) => revision >= "2024-11-05");
 
 describe.for(legs)("capabilities over $transport in $revision", (leg) => {
   it("are declared if and only if their methods are there (LEG-14, LEG-30, MOD-29)", async () => {
-    await using house = await openHouse({ rooms, tools: [gather], prompts: [brief] });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, tools: [gather], prompts: [brief] });
+    const line = await pressmark.line(leg);
     const { capabilities } = line.opened;
     const declared = isRecord(capabilities) ? capabilities : {};
     expect("resources" in declared).toBe(true);
@@ -78,8 +78,8 @@ describe.for(legs)("capabilities over $transport in $revision", (leg) => {
   });
 
   it("are not declared where there is nothing behind them (LEG-30)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     const { capabilities } = line.opened;
     expect(Object.keys(isRecord(capabilities) ? capabilities : {})).not.toEqual(
       expect.arrayContaining([expect.stringMatching(/^(?:tools|prompts)$/)]),
@@ -91,8 +91,8 @@ describe.for(legs)("capabilities over $transport in $revision", (leg) => {
 
 describe.for(talkingLegs)("a tool over $transport in $revision", (leg) => {
   it("embeds resources that can be read again, and links to others (LEG-13, LEG-15, MOD-29)", async () => {
-    await using house = await openHouse({ rooms, tools: [gather] });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, tools: [gather] });
+    const line = await pressmark.line(leg);
     const content = recordsIn(await line.result("tools/call", { name: "gather", arguments: {} }), "content");
     const { revision } = leg;
     expect(content[1]).toEqual({
@@ -111,8 +111,8 @@ describe.for(talkingLegs)("a tool over $transport in $revision", (leg) => {
   });
 
   it("is listed in the words of its revision, and one that is not there is refused (LEG-30)", async () => {
-    await using house = await openHouse({ rooms, tools: [gather] });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, tools: [gather] });
+    const line = await pressmark.line(leg);
     expect(recordsIn(await line.result("tools/list"), "tools")).toEqual([
       {
         name: "gather",
@@ -130,8 +130,8 @@ describe.for(talkingLegs)("a tool over $transport in $revision", (leg) => {
 
 describe.for(talkingLegs)("a prompt over $transport in $revision", (leg) => {
   it("embeds a resource with its URI, its type and its content (LEG-12, MOD-29)", async () => {
-    await using house = await openHouse({ rooms, prompts: [brief] });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, prompts: [brief] });
+    const line = await pressmark.line(leg);
     const { messages } = await line.result("prompts/get", { name: "brief", arguments: { topic: "ink" } });
     expect(messages).toEqual([
       { role: "user", content: { type: "text", text: "About ink:" } },
@@ -143,8 +143,8 @@ describe.for(talkingLegs)("a prompt over $transport in $revision", (leg) => {
   });
 
   it("takes its arguments and nothing else for its arguments (LEG-16)", async () => {
-    await using house = await openHouse({ rooms, prompts: [brief] });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, prompts: [brief] });
+    const line = await pressmark.line(leg);
     const wrong: JsonRecord[] = [
       { name: "brief" },
       { name: "brief", arguments: {} },
@@ -165,8 +165,8 @@ describe.for(modernLegs)("a tool that asks back over $transport", (leg) => {
   };
 
   it("gets its answer with the next question (MOD-48, MOD-50)", async () => {
-    await using house = await openHouse({ tools: [asksBack] });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ tools: [asksBack] });
+    const line = await pressmark.line(leg);
     const first = await settled(await line.start("tools/call", { name: "ask-back" }, { meta: elicitation }));
     expect(first["result"]).toMatchObject({
       resultType: "input_required",
@@ -183,8 +183,8 @@ describe.for(modernLegs)("a tool that asks back over $transport", (leg) => {
   });
 
   it("asks nobody who did not say that they can be asked (MOD-7, MOD-48)", async () => {
-    await using house = await openHouse({ tools: [asksBack] });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ tools: [asksBack] });
+    const line = await pressmark.line(leg);
     expect(modernMeta("2026-07-28")["io.modelcontextprotocol/clientCapabilities"]).toEqual({});
     expect(await line.error("tools/call", { name: "ask-back" })).toMatchObject({
       code: -32021,
@@ -193,8 +193,13 @@ describe.for(modernLegs)("a tool that asks back over $transport", (leg) => {
   });
 
   it("is the only one that does: everything else is complete (MOD-47)", async () => {
-    await using house = await openHouse({ rooms, templates: [greeting], tools: [gather, asksBack], prompts: [brief] });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({
+      sampleContents,
+      templates: [greeting],
+      tools: [gather, asksBack],
+      prompts: [brief],
+    });
+    const line = await pressmark.line(leg);
     const asks: readonly (readonly [string, JsonRecord])[] = [
       ["server/discover", {}],
       ["resources/list", {}],

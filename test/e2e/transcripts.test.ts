@@ -6,12 +6,12 @@ import { opened as opened20250326, transcript as transcript20250326 } from "../w
 import { opened as opened20250618, transcript as transcript20250618 } from "../wire/2025-06-18/transcript.ts";
 import { opened as opened20251125, transcript as transcript20251125 } from "../wire/2025-11-25/transcript.ts";
 import { transcript as transcript20260728 } from "../wire/2026-07-28/transcript.ts";
-import { greeting, pageSize, rooms } from "../wire/house.ts";
+import { greeting, pageSize, sampleContents } from "../wire/test-server.ts";
 import { isRecord, type Json, type JsonRecord } from "../wire/json.ts";
 import type { Revision } from "../wire/schemas.ts";
 import { cursorIn, fitted, withCursor, type Step } from "../wire/transcript.ts";
 import type { MemoryTemplate, MemoryValue } from "../../src/sources/memory.ts";
-import { legs, openHouse, type TestHouse } from "./harness.ts";
+import { legs, openTestServer, type TestServer } from "./harness.ts";
 import { settled } from "./line/create-line.ts";
 import type { Asked, Line } from "./line/line.ts";
 
@@ -36,19 +36,19 @@ const template: MemoryTemplate = {
 
 describe.for(legs)("the conversation over $transport in $revision", (leg) => {
   it("goes word for word as it is written", async () => {
-    await using house = await openHouse({
-      rooms: rooms as Readonly<Record<string, MemoryValue>>,
+    await using pressmark = await openTestServer({
+      sampleContents: sampleContents as Readonly<Record<string, MemoryValue>>,
       templates: [template],
       pageSize,
     });
-    const line = await house.line(leg);
+    const line = await pressmark.line(leg);
     const { opened, transcript } = written[leg.revision];
     if (opened !== undefined) expect(fitted(line.opened, opened)).toEqual(opened);
-    await play(transcript, line, house);
+    await play(transcript, line, pressmark);
   });
 });
 
-async function play(transcript: readonly Step[], line: Line, house: TestHouse): Promise<void> {
+async function play(transcript: readonly Step[], line: Line, pressmark: TestServer): Promise<void> {
   let cursor: string | undefined;
   let listening: Asked | undefined;
   for (const step of transcript) {
@@ -59,9 +59,9 @@ async function play(transcript: readonly Step[], line: Line, house: TestHouse): 
       continue;
     }
     if ("begin" in step) listening = await begin(line, step.begin);
-    else if ("close" in step) await house.edge.close();
-    else if (step.change.text === null) house.memory.delete(step.change.path);
-    else house.memory.set(step.change.path, step.change.text);
+    else if ("close" in step) await pressmark.edge.close();
+    else if (step.change.text === null) pressmark.memory.delete(step.change.path);
+    else pressmark.memory.set(step.change.path, step.change.text);
     for (const message of step.hears) {
       const said =
         "close" in step && listening ? await settled(listening) : await (listening?.said ?? line.unasked).next();

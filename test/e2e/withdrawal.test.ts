@@ -1,28 +1,28 @@
 /** Questions that are withdrawn, that take long, and that say how far they have come. */
 import { describe, expect, it } from "vitest";
 import { isRecord } from "../wire/json.ts";
-import { counting, createGate, rooms } from "./furniture.ts";
-import { base, legacyLegs, legs, modernLegs, openHouse } from "./harness.ts";
+import { counting, createGate, sampleContents } from "./fixtures.ts";
+import { base, legacyLegs, legs, modernLegs, openTestServer } from "./harness.ts";
 import { settled } from "./line/create-line.ts";
 
 describe.for(legs)("a withdrawn question over $transport in $revision", (leg) => {
   it("is stopped and not answered, and the conversation goes on (LEG-63, MOD-53, MOD-60, MOD-68)", async () => {
     const gate = createGate();
-    await using house = await openHouse({ rooms, templates: [gate.template] });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, templates: [gate.template] });
+    const line = await pressmark.line(leg);
     // Progress opens the stream of an HTTP answer, which is what a modern client hangs up on.
     const asked = await line.start("resources/read", { uri: `${base}gated/a` }, { meta: { progressToken: "t" } });
     await gate.entered("a");
-    await asked.withdraw();
-    await gate.withdrawn("a");
+    await asked.cancel();
+    await gate.cancelled("a");
     gate.open("b");
     const { result } = await settled(await line.start("resources/read", { uri: `${base}gated/b` }));
     expect(isRecord(result) && result["contents"]).toMatchObject([{ text: "through b\n" }]);
   });
 
   it("that was answered, or never asked, is ignored (LEG-63, MOD-53)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     const asked = await line.start("resources/list");
     await settled(asked);
     for (const params of [{ requestId: asked.id }, { requestId: "nobody" }, { requestId: null }, {}])
@@ -35,8 +35,8 @@ describe.for(legs)("a withdrawn question over $transport in $revision", (leg) =>
 describe.for(legacyLegs)("a listener over $transport in $revision", (leg) => {
   it("cannot withdraw another's question (LEG-63)", async () => {
     const gate = createGate();
-    await using house = await openHouse({ rooms, templates: [gate.template] });
-    const [mine, theirs] = [await house.line(leg), await house.line(leg)];
+    await using pressmark = await openTestServer({ sampleContents, templates: [gate.template] });
+    const [mine, theirs] = [await pressmark.line(leg), await pressmark.line(leg)];
     const asking = mine.start("resources/read", { uri: `${base}gated/mine` }, { id: "shared" });
     await gate.entered("mine");
     await theirs.notify("notifications/cancelled", { requestId: "shared" });
@@ -48,8 +48,8 @@ describe.for(legacyLegs)("a listener over $transport in $revision", (leg) => {
 
 describe.for(legs)("progress over $transport in $revision", (leg) => {
   it("is told to who asked for it, rising, and ends with the answer (LEG-49, LEG-64, MOD-58, MOD-68)", async () => {
-    await using house = await openHouse({ rooms, templates: [counting] });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, templates: [counting] });
+    const line = await pressmark.line(leg);
     const asked = await line.start(
       "resources/read",
       { uri: `${base}counting/3` },
@@ -67,8 +67,8 @@ describe.for(legs)("progress over $transport in $revision", (leg) => {
   });
 
   it("is not told to who did not ask (LEG-64)", async () => {
-    await using house = await openHouse({ rooms, templates: [counting] });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, templates: [counting] });
+    const line = await pressmark.line(leg);
     await line.result("resources/read", { uri: `${base}counting/3` });
     expect(line.unasked.size).toBe(0);
   });
@@ -76,14 +76,14 @@ describe.for(legs)("progress over $transport in $revision", (leg) => {
 
 describe.for(modernLegs)("a listen over $transport", (leg) => {
   it("that is withdrawn says nothing more (MOD-38, MOD-53, MOD-60)", async () => {
-    await using house = await openHouse({ rooms });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents });
+    const line = await pressmark.line(leg);
     const gone = await line.hear({ uris: [`${base}notes.txt`] });
     const kept = await line.hear({ uris: [`${base}notes.txt`] });
     await gone.close();
     // A question after the withdrawal is answered after it was taken.
     await line.result("resources/list");
-    house.memory.set("notes.txt", "Buy paper.\n");
+    pressmark.memory.set("notes.txt", "Buy paper.\n");
     expect(await kept.next()).toEqual({ updated: `${base}notes.txt` });
     expect([gone.size, line.unasked.size]).toEqual([0, 0]);
   });
@@ -93,10 +93,10 @@ describe.for(legs)("a question that takes too long over $transport in $revision"
   it("is given up, and its source is told so (LEG-32, MOD-68)", async () => {
     const gate = createGate();
     const layers = { timeoutMs: { read: 50 }, attempts: 1 };
-    await using house = await openHouse({ rooms, templates: [gate.template], layers });
-    const line = await house.line(leg);
+    await using pressmark = await openTestServer({ sampleContents, templates: [gate.template], layers });
+    const line = await pressmark.line(leg);
     expect((await line.error("resources/read", { uri: `${base}gated/late` })).code).toBe(-32603);
-    await gate.withdrawn("late");
+    await gate.cancelled("late");
     expect(await line.result("resources/list")).toHaveProperty("resources");
   });
 });

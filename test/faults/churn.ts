@@ -199,7 +199,10 @@ async function listen(stage: Stage, server: ServerProcess, paths: readonly strin
   const told = new Map<string, number[]>();
   const stop = new AbortController();
   const byUri = new Map(paths.map((path) => [stage.uri(path), path]));
-  const watch = await server.house.watch({ uris: [...byUri.keys()] }, { caller: { id: "churn" }, signal: stop.signal });
+  const watch = await server.pressmark.watch(
+    { uris: [...byUri.keys()] },
+    { caller: { id: "churn" }, signal: stop.signal },
+  );
   if (watch.uris.length !== byUri.size) throw new Error(`${watch.uris.length} of ${byUri.size} are listened to`);
   let lastMs = performance.now();
   const over = (async () => {

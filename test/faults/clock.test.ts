@@ -13,7 +13,7 @@ const files = join(scratch.folder, "files");
 const clockFile = join(scratch.folder, "clock");
 const preload = pathToFileURL(join(import.meta.dirname, "wall-clock.mjs")).href;
 let server: Served;
-let house: Awaited<ReturnType<typeof connect>>;
+let pressmark: Awaited<ReturnType<typeof connect>>;
 
 /** Where the wall clock of the server stands, from here on, beside that of this machine. */
 function setClock(offsetMs: number): void {
@@ -31,11 +31,11 @@ beforeAll(async () => {
       NODE_OPTIONS: `${process.env["NODE_OPTIONS"] ?? ""} --import=${preload}`,
     },
   });
-  house = await connect(`http://127.0.0.1:${server.port}/mcp`);
+  pressmark = await connect(`http://127.0.0.1:${server.port}/mcp`);
 });
 
 afterAll(async () => {
-  await house.close();
+  await pressmark.close();
   server.child.kill("SIGTERM");
   expect(await server.exited).toBe(0);
   scratch.remove();
@@ -50,7 +50,7 @@ describe("when the wall clock is set", () => {
     const [file, uri] = fileNamed(`${name}.md`);
     setClock(0);
     writeFileSync(file, "one\n");
-    using changes = await follow(house, uri);
+    using changes = await follow(pressmark, uri);
     writeFileSync(file, "two\n");
     await changes.next();
     setClock(offsetMs);
@@ -58,23 +58,25 @@ describe("when the wall clock is set", () => {
       writeFileSync(file, text);
       await changes.next();
       // What is read after an announcement is what was announced, or newer.
-      await expect(textOf(house, uri)).resolves.toBe(text);
+      await expect(textOf(pressmark, uri)).resolves.toBe(text);
     }
   });
 
   it("back an hour, the list is as true as before", async () => {
     setClock(-hourMs);
     const [file, uri] = fileNamed("new.md");
-    using changes = await follow(house);
+    using changes = await follow(pressmark);
     writeFileSync(file, "new\n");
     await changes.next();
-    expect((await house.list({}, callNow())).items.map((item) => item.uri)).toContain(uri);
+    expect((await pressmark.list({}, callNow())).items.map((item) => item.uri)).toContain(uri);
   });
 
   it("back an hour, the server reports what time it is", async () => {
     setClock(-hourMs);
     const before = Date.now() - hourMs;
-    const { clients } = JSON.parse(await textOf(house, "pressmark://status")) as { clients: { lastSeen: string }[] };
+    const { clients } = JSON.parse(await textOf(pressmark, "pressmark://status")) as {
+      clients: { lastSeen: string }[];
+    };
     expect(Date.parse(clients[0]!.lastSeen)).toBeGreaterThanOrEqual(before);
     expect(Date.parse(clients[0]!.lastSeen)).toBeLessThanOrEqual(Date.now() - hourMs);
   });

@@ -3,9 +3,9 @@ import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { connect, type RemoteHouse } from "../../src/client/connect.ts";
+import { connect, type RemoteServer } from "../../src/client/connect.ts";
 import type { Call } from "../../src/resources.ts";
-import { listen } from "../../src/testing/listen.ts";
+import { collectChanges } from "../../src/testing/listen.ts";
 import { openNotes } from "../client/notes.ts";
 import { serve, type Serving } from "../interop/command.ts";
 
@@ -32,16 +32,16 @@ async function started(served: { config: string; state: string }): Promise<Servi
   return serving;
 }
 
-async function connected(serving: Serving, era: "modern" | "legacy" = "modern"): Promise<RemoteHouse> {
-  const house = await connect(serving.url, { era });
-  onTestFinished(() => house.close());
-  return house;
+async function connected(serving: Serving, era: "modern" | "legacy" = "modern"): Promise<RemoteServer> {
+  const pressmark = await connect(serving.url, { era });
+  onTestFinished(() => pressmark.close());
+  return pressmark;
 }
 
 /** Reads the status of the index again and again, until it is so. */
-async function untilIndex(house: RemoteHouse, isSo: (status: Record<string, unknown>) => boolean): Promise<void> {
+async function untilIndex(pressmark: RemoteServer, isSo: (status: Record<string, unknown>) => boolean): Promise<void> {
   for (const call = caller(); ;) {
-    const [content] = (await house.read("pressmark://index/status", call)).contents;
+    const [content] = (await pressmark.read("pressmark://index/status", call)).contents;
     const text = content && "text" in content.body ? content.body.text : "{}";
     if (isSo(JSON.parse(text) as Record<string, unknown>)) return;
     await new Promise(setImmediate);
@@ -61,7 +61,7 @@ it(
     /** Each subscriber, and how often it has heard of an update. */
     const subscribers: { count(): number; more(than: number): Promise<void> }[] = [];
     async function subscribe(serving: Serving, era: "modern" | "legacy"): Promise<void> {
-      const { heard, until } = listen(
+      const { heard, until } = collectChanges(
         await (await connected(serving, era)).watch({ uris: [uri], list: true }, caller()),
       );
       const isUpdate = (index: number) => heard[index]?.kind === "updated";
@@ -146,27 +146,27 @@ it.each([
     const far = { source: "mcp", command: process.execPath, args: ["-e", program, starts, fixed], era };
     await writeFile(served.config, JSON.stringify({ mounts: { far } }));
     const beganMs = performance.now();
-    const house = await connected(await started(served));
+    const pressmark = await connected(await started(served));
     const call = caller();
-    await house.search({ text: "tea", limit: 1 }, call);
+    await pressmark.search({ text: "tea", limit: 1 }, call);
     for (let round = 0; round < 10; round += 1) {
-      const asked = Array.from({ length: 5 }, () => house.list({}, call));
-      const watch = house.watch({ list: true }, call);
+      const asked = Array.from({ length: 5 }, () => pressmark.list({}, call));
+      const watch = pressmark.watch({ list: true }, call);
       for (const { failures } of await Promise.all(asked)) expect(failures).toMatchObject([{ mount: "far" }]);
-      await house.templates({}, call);
+      await pressmark.templates({}, call);
       await watch;
     }
-    await untilIndex(house, ({ mounts }) => JSON.stringify(mounts).includes("failing"));
+    await untilIndex(pressmark, ({ mounts }) => JSON.stringify(mounts).includes("failing"));
     const count = (await readFile(starts, "utf8")).length;
     expect(count).toBeLessThanOrEqual(startsPerAttempt * mostAttempts(performance.now() - beganMs));
 
     await writeFile(fixed, "");
-    const { until } = listen(await house.watch({ list: true }, call));
+    const { until } = collectChanges(await pressmark.watch({ list: true }, call));
     await until(({ kind }) => kind === "list-changed", "that the list changed");
-    let page = await house.list({}, call);
-    while (page.items.length === 0) page = await house.list({}, call);
+    let page = await pressmark.list({}, call);
+    while (page.items.length === 0) page = await pressmark.list({}, call);
     expect(page.items.map(({ uri }) => uri)).toEqual(["mcp://far/note:%2F%2Ftea"]);
-    await untilIndex(house, ({ state }) => state === "complete");
-    expect((await house.search({ text: "tea", limit: 1 }, call)).hits).toHaveLength(1);
+    await untilIndex(pressmark, ({ state }) => state === "complete");
+    expect((await pressmark.search({ text: "tea", limit: 1 }, call)).hits).toHaveLength(1);
   },
 );

@@ -5,9 +5,9 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, wr
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { connect, type RemoteHouse } from "../../src/client/connect.ts";
+import { connect, type RemoteServer } from "../../src/client/connect.ts";
 import { walkPages } from "../../src/client/walk-pages.ts";
-import type { Call, SearchAnswer } from "../../src/resources.ts";
+import type { Call, SearchResult } from "../../src/resources.ts";
 
 const program = join(import.meta.dirname, "../../bin/pressmark.js");
 
@@ -53,11 +53,11 @@ export interface Ended {
 export interface ServerProcess {
   readonly pid: number;
   readonly url: string;
-  readonly house: RemoteHouse;
+  readonly pressmark: RemoteServer;
   /** What it wrote to standard error. */
   readonly log: string;
   readonly isAlive: boolean;
-  search(text: string, limit?: number): Promise<SearchAnswer & { readonly names: readonly string[] }>;
+  search(text: string, limit?: number): Promise<SearchResult & { readonly names: readonly string[] }>;
   /** What the tool tells a model in words. */
   searchInWords(text: string): Promise<string>;
   indexStatus(): Promise<IndexStatus>;
@@ -153,7 +153,7 @@ export function createStage(): Stage {
       const child = start(["serve", ...what, "--port", String(options.port ?? 0)], options);
       const server = await toServer(child, folder);
       undoing.push(async () => {
-        await server.house.close();
+        await server.pressmark.close();
         if (server.isAlive) await server.end("SIGKILL");
       });
       return server;
@@ -202,19 +202,19 @@ async function toServer(child: ChildProcess, folder: string): Promise<ServerProc
   let log = "";
   child.stderr!.setEncoding("utf8").on("data", (text: string) => (log += text));
   const url = await firstMatch(child, /serves at (\S+)/, () => log);
-  const house = await connect(url);
+  const pressmark = await connect(url);
   const call: Call = { caller: { id: "fault" }, signal: new AbortController().signal };
   const isAlive = () => child.exitCode === null && child.signalCode === null;
 
   async function readJson<T>(uri: string): Promise<T> {
-    const [content] = (await house.read(uri, call)).contents;
+    const [content] = (await pressmark.read(uri, call)).contents;
     return JSON.parse(content && "text" in content.body ? content.body.text : "") as T;
   }
 
   return {
     pid: child.pid!,
     url,
-    house,
+    pressmark,
     get log() {
       return log;
     },
@@ -222,15 +222,15 @@ async function toServer(child: ChildProcess, folder: string): Promise<ServerProc
       return isAlive();
     },
     async search(text, limit = 50) {
-      const answer = await house.search({ text, limit }, call);
+      const answer = await pressmark.search({ text, limit }, call);
       return { ...answer, names: answer.hits.map(({ resource }) => pathOf(resource.uri, folder)) };
     },
     async searchInWords(text) {
-      return (await house.useTool("search_resources", { query: text }, call)).texts.join("\n");
+      return (await pressmark.useTool("search_resources", { query: text }, call)).texts.join("\n");
     },
     indexStatus: () => readJson("pressmark://index/status"),
     status: () => readJson("pressmark://status"),
-    read: (uri) => house.read(uri, call),
+    read: (uri) => pressmark.read(uri, call),
     lowestFreeDescriptor() {
       const open = new Set(readdirSync(`/proc/${child.pid}/fd`).map(Number));
       let lowest = 0;
@@ -240,7 +240,7 @@ async function toServer(child: ChildProcess, folder: string): Promise<ServerProc
     limitFiles: (descriptors) => void execFileSync("prlimit", ["--pid", String(child.pid), `--nofile=${descriptors}:`]),
     async list() {
       const paths: string[] = [];
-      for await (const { uri } of walkPages((ask) => house.list(ask, call))) paths.push(pathOf(uri, folder));
+      for await (const { uri } of walkPages((ask) => pressmark.list(ask, call))) paths.push(pathOf(uri, folder));
       return paths.sort();
     },
     async end(signal) {

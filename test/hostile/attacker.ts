@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { Agent, type IncomingHttpHeaders, type IncomingMessage, request as httpRequest } from "node:http";
 import { connect, type Socket } from "node:net";
 import { expect } from "vitest";
-import { open } from "./house.ts";
+import { open } from "./test-server.ts";
 
 export const modernRevision = "2026-07-28";
 export const legacyRevisions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"] as const;

@@ -3,7 +3,7 @@ import { appendFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { askIn, dial, expectServed, head, type Line, modernBody, rawPost, type Rpc } from "./attacker.ts";
-import { open } from "./house.ts";
+import { open } from "./test-server.ts";
 import { type Program, startProgram } from "./program.ts";
 
 const initialize = JSON.stringify({

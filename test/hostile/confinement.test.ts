@@ -1,7 +1,7 @@
 /** Every spelling of what is not served, at every door: the answer is to the letter that of a file that was never there. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ask, askIn, dial, expectServed, initialize, modernBody, rawPost, type Rpc } from "./attacker.ts";
-import { type House, memoryBase, openHouse, secret } from "./house.ts";
+import { type TestServer, memoryBase, openTestServer, secret } from "./test-server.ts";
 
 /** Below the folder's base. */
 const paths = [
@@ -176,13 +176,13 @@ function valuesOf({ result }: Rpc): readonly string[] {
 }
 
 describe("what is not served", () => {
-  let house: House;
+  let pressmark: TestServer;
   let session: string;
   let uris: string[];
   beforeAll(async () => {
-    house = await openHouse();
-    session = await initialize(house);
-    const { folder, base } = house;
+    pressmark = await openTestServer();
+    session = await initialize(pressmark);
+    const { folder, base } = pressmark;
     const above = folder.slice(0, folder.lastIndexOf("/"));
     const plain = base.slice("file://".length, -1);
     uris = [
@@ -244,44 +244,45 @@ describe("what is not served", () => {
     ];
   });
   afterAll(async () => {
-    await expectServed(house);
-    expect(house.log.join("")).not.toContain(secret);
-    await house[Symbol.asyncDispose]();
+    await expectServed(pressmark);
+    expect(pressmark.log.join("")).not.toContain(secret);
+    await pressmark[Symbol.asyncDispose]();
   });
 
-  async function expectLikeMissing(door: (uri: string) => Promise<unknown>): Promise<void> {
+  async function expectLikeMissing(endpoint: (uri: string) => Promise<unknown>): Promise<void> {
     const wrong: string[] = [];
     for (const uri of uris) {
-      const missing = house.base + never + "x".repeat(Math.max(0, uri.length - house.base.length - never.length));
-      if (without(uri, await door(uri)) !== without(missing, await door(missing))) wrong.push(uri);
+      const missing =
+        pressmark.base + never + "x".repeat(Math.max(0, uri.length - pressmark.base.length - never.length));
+      if (without(uri, await endpoint(uri)) !== without(missing, await endpoint(missing))) wrong.push(uri);
     }
     expect(wrong).toEqual([]);
   }
 
   it("is not read, in either era", async () => {
-    await expectLikeMissing((uri) => ask(house, "resources/read", { uri }));
-    await expectLikeMissing((uri) => askIn(house, session, "resources/read", { uri }));
-    const { error } = await ask(house, "resources/read", { uri: house.base + never });
-    expect(error).toEqual({ code: -32602, message: "Resource not found", data: { uri: house.base + never } });
+    await expectLikeMissing((uri) => ask(pressmark, "resources/read", { uri }));
+    await expectLikeMissing((uri) => askIn(pressmark, session, "resources/read", { uri }));
+    const { error } = await ask(pressmark, "resources/read", { uri: pressmark.base + never });
+    expect(error).toEqual({ code: -32602, message: "Resource not found", data: { uri: pressmark.base + never } });
   });
 
   it("is no directory", async () => {
-    await expectLikeMissing((uri) => ask(house, "resources/directory/read", { uri }));
+    await expectLikeMissing((uri) => ask(pressmark, "resources/directory/read", { uri }));
   });
 
   it("is not subscribed to", async () => {
-    await expectLikeMissing((uri) => askIn(house, session, "resources/subscribe", { uri }));
-    const { error } = await askIn(house, session, "resources/subscribe", { uri: house.base + never });
+    await expectLikeMissing((uri) => askIn(pressmark, session, "resources/subscribe", { uri }));
+    const { error } = await askIn(pressmark, session, "resources/subscribe", { uri: pressmark.base + never });
     expect(error?.code).toBe(-32002);
   });
 
   it("is not listened to", async () => {
-    const known = `${house.base}open.txt`;
-    const asked = [...uris, known, house.base + never];
+    const known = `${pressmark.base}open.txt`;
+    const asked = [...uris, known, pressmark.base + never];
     const body = JSON.stringify(
       modernBody("subscriptions/listen", { notifications: { resourceSubscriptions: asked } }),
     );
-    const line = await dial(house, rawPost("subscriptions/listen", body));
+    const line = await dial(pressmark, rawPost("subscriptions/listen", body));
     const said = await line.until(/acknowledged[^]*\n\n/);
     const { params } = JSON.parse(/^data: (.*)$/m.exec(said)?.[1] ?? "null") as { params: { notifications: object } };
     expect(params.notifications).toEqual({ resourceSubscriptions: [known] });
@@ -291,14 +292,14 @@ describe("what is not served", () => {
   it("is not known to completion as a resource", async () => {
     const argument = { name: "path", value: "" };
     await expectLikeMissing((uri) =>
-      askIn(house, session, "completion/complete", { ref: { type: "ref/resource", uri }, argument }),
+      askIn(pressmark, session, "completion/complete", { ref: { type: "ref/resource", uri }, argument }),
     );
   });
 
   it("is not suggested", async () => {
-    const ref = { type: "ref/resource", uri: `${house.base}{+path}{?lines,bytes,as}` };
+    const ref = { type: "ref/resource", uri: `${pressmark.base}{+path}{?lines,bytes,as}` };
     const complete = async (value: string): Promise<Rpc> =>
-      askIn(house, session, "completion/complete", { ref, argument: { name: "path", value } });
+      askIn(pressmark, session, "completion/complete", { ref, argument: { name: "path", value } });
     const ways = [
       ...paths,
       "/",
@@ -319,7 +320,9 @@ describe("what is not served", () => {
     ];
     for (const value of ways) {
       for (const suggested of valuesOf(await complete(value))) {
-        const read = await askIn(house, session, "resources/read", { uri: house.base + suggested.replace(/\/$/, "") });
+        const read = await askIn(pressmark, session, "resources/read", {
+          uri: pressmark.base + suggested.replace(/\/$/, ""),
+        });
         expect([value, suggested, read.error]).toEqual([value, suggested, undefined]);
         expect(JSON.stringify(read)).not.toContain(secret);
       }
@@ -328,9 +331,11 @@ describe("what is not served", () => {
   });
 
   it("is not listed, neither as a resource nor as a child", async () => {
-    const listed = JSON.stringify(await ask(house, "resources/list"));
-    const children = JSON.stringify(await ask(house, "resources/directory/read", { uri: house.base.slice(0, -1) }));
-    const read = JSON.stringify(await ask(house, "resources/read", { uri: house.base.slice(0, -1) }));
+    const listed = JSON.stringify(await ask(pressmark, "resources/list"));
+    const children = JSON.stringify(
+      await ask(pressmark, "resources/directory/read", { uri: pressmark.base.slice(0, -1) }),
+    );
+    const read = JSON.stringify(await ask(pressmark, "resources/read", { uri: pressmark.base.slice(0, -1) }));
     for (const text of [listed, children, read]) {
       expect(text).toContain("open.txt");
       expect(text).not.toMatch(/\.env|id_rsa|ID_RSA|\.git|hidden|node_modules|server\.pem|outside|link-|folder-out/i);
@@ -338,14 +343,14 @@ describe("what is not served", () => {
   });
 
   it("is still the same file under the spellings that are right", async () => {
-    const { base } = house;
+    const { base } = pressmark;
     for (const uri of [
       `${base}open.txt`,
       `${base}%6fpen.txt`,
       base.replace("file://", "FILE://localhost") + "open.txt",
       `${base}open.txt?`,
     ])
-      expect((await ask(house, "resources/read", { uri })).result).toMatchObject({
+      expect((await ask(pressmark, "resources/read", { uri })).result).toMatchObject({
         contents: [{ uri, text: "Anyone may read this.\n" }],
       });
   });

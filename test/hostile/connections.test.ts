@@ -13,18 +13,18 @@ import {
   rawRead,
   send,
 } from "./attacker.ts";
-import { type House, memoryBase, open, openHouse } from "./house.ts";
+import { type TestServer, memoryBase, open, openTestServer } from "./test-server.ts";
 
 const json = "Content-Type: application/json";
 const host = "Host: localhost";
 const close = "Connection: close";
 
 describe("a connection that takes its time", () => {
-  let house: House;
+  let pressmark: TestServer;
   beforeAll(async () => {
-    house = await openHouse({ listen: { headersTimeoutMs: 60, requestTimeoutMs: 120 } });
+    pressmark = await openTestServer({ listen: { headersTimeoutMs: 60, requestTimeoutMs: 120 } });
   });
-  afterAll(() => house[Symbol.asyncDispose]());
+  afterAll(() => pressmark[Symbol.asyncDispose]());
 
   const slow: Readonly<Record<string, string>> = {
     "says nothing": "",
@@ -38,18 +38,18 @@ describe("a connection that takes its time", () => {
   };
   for (const [name, text] of Object.entries(slow)) {
     it(`is closed when it ${name}`, async () => {
-      const lines = await Promise.all(Array.from({ length: 20 }, () => dial(house, text)));
-      await expectServed(house);
+      const lines = await Promise.all(Array.from({ length: 20 }, () => dial(pressmark, text)));
+      await expectServed(pressmark);
       for (const said of await Promise.all(lines.map((line) => line.over))) {
         expect(said).toMatch(/^(HTTP\/1.1 (408|404) |$)/);
-        expectDiscreet(said, house);
+        expectDiscreet(said, pressmark);
       }
-      await expectServed(house);
+      await expectServed(pressmark);
     });
   }
 
   it("is closed when it sends a header a byte at a time", async () => {
-    const line = await dial(house, `GET /mcp HTTP/1.1\r\n${host}\r\nX-Slow: `);
+    const line = await dial(pressmark, `GET /mcp HTTP/1.1\r\n${host}\r\nX-Slow: `);
     for (let sent = 0; !line.socket.closed && sent < 100_000; sent++) {
       line.write("a");
       await Promise.race([new Promise(setImmediate), line.over]);
@@ -59,87 +59,92 @@ describe("a connection that takes its time", () => {
 
   it("keeps its stream as long as it likes", async () => {
     const body = JSON.stringify(modernBody("subscriptions/listen", { notifications: { resourcesListChanged: true } }));
-    const line = await dial(house, rawPost("subscriptions/listen", body));
+    const line = await dial(pressmark, rawPost("subscriptions/listen", body));
     await line.until("acknowledged");
     // Others come and go past every limit meanwhile.
-    expect(await (await dial(house, "POST /mc")).over).toMatch(/^HTTP\/1.1 408/);
-    expect(await (await dial(house, "POST /mc")).over).toMatch(/^HTTP\/1.1 408/);
-    house.memory.set("another/note.txt", "new\n");
+    expect(await (await dial(pressmark, "POST /mc")).over).toMatch(/^HTTP\/1.1 408/);
+    expect(await (await dial(pressmark, "POST /mc")).over).toMatch(/^HTTP\/1.1 408/);
+    pressmark.memory.set("another/note.txt", "new\n");
     await line.until("list_changed");
     line.hangUp();
   });
 });
 
 describe("a connection that is cut", () => {
-  let house: House;
+  let pressmark: TestServer;
   beforeAll(async () => {
-    house = await openHouse();
+    pressmark = await openTestServer();
   });
-  afterAll(() => house[Symbol.asyncDispose]());
+  afterAll(() => pressmark[Symbol.asyncDispose]());
 
   it("at any byte of a request harms no one", async () => {
-    const whole = rawRead(house);
+    const whole = rawRead(pressmark);
     for (let at = 0; at < whole.length; at += 11) {
-      const line = await dial(house, whole.slice(0, at));
+      const line = await dial(pressmark, whole.slice(0, at));
       if (at % 2) line.socket.resetAndDestroy();
       else line.hangUp();
     }
-    await expectServed(house);
+    await expectServed(pressmark);
   });
 
   it("in the middle of an answer harms no one", async () => {
-    house.memory.set("large.txt", "x".repeat(4 * 1024 * 1024));
+    pressmark.memory.set("large.txt", "x".repeat(4 * 1024 * 1024));
     const uri = `${memoryBase}large.txt`;
     const asked = rawPost("resources/read", JSON.stringify(modernBody("resources/read", { uri })), [], uri);
     for (let round = 0; round < 20; round++) {
-      const line = await dial(house, asked);
+      const line = await dial(pressmark, asked);
       await line.until("HTTP/1.1 200");
       line.socket.resetAndDestroy();
     }
-    await expectServed(house);
+    await expectServed(pressmark);
   });
 
   it("in the middle of a stream, of either era, leaves nothing open", async () => {
-    const session = await initialize(house);
+    const session = await initialize(pressmark);
     const listen = JSON.stringify(
       modernBody("subscriptions/listen", { notifications: { resourcesListChanged: true } }),
     );
     for (let round = 0; round < 5; round++) {
-      const modern = await dial(house, rawPost("subscriptions/listen", listen));
+      const modern = await dial(pressmark, rawPost("subscriptions/listen", listen));
       await modern.until("acknowledged");
       const old = await dial(
-        house,
+        pressmark,
         head("GET /mcp HTTP/1.1", host, "Accept: text/event-stream", `Mcp-Session-Id: ${session}`),
       );
       await old.until("text/event-stream");
-      const oldest = await dial(house, head("GET /sse HTTP/1.1", host));
+      const oldest = await dial(pressmark, head("GET /sse HTTP/1.1", host));
       await oldest.until("sessionId=");
       for (const line of [modern, old, oldest]) line.socket.resetAndDestroy();
     }
-    await until(() => house.listening.http.counts.streams === 0);
-    expect(house.listening.http.counts).toEqual({ sessions: 1, streams: 0 });
-    await expectServed(house);
+    await until(() => pressmark.listening.http.counts.streams === 0);
+    expect(pressmark.listening.http.counts).toEqual({ sessions: 1, streams: 0 });
+    await expectServed(pressmark);
   });
 
   it("on one side only is answered, or closed", async () => {
-    for (const text of [rawRead(house), rawRead(house).slice(0, -5), "GET /mcp", head("GET /sse HTTP/1.1", host)]) {
-      const line = await dial(house);
+    for (const text of [
+      rawRead(pressmark),
+      rawRead(pressmark).slice(0, -5),
+      "GET /mcp",
+      head("GET /sse HTTP/1.1", host),
+    ]) {
+      const line = await dial(pressmark);
       line.socket.end(text);
       const said = await line.over;
       expect(said).toMatch(/^(HTTP\/1.1 (200|400) |$)/);
-      expectDiscreet(said, house, text);
+      expectDiscreet(said, pressmark, text);
     }
-    await until(() => house.listening.http.counts.streams === 0);
-    await expectServed(house);
+    await until(() => pressmark.listening.http.counts.streams === 0);
+    await expectServed(pressmark);
   });
 
   it("after many requests at once, in order, is answered in order", async () => {
     const count = 500;
     const all = Array.from({ length: count }, (_, id) => {
-      const uri = id % 2 ? house.base + open.name : `${memoryBase}room-10/note.txt`;
+      const uri = id % 2 ? pressmark.base + open.name : `${memoryBase}room-10/note.txt`;
       return rawPost("resources/read", JSON.stringify(modernBody("resources/read", { uri }, id)), [], uri);
     });
-    const line = await dial(house, all.join(""));
+    const line = await dial(pressmark, all.join(""));
     const said = await line.until(`"id":${count - 1},`);
     expect([...said.matchAll(/"id":(\d+),/g)].map(([, id]) => Number(id))).toEqual(
       Array.from({ length: count }, (_, id) => id),
@@ -151,9 +156,9 @@ describe("a connection that is cut", () => {
     const listen = JSON.stringify(
       modernBody("subscriptions/listen", { notifications: { resourcesListChanged: true } }),
     );
-    const line = await dial(house, rawPost("subscriptions/listen", listen));
+    const line = await dial(pressmark, rawPost("subscriptions/listen", listen));
     await line.until("acknowledged");
-    const burst = rawRead(house).repeat(500);
+    const burst = rawRead(pressmark).repeat(500);
     const bursts = 100;
     const taken = { bursts: 0 };
     for (let at = 0; at < bursts; at++) line.socket.write(burst, () => taken.bursts++);
@@ -164,21 +169,21 @@ describe("a connection that is cut", () => {
       still = taken.bursts === before ? still + 1 : 0
     ) {
       before = taken.bursts;
-      for (let served = 0; served < 5; served++) await expectServed(house);
+      for (let served = 0; served < 5; served++) await expectServed(pressmark);
     }
     expect(taken.bursts).toBeLessThan(bursts);
     line.hangUp();
     await line.over;
-    await expectServed(house);
+    await expectServed(pressmark);
   });
 });
 
 describe("a request that contradicts itself", () => {
-  let house: House;
+  let pressmark: TestServer;
   beforeAll(async () => {
-    house = await openHouse();
+    pressmark = await openTestServer();
   });
-  afterAll(() => house[Symbol.asyncDispose]());
+  afterAll(() => pressmark[Symbol.asyncDispose]());
 
   const smuggled = "GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
@@ -211,29 +216,29 @@ describe("a request that contradicts itself", () => {
   };
   for (const [name, bend] of Object.entries(shapes)) {
     it(`is refused with all that follows it: ${name}`, async () => {
-      const line = await dial(house, bend(rawRead(house)) + smuggled);
+      const line = await dial(pressmark, bend(rawRead(pressmark)) + smuggled);
       const said = await line.over;
       expect(said).toMatch(/^HTTP\/1.1 4\d\d /);
       expect(said).not.toContain("smuggled");
       expect(said).not.toContain(open.text.trim());
-      expectDiscreet(said, house);
-      await expectServed(house);
+      expectDiscreet(said, pressmark);
+      await expectServed(pressmark);
     });
   }
 
   it("is refused when it has more headers than anyone needs", async () => {
     const many = Array.from({ length: 5000 }, (_, at) => `X-${at}: 1`);
-    expect(await (await dial(house, head("GET /mcp HTTP/1.1", host, ...many))).over).toMatch(/^HTTP\/1.1 431 /);
-    expect(await (await dial(house, head("GET /mcp HTTP/1.1", host, `X: ${"y".repeat(20_000)}`))).over).toMatch(
+    expect(await (await dial(pressmark, head("GET /mcp HTTP/1.1", host, ...many))).over).toMatch(/^HTTP\/1.1 431 /);
+    expect(await (await dial(pressmark, head("GET /mcp HTTP/1.1", host, `X: ${"y".repeat(20_000)}`))).over).toMatch(
       /^HTTP\/1.1 431 /,
     );
-    const line = await dial(house, `GET /mcp HTTP/1.1\r\n${host}\r\n`);
+    const line = await dial(pressmark, `GET /mcp HTTP/1.1\r\n${host}\r\n`);
     for (let sent = 0; sent < 1000 && !line.socket.closed; sent++) {
       line.write(`X-${sent}: ${"y".repeat(100)}\r\n`);
       await Promise.race([new Promise(setImmediate), line.over]);
     }
     expect(await line.over).toMatch(/^HTTP\/1.1 431 /);
-    await expectServed(house);
+    await expectServed(pressmark);
   });
 
   const strangers = [
@@ -264,16 +269,23 @@ describe("a request that contradicts itself", () => {
     "ⓛocalhost",
   ];
   it.each(strangers)("is refused by a name that is not ours: %j", async (name) => {
-    const line = await dial(house, rawRead(house, [close]).replace(host, `Host: ${name}`));
+    const line = await dial(pressmark, rawRead(pressmark, [close]).replace(host, `Host: ${name}`));
     const said = await line.over;
     expect(said).toMatch(/^HTTP\/1.1 40[03] /);
     expect(said).not.toContain(open.text.trim());
-    expectDiscreet(said, house);
+    expectDiscreet(said, pressmark);
   });
 
   it("is served under the names that are ours, in any case", async () => {
-    for (const name of ["localhost", "LOCALHOST", `localhost:${house.port}`, "127.0.0.1", "127.0.0.1:1", "[::1]:80"]) {
-      const line = await dial(house, rawRead(house, [close]).replace(host, `Host: ${name}`));
+    for (const name of [
+      "localhost",
+      "LOCALHOST",
+      `localhost:${pressmark.port}`,
+      "127.0.0.1",
+      "127.0.0.1:1",
+      "[::1]:80",
+    ]) {
+      const line = await dial(pressmark, rawRead(pressmark, [close]).replace(host, `Host: ${name}`));
       expect(await line.over).toMatch(/^HTTP\/1.1 200 /);
     }
   });
@@ -304,11 +316,11 @@ describe("a request that contradicts itself", () => {
   ];
   it.each(origins)("is refused from a page that is not ours: %j", async (origin) => {
     for (const asked of [
-      rawRead(house, [close]),
+      rawRead(pressmark, [close]),
       head("OPTIONS /mcp HTTP/1.1", host, close),
       head("GET /sse HTTP/1.1", host, close),
     ]) {
-      const line = await dial(house, asked.replace(host, `${host}\r\nOrigin: ${origin}`));
+      const line = await dial(pressmark, asked.replace(host, `${host}\r\nOrigin: ${origin}`));
       const said = await line.over;
       expect(said).toMatch(/^HTTP\/1.1 403 /);
       expect(said).not.toMatch(/access-control-allow-origin/i);
@@ -318,7 +330,9 @@ describe("a request that contradicts itself", () => {
 
   it("is refused when two pages ask at once", async () => {
     const both = `${host}\r\nOrigin: http://localhost\r\nOrigin: https://evil.example`;
-    expect(await (await dial(house, rawRead(house, [close]).replace(host, both))).over).toMatch(/^HTTP\/1.1 403 /);
+    expect(await (await dial(pressmark, rawRead(pressmark, [close]).replace(host, both))).over).toMatch(
+      /^HTTP\/1.1 403 /,
+    );
   });
 
   it("is not served in a form that is meant for proxies", async () => {
@@ -331,22 +345,24 @@ describe("a request that contradicts itself", () => {
       "/mcp#x",
       "mcp",
     ]) {
-      const line = await dial(house, rawRead(house, [close]).replace("POST /mcp", `POST ${target}`));
+      const line = await dial(pressmark, rawRead(pressmark, [close]).replace("POST /mcp", `POST ${target}`));
       const said = await line.over;
       expect(said).toMatch(/^(HTTP\/1.1 40[04] |$)/);
       expect(said).not.toContain(open.text.trim());
     }
-    expect(await (await dial(house, head("CONNECT evil.example:443 HTTP/1.1", "Host: evil.example:443"))).over).toBe(
-      "",
-    );
-    await expectServed(house);
+    expect(
+      await (
+        await dial(pressmark, head("CONNECT evil.example:443 HTTP/1.1", "Host: evil.example:443"))
+      ).over,
+    ).toBe("");
+    await expectServed(pressmark);
   });
 
   it("is told at once when it listens and takes no stream", async () => {
     const body = JSON.stringify(modernBody("subscriptions/listen", { notifications: { resourcesListChanged: true } }));
     const headers = { ...modernHeaders("subscriptions/listen"), Accept: "application/json" };
-    expect((await send(house, { headers, body })).status).toBe(406);
-    expect(house.listening.http.counts.streams).toBe(0);
+    expect((await send(pressmark, { headers, body })).status).toBe(406);
+    expect(pressmark.listening.http.counts.streams).toBe(0);
   });
 
   it("does not get a header of its own into the answer", async () => {
@@ -356,7 +372,7 @@ describe("a request that contradicts itself", () => {
       [`/messages?sessionId=${trick}`, {}],
       ["/mcp", { "Mcp-Session-Id": trick, "Last-Event-ID": trick }],
     ] as const) {
-      const answered = await send(house, { path, headers, body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' });
+      const answered = await send(pressmark, { path, headers, body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' });
       expect(answered.headers["set-cookie"]).toBeUndefined();
       expect(expectRpc(answered.text).error).toBeDefined();
     }
@@ -364,15 +380,17 @@ describe("a request that contradicts itself", () => {
 
   it("is refused when it asks for another protocol, or for a method there is none of", async () => {
     for (const method of ["PUT", "PATCH", "TRACE", "HEAD", "PROPFIND", "QUERY"]) {
-      const line = await dial(house, head(`${method} /mcp HTTP/1.1`, host, close));
+      const line = await dial(pressmark, head(`${method} /mcp HTTP/1.1`, host, close));
       expect(await line.over).toMatch(/^HTTP\/1.1 405 /);
     }
-    const upgrade = await dial(house, head("GET /mcp HTTP/1.1", host, "Connection: Upgrade", "Upgrade: websocket"));
+    const upgrade = await dial(pressmark, head("GET /mcp HTTP/1.1", host, "Connection: Upgrade", "Upgrade: websocket"));
     expect(await upgrade.until("\r\n\r\n")).toMatch(/^HTTP\/1.1 400 /);
     upgrade.hangUp();
-    expect(await (await dial(house, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")).over).toMatch(/^HTTP\/1.1 400 /);
-    expect(await (await dial(house, Buffer.from("160301020001000001fc0303", "hex"))).over).toMatch(/^HTTP\/1.1 400 /);
-    await expectServed(house);
+    expect(await (await dial(pressmark, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")).over).toMatch(/^HTTP\/1.1 400 /);
+    expect(await (await dial(pressmark, Buffer.from("160301020001000001fc0303", "hex"))).over).toMatch(
+      /^HTTP\/1.1 400 /,
+    );
+    await expectServed(pressmark);
   });
 });
 

@@ -1,7 +1,7 @@
 /** What a page of another site can make a browser send: every path refuses it, and no answer is kept or taken for another type. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Answer, ask, dial, head, initialize, modernBody, modernHeaders, rawPost, send } from "./attacker.ts";
-import { open } from "./house.ts";
+import { open } from "./test-server.ts";
 import { type Program, startProgram } from "./program.ts";
 
 const token = "a-token-of-32-characters-for-test";

@@ -1,7 +1,7 @@
 /** A cursor that was not given is refused: changed in any byte, shortened, or carried to another question. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ask, expectServed, type Rpc } from "./attacker.ts";
-import { type House, memoryBase, openHouse } from "./house.ts";
+import { type TestServer, memoryBase, openTestServer } from "./test-server.ts";
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -18,17 +18,17 @@ async function expectRefused(asked: Promise<Rpc>): Promise<void> {
 }
 
 describe("a cursor", () => {
-  let house: House;
+  let pressmark: TestServer;
   beforeAll(async () => {
-    house = await openHouse({ pageSize: 3 });
+    pressmark = await openTestServer({ pageSize: 3 });
   });
-  afterAll(() => house[Symbol.asyncDispose]());
+  afterAll(() => pressmark[Symbol.asyncDispose]());
 
-  const list = (cursor: string) => ask(house, "resources/list", { cursor });
-  const children = (path: string, cursor: string) => ask(house, "resources/directory/read", { uri: path, cursor });
+  const list = (cursor: string) => ask(pressmark, "resources/list", { cursor });
+  const children = (path: string, cursor: string) => ask(pressmark, "resources/directory/read", { uri: path, cursor });
 
   it("that was changed in any one character is refused", async () => {
-    const cursor = cursorIn(await ask(house, "resources/list"));
+    const cursor = cursorIn(await ask(pressmark, "resources/list"));
     expect((await list(cursor)).result).toBeDefined();
     for (let at = 0; at < cursor.length; at++) {
       const old = alphabet.indexOf(cursor.charAt(at));
@@ -36,11 +36,11 @@ describe("a cursor", () => {
       for (const other of [alphabet.charAt(old ^ 1), alphabet.charAt(old ^ 32), "=", "+", "\0"])
         await expectRefused(list(cursor.slice(0, at) + other + cursor.slice(at + 1)));
     }
-    await expectServed(house);
+    await expectServed(pressmark);
   });
 
   it("that was shortened, lengthened or spelled otherwise is refused", async () => {
-    const cursor = cursorIn(await ask(house, "resources/list"));
+    const cursor = cursorIn(await ask(pressmark, "resources/list"));
     for (let length = 0; length < cursor.length; length += 7) await expectRefused(list(cursor.slice(0, length)));
     for (const other of [
       `${cursor}A`,
@@ -63,10 +63,10 @@ describe("a cursor", () => {
   });
 
   it("of one question is refused by every other", async () => {
-    const [shelf, room, folder] = [`${house.base}shelf`, memoryBase, house.base.slice(0, -1)];
-    const listed = cursorIn(await ask(house, "resources/list"));
-    const ofShelf = cursorIn(await ask(house, "resources/directory/read", { uri: shelf }));
-    const ofRoom = cursorIn(await ask(house, "resources/directory/read", { uri: room.slice(0, -1) }));
+    const [shelf, room, folder] = [`${pressmark.base}shelf`, memoryBase, pressmark.base.slice(0, -1)];
+    const listed = cursorIn(await ask(pressmark, "resources/list"));
+    const ofShelf = cursorIn(await ask(pressmark, "resources/directory/read", { uri: shelf }));
+    const ofRoom = cursorIn(await ask(pressmark, "resources/directory/read", { uri: room.slice(0, -1) }));
     await expectRefused(list(ofShelf));
     await expectRefused(list(ofRoom));
     await expectRefused(children(shelf, listed));
@@ -75,12 +75,12 @@ describe("a cursor", () => {
     await expectRefused(children(folder, listed));
     for (const cursor of [listed, ofShelf, ofRoom])
       for (const method of ["resources/templates/list", "tools/list", "prompts/list"])
-        await expectRefused(ask(house, method, { cursor }));
+        await expectRefused(ask(pressmark, method, { cursor }));
     expect((await children(shelf, ofShelf)).result).toBeDefined();
   });
 
   it("that is cut and pasted from two is refused", async () => {
-    const first = cursorIn(await ask(house, "resources/list"));
+    const first = cursorIn(await ask(pressmark, "resources/list"));
     const second = cursorIn(await list(first));
     expect(second).not.toBe(first);
     for (let at = 4; at < first.length; at += 16) {

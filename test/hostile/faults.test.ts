@@ -6,28 +6,28 @@ import { describe, expect, it } from "vitest";
 import { openPolicy } from "../../src/access/policy.ts";
 import { ResourceError } from "../../src/errors.ts";
 import { createResources } from "../../src/router/create-resources.ts";
-import { createTools } from "../../src/server/tools.ts";
+import { createRuntime } from "../../src/server/runtime.ts";
 import type { Source } from "../../src/source.ts";
 import { serveStdio } from "../../src/transport/stdio.ts";
 import { ask, askIn, dial, expectServed, head, initialize, modernBody, rawPost, rawRead, send } from "./attacker.ts";
-import { open, openHouse } from "./house.ts";
-import { megabyte, startHouse } from "./process.ts";
+import { open, openTestServer } from "./test-server.ts";
+import { megabyte, startServerProcess } from "./process.ts";
 
 describe("an attacker", () => {
   it("does not make the server hold a hundred large answers for one small batch", async () => {
-    await using house = await startHouse();
-    const names = largeFiles(house.folder, 60);
-    const session = await initialize(house, "2025-03-26");
+    await using pressmark = await startServerProcess();
+    const names = largeFiles(pressmark.folder, 60);
+    const session = await initialize(pressmark, "2025-03-26");
     const reads = names.map((name, id) => ({
       jsonrpc: "2.0",
       id,
       method: "resources/read",
-      params: { uri: house.base + name },
+      params: { uri: pressmark.base + name },
     }));
     const body = JSON.stringify(reads);
-    const before = peakOf(house.pid);
+    const before = peakOf(pressmark.pid);
     const line = await dial(
-      house,
+      pressmark,
       head(
         "POST /mcp HTTP/1.1",
         "Host: localhost",
@@ -38,37 +38,37 @@ describe("an attacker", () => {
     );
     await line.until("HTTP/1.1");
     line.hangUp();
-    expect(peakOf(house.pid) - before).toBeLessThan(200 * megabyte);
+    expect(peakOf(pressmark.pid) - before).toBeLessThan(200 * megabyte);
   });
 
   it("does not make the server hold a hundred large answers by asking for them all at once on one connection", async () => {
-    await using house = await startHouse();
-    const asked = largeFiles(house.folder, 100).map((name, id) => {
-      const uri = house.base + name;
+    await using pressmark = await startServerProcess();
+    const asked = largeFiles(pressmark.folder, 100).map((name, id) => {
+      const uri = pressmark.base + name;
       return rawPost("resources/read", JSON.stringify(modernBody("resources/read", { uri }, id)), [], uri);
     });
-    const before = peakOf(house.pid);
-    const line = await dial(house);
+    const before = peakOf(pressmark.pid);
+    const line = await dial(pressmark);
     line.socket.pause();
     line.write(asked.join(""));
     // Others are served meanwhile, behind whatever is read for the line that is not.
-    for (let at = 0; at < 100; at++) await expectServed(house);
-    expect(peakOf(house.pid) - before).toBeLessThan(96 * megabyte);
+    for (let at = 0; at < 100; at++) await expectServed(pressmark);
+    expect(peakOf(pressmark.pid) - before).toBeLessThan(96 * megabyte);
     line.hangUp();
   });
 
   it("pays for each thing that it listens to", async () => {
-    await using house = await openHouse({ watchQuota: { burst: 100, perSecond: 1, maxWaitMs: 10 } });
-    const uris = Array.from({ length: 5000 }, (_, at) => `${house.base}${spelledIn(open.name, at)}`);
+    await using pressmark = await openTestServer({ watchQuota: { burst: 100, perSecond: 1, maxWaitMs: 10 } });
+    const uris = Array.from({ length: 5000 }, (_, at) => `${pressmark.base}${spelledIn(open.name, at)}`);
     const body = JSON.stringify(modernBody("subscriptions/listen", { notifications: { resourceSubscriptions: uris } }));
-    const line = await dial(house, rawPost("subscriptions/listen", body));
+    const line = await dial(pressmark, rawPost("subscriptions/listen", body));
     const said = await line.until(/acknowledged|too many/);
     line.hangUp();
     expect(said).toContain("too many");
   });
 
   it("gets an answer to every line, though it ends its input before it reads", async () => {
-    await using house = await openHouse();
+    await using pressmark = await openTestServer();
     const count = 5000;
     // The end is known when the last bytes are read, as it is with a pipe.
     const input = new Readable({
@@ -84,49 +84,52 @@ describe("an attacker", () => {
         setImmediate(done);
       },
     });
-    await serveStdio(house.edge, { input, output });
+    await serveStdio(pressmark.edge, { input, output });
     expect(answers).toBe(count);
   });
 
   it("does not take the session of another caller by opening many", async () => {
-    await using house = await openHouse({
+    await using pressmark = await openTestServer({
       listen: { maxSessions: 50, identify: ({ headers }) => ({ id: String(headers["x-caller"] ?? "attacker") }) },
     });
     const params = { protocolVersion: "2025-11-25", capabilities: {} };
     const body = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params });
-    const mine = await send(house, { headers: { "X-Caller": "victim" }, body });
+    const mine = await send(pressmark, { headers: { "X-Caller": "victim" }, body });
     const session = String(mine.headers["mcp-session-id"]);
-    for (let at = 0; at < 60; at++) await initialize(house);
+    for (let at = 0; at < 60; at++) await initialize(pressmark);
     const ping = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
-    const { status } = await send(house, { headers: { "X-Caller": "victim", "Mcp-Session-Id": session }, body: ping });
+    const { status } = await send(pressmark, {
+      headers: { "X-Caller": "victim", "Mcp-Session-Id": session },
+      body: ping,
+    });
     expect(status).toBe(200);
   });
 
   it("cannot fill the memory with the first parts of many bodies", async () => {
-    await using house = await startHouse({ listen: { maxArrivingBytes: 4 * megabyte } });
-    const before = await house.weigh();
+    await using pressmark = await startServerProcess({ listen: { maxArrivingBytes: 4 * megabyte } });
+    const before = await pressmark.weigh();
     const asked = head(
       "POST /mcp HTTP/1.1",
       "Host: localhost",
       "Content-Type: application/json",
       "Content-Length: 4000000",
     );
-    const lines = await Promise.all(Array.from({ length: 400 }, () => dial(house, asked + " ".repeat(60_000))));
-    await expectServed(house);
-    await expectServed(house);
-    const during = await house.weigh();
+    const lines = await Promise.all(Array.from({ length: 400 }, () => dial(pressmark, asked + " ".repeat(60_000))));
+    await expectServed(pressmark);
+    await expectServed(pressmark);
+    const during = await pressmark.weigh();
     for (const line of lines) line.hangUp();
     expect(during.held - before.held).toBeLessThan(12 * megabyte);
   });
 
   it("who may write names cannot give a list a cursor that is refused", async () => {
-    await using house = await openHouse({ pageSize: 1 });
-    const folder = join(house.folder, "a", ...Array.from({ length: 14 }, () => "\u0001".repeat(250)));
+    await using pressmark = await openTestServer({ pageSize: 1 });
+    const folder = join(pressmark.folder, "a", ...Array.from({ length: 14 }, () => "\u0001".repeat(250)));
     mkdirSync(folder, { recursive: true });
     for (const name of ["first", "second"]) writeFileSync(join(folder, name), "");
     let cursor: unknown;
     for (let page = 0; page < 100; page++) {
-      const { result, error } = await ask(house, "resources/list", cursor === undefined ? {} : { cursor });
+      const { result, error } = await ask(pressmark, "resources/list", cursor === undefined ? {} : { cursor });
       expect(error).toBeUndefined();
       cursor = result?.["nextCursor"];
       if (cursor === undefined) break;
@@ -143,7 +146,7 @@ describe("an attacker", () => {
     const resources = createResources({
       mounts: [{ name: "busy", base: "busy://", source }],
       policy: openPolicy,
-      tools: createTools({ write: () => true }),
+      runtime: createRuntime({ write: () => true }),
       cursorKey: new Uint8Array(32),
     });
     const watched = resources.watch(
@@ -156,15 +159,15 @@ describe("an attacker", () => {
   });
 
   it("that names two hosts is refused", async () => {
-    await using house = await openHouse();
-    const line = await dial(house, rawRead(house, ["Host: evil.example", "Connection: close"]));
+    await using pressmark = await openTestServer();
+    const line = await dial(pressmark, rawRead(pressmark, ["Host: evil.example", "Connection: close"]));
     expect(await line.over).toMatch(/^HTTP\/1.1 400 /);
   });
 
   it("does not get 12 kilobytes of its own back in an error", async () => {
-    await using house = await openHouse();
-    const session = await initialize(house);
-    const answer = await askIn(house, session, "resources/read", { uri: house.base + "\u0001".repeat(1900) });
+    await using pressmark = await openTestServer();
+    const session = await initialize(pressmark);
+    const answer = await askIn(pressmark, session, "resources/read", { uri: pressmark.base + "\u0001".repeat(1900) });
     expect(JSON.stringify(answer).length).toBeLessThan(4096);
   });
 });

@@ -16,9 +16,9 @@ import {
   type Rpc,
   send,
 } from "./attacker.ts";
-import { memoryBase, open, openHouse } from "./house.ts";
+import { memoryBase, open, openTestServer } from "./test-server.ts";
 import type { FromListeners } from "./listeners.ts";
-import { type HouseProcess, megabyte, startHouse, stirredAt } from "./process.ts";
+import { type ServerProcess, megabyte, startServerProcess, stirredAt } from "./process.ts";
 
 /** The same file, spelled in one of many ways. */
 function spelled(base: string, number: number): string {
@@ -32,25 +32,31 @@ function spelled(base: string, number: number): string {
 }
 
 /** Weighs again until it is light enough, for a bounded time: sockets close and finalizers run in their own time. */
-async function weighUntil(house: HouseProcess, light: (weight: Awaited<ReturnType<HouseProcess["weigh"]>>) => boolean) {
+async function weighUntil(
+  pressmark: ServerProcess,
+  light: (weight: Awaited<ReturnType<ServerProcess["weigh"]>>) => boolean,
+) {
   const deadline = performance.now() + 10_000;
   for (;;) {
-    const weight = await house.weigh();
+    const weight = await pressmark.weigh();
     if (light(weight) || performance.now() > deadline) return weight;
   }
 }
 
 describe("a flood", () => {
   it("of 20,000 subscriptions in one session is slowed, and told so", async () => {
-    await using house = await openHouse({ watchQuota: { burst: 2000, perSecond: 200, maxWaitMs: 1 } });
-    const session = await initialize(house, "2025-03-26");
+    await using pressmark = await openTestServer({ watchQuota: { burst: 2000, perSecond: 200, maxWaitMs: 1 } });
+    const session = await initialize(pressmark, "2025-03-26");
     const codes = new Map<number | "ok", number>();
     for (let batch = 0; batch < 20; batch++) {
       const messages = Array.from({ length: 1000 }, (_, at) => {
-        const params = { uri: spelled(house.base, batch * 1000 + at) };
+        const params = { uri: spelled(pressmark.base, batch * 1000 + at) };
         return { jsonrpc: "2.0", id: at, method: "resources/subscribe", params };
       });
-      const { text } = await send(house, { headers: { "Mcp-Session-Id": session }, body: JSON.stringify(messages) });
+      const { text } = await send(pressmark, {
+        headers: { "Mcp-Session-Id": session },
+        body: JSON.stringify(messages),
+      });
       for (const { error } of JSON.parse(text) as Rpc[]) {
         codes.set(error?.code ?? "ok", (codes.get(error?.code ?? "ok") ?? 0) + 1);
         if (error)
@@ -59,7 +65,7 @@ describe("a flood", () => {
             data: { reason: "busy", retryAfterMs: /\d/ },
           });
       }
-      await expectServed(house);
+      await expectServed(pressmark);
     }
     const [ok = 0, busy = 0] = [codes.get("ok"), codes.get(-32603)];
     expect(ok + busy).toBe(20_000);
@@ -67,54 +73,54 @@ describe("a flood", () => {
     expect(busy).toBeGreaterThan(10_000);
     // What was taken is kept, and heard.
     const stream = await dial(
-      house,
+      pressmark,
       head("GET /mcp HTTP/1.1", "Host: localhost", "Accept: text/event-stream", `Mcp-Session-Id: ${session}`),
     );
     await stream.until("text/event-stream");
-    await appendFile(join(house.folder, "shelf", "page-10.txt"), "more\n");
-    await stream.until(JSON.stringify(spelled(house.base, 0)));
+    await appendFile(join(pressmark.folder, "shelf", "page-10.txt"), "more\n");
+    await stream.until(JSON.stringify(spelled(pressmark.base, 0)));
     stream.hangUp();
   });
 
   it("of 2,000 sessions takes no more room than a few, and keeps those that are in use", async () => {
     // Those that were opened and never used may go at once.
-    await using house = await openHouse({ listen: { maxSessions: 100, unusedSessionMs: 0 } });
-    const used = await initialize(house);
+    await using pressmark = await openTestServer({ listen: { maxSessions: 100, unusedSessionMs: 0 } });
+    const used = await initialize(pressmark);
     const stream = await dial(
-      house,
+      pressmark,
       head("GET /mcp HTTP/1.1", "Host: localhost", "Accept: text/event-stream", `Mcp-Session-Id: ${used}`),
     );
     await stream.until("text/event-stream");
     for (let round = 0; round < 20; round++) {
-      await Promise.all(Array.from({ length: 100 }, () => initialize(house)));
-      expect(house.listening.http.counts.sessions).toBeLessThanOrEqual(100);
+      await Promise.all(Array.from({ length: 100 }, () => initialize(pressmark)));
+      expect(pressmark.listening.http.counts.sessions).toBeLessThanOrEqual(100);
     }
-    expect((await askIn(house, used, "ping")).result).toEqual({});
-    await expectServed(house);
+    expect((await askIn(pressmark, used, "ping")).result).toEqual({});
+    await expectServed(pressmark);
     stream.hangUp();
   });
 
   it("of sessions that are all in use is turned away with a word", async () => {
-    await using house = await openHouse({ listen: { maxSessions: 20 } });
+    await using pressmark = await openTestServer({ listen: { maxSessions: 20 } });
     const lines: Line[] = [];
     for (let at = 0; at < 20; at++) {
-      const session = await initialize(house);
+      const session = await initialize(pressmark);
       const line = await dial(
-        house,
+        pressmark,
         head("GET /mcp HTTP/1.1", "Host: localhost", "Accept: text/event-stream", `Mcp-Session-Id: ${session}`),
       );
       await line.until("text/event-stream");
       lines.push(line);
     }
     const params = { protocolVersion: "2025-11-25", capabilities: {} };
-    const { status, headers, text } = await send(house, {
+    const { status, headers, text } = await send(pressmark, {
       body: JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params }),
     });
     expect([status, headers["retry-after"]]).toEqual([503, "30"]);
     expect(text).toContain("too many sessions are open; try again later");
-    await expectServed(house);
+    await expectServed(pressmark);
     const sse = await Promise.all(
-      Array.from({ length: 30 }, () => dial(house, head("GET /sse HTTP/1.1", "Host: localhost"))),
+      Array.from({ length: 30 }, () => dial(pressmark, head("GET /sse HTTP/1.1", "Host: localhost"))),
     );
     const said = await Promise.all(sse.map((line) => line.until("\r\n\r\n")));
     expect(said.filter((answer) => answer.startsWith("HTTP/1.1 200 "))).toHaveLength(20);
@@ -123,11 +129,11 @@ describe("a flood", () => {
   });
 
   it("of questions in one stream's session is turned away while its answers are not read", async () => {
-    await using house = await openHouse();
-    house.memory.set("large.txt", "x".repeat(1024 * 1024));
-    const stream = await dial(house, head("GET /sse HTTP/1.1", "Host: localhost"));
+    await using pressmark = await openTestServer();
+    pressmark.memory.set("large.txt", "x".repeat(1024 * 1024));
+    const stream = await dial(pressmark, head("GET /sse HTTP/1.1", "Host: localhost"));
     const path = /data: (\/messages\S+)/.exec(await stream.until(/data: \/messages\S+\n/))?.[1] ?? "";
-    const say = (message: object) => send(house, { path, body: JSON.stringify({ jsonrpc: "2.0", ...message }) });
+    const say = (message: object) => send(pressmark, { path, body: JSON.stringify({ jsonrpc: "2.0", ...message }) });
     await say({ id: 0, method: "initialize", params: { protocolVersion: "2024-11-05", capabilities: {} } });
     await stream.until('"protocolVersion"');
     stream.socket.pause();
@@ -135,27 +141,30 @@ describe("a flood", () => {
     for (let id = 1; id < 400 && !codes.has(503); id++)
       codes.add((await say({ id, method: "resources/read", params: { uri: `${memoryBase}large.txt` } })).status);
     expect(codes).toEqual(new Set([202, 503]));
-    await expectServed(house);
+    await expectServed(pressmark);
     stream.hangUp();
   });
 
   it("of changes leaves one word for each thing to a reader that does not read", async () => {
-    await using house = await startHouse();
+    await using pressmark = await startServerProcess();
     const count = 1000;
-    await house.stir(count);
+    await pressmark.stir(count);
     const uris = Array.from({ length: count }, (_, at) => memoryBase + stirredAt(at));
     const notifications = { resourceSubscriptions: uris, resourcesListChanged: true };
     const listen = rawPost(
       "subscriptions/listen",
       JSON.stringify(modernBody("subscriptions/listen", { notifications })),
     );
-    const session = await initialize(house, "2025-03-26");
+    const session = await initialize(pressmark, "2025-03-26");
     const subscribe = uris.map((uri, id) => ({ jsonrpc: "2.0", id, method: "resources/subscribe", params: { uri } }));
-    await send(house, { headers: { "Mcp-Session-Id": session }, body: JSON.stringify(subscribe) });
+    await send(pressmark, { headers: { "Mcp-Session-Id": session }, body: JSON.stringify(subscribe) });
     const get = head("GET /mcp HTTP/1.1", "Host: localhost", "Accept: text/event-stream", `Mcp-Session-Id: ${session}`);
-    const attentive = await dial(house, listen);
+    const attentive = await dial(pressmark, listen);
     await attentive.until(/acknowledged[^]*\n\n/);
-    const lines = await Promise.all([...Array.from({ length: 10 }, () => dial(house, listen)), dial(house, get)]);
+    const lines = await Promise.all([
+      ...Array.from({ length: 10 }, () => dial(pressmark, listen)),
+      dial(pressmark, get),
+    ]);
     await Promise.all(lines.map((line) => line.until("text/event-stream")));
     for (const line of lines) line.socket.pause();
     let settled = 0;
@@ -166,53 +175,56 @@ describe("a flood", () => {
       const enough = Promise.withResolvers<void>();
       const look = (): void => (heard >= round * count * 3000 ? enough.resolve() : undefined);
       attentive.socket.on("data", look);
-      await house.stir(count);
+      await pressmark.stir(count);
       await enough.promise;
       attentive.socket.off("data", look);
-      await expectServed(house);
+      await expectServed(pressmark);
       // By then every buffer on the way is full, and everything that may wait does.
-      if (round === 2) settled = (await house.weigh()).held;
+      if (round === 2) settled = (await pressmark.weigh()).held;
     }
-    const after = await house.weigh();
+    const after = await pressmark.weigh();
     expect(after.held - settled).toBeLessThan(16 * megabyte);
     for (const line of [...lines, attentive]) line.hangUp();
-    const left = await weighUntil(house, ({ streams }) => streams === 0);
+    const left = await weighUntil(pressmark, ({ streams }) => streams === 0);
     expect(left.streams).toBe(0);
-    expect([house.alive, house.said]).toEqual([true, ""]);
+    expect([pressmark.alive, pressmark.said]).toEqual([true, ""]);
   });
 
   it(
     "of 10,000 listens from other processes is heard by each, and leaves nothing behind",
     { timeout: 60_000 },
     async () => {
-      await using house = await startHouse({ listen: { maxConnections: 12_000 } });
-      const before = await house.weigh();
-      const uri = house.base + open.name;
+      await using pressmark = await startServerProcess({ listen: { maxConnections: 12_000 } });
+      const before = await pressmark.weigh();
+      const uri = pressmark.base + open.name;
       const crowds = Array.from({ length: 4 }, () =>
-        fork(join(import.meta.dirname, "listeners.ts"), [String(house.port), uri, "2500"], {
+        fork(join(import.meta.dirname, "listeners.ts"), [String(pressmark.port), uri, "2500"], {
           stdio: ["ignore", "ignore", "inherit", "ipc"],
         }),
       );
       const told = () =>
         Promise.all(crowds.map(async (crowd) => ((await once(crowd, "message")) as [FromListeners])[0]));
       expect(await told()).toEqual(crowds.map(() => ({ open: 2500 })));
-      await expectServed(house);
-      const during = await house.weigh();
+      await expectServed(pressmark);
+      const during = await pressmark.weigh();
       expect(during.streams).toBe(10_000);
       expect((during.rss - before.rss) / 10_000).toBeLessThan(64 * 1024);
 
       const heard = told();
-      await appendFile(join(house.folder, open.name), "");
-      await appendFile(join(house.folder, open.name), "one more line\n");
+      await appendFile(join(pressmark.folder, open.name), "");
+      await appendFile(join(pressmark.folder, open.name), "one more line\n");
       expect(await heard).toEqual(crowds.map(() => ({ heard: 2500 })));
 
       const gone = Promise.all(crowds.map((crowd) => once(crowd, "exit")));
       for (const crowd of crowds) crowd.send("hang up");
       await gone;
-      const after = await weighUntil(house, ({ streams, held }) => streams === 0 && held - before.held < 8 * megabyte);
+      const after = await weighUntil(
+        pressmark,
+        ({ streams, held }) => streams === 0 && held - before.held < 8 * megabyte,
+      );
       expect(after.streams).toBe(0);
       expect(after.held - before.held).toBeLessThan(8 * megabyte);
-      expect([house.alive, house.said]).toEqual([true, ""]);
+      expect([pressmark.alive, pressmark.said]).toEqual([true, ""]);
     },
   );
 });

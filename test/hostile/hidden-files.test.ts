@@ -12,7 +12,7 @@ import {
   visibleIn,
   writeHistory,
 } from "../../src/backends/folder-rules/test-history.ts";
-import { connect, type RemoteHouse } from "../../src/client/index.ts";
+import { connect, type RemoteServer } from "../../src/client/index.ts";
 import { connectProgram } from "../../src/client/stdio.ts";
 import { createClock } from "../../src/testing/clock.ts";
 import { serve, stdioOf } from "../interop/command.ts";
@@ -62,30 +62,30 @@ afterEach(async () => {
   rmSync(scratch, { recursive: true, force: true });
 });
 
-function keep<T extends { close(): Promise<void> }>(house: T): T {
-  open.push({ [Symbol.asyncDispose]: () => house.close() });
-  return house;
+function keep<T extends { close(): Promise<void> }>(pressmark: T): T {
+  open.push({ [Symbol.asyncDispose]: () => pressmark.close() });
+  return pressmark;
 }
 
-async function expectDiscreet(house: RemoteHouse, bases: readonly string[]): Promise<void> {
+async function expectDiscreet(pressmark: RemoteServer, bases: readonly string[]): Promise<void> {
   const stop = new AbortController();
   const call = { caller: { id: "reader" }, signal: stop.signal };
-  const visible = await visibleIn(history, join(scratch, "copy"), {}, createClock().tools, call);
+  const visible = await visibleIn(history, join(scratch, "copy"), {}, createClock().runtime, call);
   const { told, isShown, shownCommits } = toldOf(history, visible);
   // A search waits for nothing: until all is indexed, it finds less.
   await expect
-    .poll(async () => (await house.search({ text: "visible", limit: 10 }, call)).ready, { timeout: 30_000 })
+    .poll(async () => (await pressmark.search({ text: "visible", limit: 10 }, call)).ready, { timeout: 30_000 })
     .toBe(1);
-  const { answers } = await askEverything(house, bases, history, call);
+  const { answers } = await askEverything(pressmark, bases, history, call);
   expect(wordsIn(answers).filter((word) => !told.has(word))).toEqual([]);
   for (const { subject } of shownCommits) expect(wordsIn(answers)).toContain(subject);
-  const { hits } = await house.search({ text: "visible", limit: 100 }, call);
+  const { hits } = await pressmark.search({ text: "visible", limit: 100 }, call);
   expect(hits.map(({ resource }) => resource.uri)).toContain(`${pathToFileURL(history.root).href}/zqreadme.md`);
   const base = bases.find((each) => each.startsWith("git:"))!;
   for (const { hash, files } of history.commits) {
     const isThere = shownCommits.some((each) => each.hash === hash);
     for (const [path, content] of files) {
-      const answer = await said(house.read(`${base}blob/${hash}/${encode(path)}`, call));
+      const answer = await said(pressmark.read(`${base}blob/${hash}/${encode(path)}`, call));
       const isGiven = isThere && isShown(path, content);
       expect(answer.startsWith('{"contents"'), `${hash} ${path}`).toBe(isGiven);
     }
@@ -97,8 +97,8 @@ describe("a folder with hidden files", () => {
   it("is served without them, under its files, its history and its skills", async () => {
     const serving = await serve({ path: history.root, state: join(scratch, "state") });
     open.push(serving);
-    const house = keep(await connect(serving.url));
-    await expectDiscreet(house, [`${pathToFileURL(history.root).href}/`, "git://project/", "skill://"]);
+    const pressmark = keep(await connect(serving.url));
+    await expectDiscreet(pressmark, [`${pathToFileURL(history.root).href}/`, "git://project/", "skill://"]);
   }, 120_000);
 
   it("is given to a host without them, also by a config with documentation and settings", async () => {
@@ -122,7 +122,7 @@ describe("a folder with hidden files", () => {
       args: [args[0]!, "stdio", "--config", config],
       env: { ...env, HOME: join(scratch, "home") },
     };
-    const house = keep(await connectProgram(program));
+    const pressmark = keep(await connectProgram(program));
     const bases = [
       "git://history/",
       "docs://docs/",
@@ -130,6 +130,6 @@ describe("a folder with hidden files", () => {
       "config://",
       `${pathToFileURL(history.root).href}/`,
     ];
-    await expectDiscreet(house, bases);
+    await expectDiscreet(pressmark, bases);
   }, 120_000);
 });

@@ -16,7 +16,7 @@ import {
   type Rpc,
   send,
 } from "./attacker.ts";
-import { type House, memoryBase, open, openHouse } from "./house.ts";
+import { type TestServer, memoryBase, open, openTestServer } from "./test-server.ts";
 
 const maxBodyBytes = 256 * 1024;
 const valid = JSON.stringify(modernBody("resources/list", {}));
@@ -60,34 +60,34 @@ const nested: Readonly<Record<string, string>> = {
 };
 
 describe("a body that is no message", () => {
-  let house: House;
+  let pressmark: TestServer;
   let session: string;
   beforeAll(async () => {
-    house = await openHouse({ listen: { maxBodyBytes } });
-    session = await initialize(house);
+    pressmark = await openTestServer({ listen: { maxBodyBytes } });
+    session = await initialize(pressmark);
   });
-  afterAll(() => house[Symbol.asyncDispose]());
+  afterAll(() => pressmark[Symbol.asyncDispose]());
 
   async function expectParseError(body: string | Uint8Array, headers: Record<string, string>): Promise<void> {
-    const { status, text } = await send(house, { body, headers });
+    const { status, text } = await send(pressmark, { body, headers });
     expect(status).toBe(400);
     expect(expectRpc(text)).toMatchObject({ id: null, error: { code: -32700 } });
     expect(text.length).toBeLessThan(1024);
-    expectDiscreet(text, house);
+    expectDiscreet(text, pressmark);
   }
 
   for (const [name, body] of Object.entries({ ...texts, ...nested })) {
     it(`is a parse error in both eras: ${name}`, async () => {
       await expectParseError(body, modernHeaders("resources/list"));
       await expectParseError(body, { "Mcp-Session-Id": session });
-      await expectServed(house);
+      await expectServed(pressmark);
     });
   }
 
   it("is none when it nests 500 levels deep, in any param: it is answered", async () => {
     const deep = JSON.parse(`${"[".repeat(500)}${"]".repeat(500)}`) as unknown;
     for (const method of ["resources/list", "resources/read", "tools/call", "prompts/get", "completion/complete"]) {
-      const { result, error } = await ask(house, method, {
+      const { result, error } = await ask(pressmark, method, {
         uri: deep as string,
         name: "count",
         arguments: deep,
@@ -98,13 +98,13 @@ describe("a body that is no message", () => {
   });
 
   it("is posted to a stream's own place, and answered there", async () => {
-    const stream = await dial(house, head("GET /sse HTTP/1.1", "Host: localhost"));
+    const stream = await dial(pressmark, head("GET /sse HTTP/1.1", "Host: localhost"));
     const path = /data: (\/messages\S+)/.exec(await stream.until(/data: \/messages\S+\n/))?.[1] ?? "";
     for (const body of [...Object.values(texts), ...Object.values(nested)]) {
-      const { status, text } = await send(house, { path, body });
+      const { status, text } = await send(pressmark, { path, body });
       expect([status, expectRpc(text).error?.code]).toEqual([400, -32700]);
     }
-    const answered = await send(house, { path, body: '{"jsonrpc":"2.0","id":"alive","method":"ping"}' });
+    const answered = await send(pressmark, { path, body: '{"jsonrpc":"2.0","id":"alive","method":"ping"}' });
     expect(answered.status).toBe(202);
     expect(await stream.until('"alive"')).toContain('{"jsonrpc":"2.0","id":"alive","result":{}}');
     stream.hangUp();
@@ -112,30 +112,30 @@ describe("a body that is no message", () => {
 });
 
 describe("a body that is too large", () => {
-  let house: House;
+  let pressmark: TestServer;
   beforeAll(async () => {
-    house = await openHouse({ listen: { maxBodyBytes } });
+    pressmark = await openTestServer({ listen: { maxBodyBytes } });
   });
-  afterAll(() => house[Symbol.asyncDispose]());
+  afterAll(() => pressmark[Symbol.asyncDispose]());
 
   const asked = ["POST /mcp HTTP/1.1", "Host: localhost", "Content-Type: application/json"];
 
   it("is refused by its announced length, before it is sent", async () => {
-    const line = await dial(house, head(...asked, `Content-Length: ${10 ** 12}`));
+    const line = await dial(pressmark, head(...asked, `Content-Length: ${10 ** 12}`));
     expect(await line.until("}}")).toMatch(/^HTTP\/1.1 413 [^]*a body may have 262144 bytes at most/);
-    await expectServed(house);
+    await expectServed(pressmark);
     line.hangUp();
   });
 
   it("is refused when it is announced one byte too long, and taken when it is just as long as it may be", async () => {
     const fits = valid + " ".repeat(maxBodyBytes - valid.length);
     const headers = modernHeaders("resources/list");
-    expect((await send(house, { headers, body: fits })).status).toBe(200);
-    expect((await send(house, { headers, body: `${fits} ` })).status).toBe(413);
+    expect((await send(pressmark, { headers, body: fits })).status).toBe(200);
+    expect((await send(pressmark, { headers, body: `${fits} ` })).status).toBe(413);
   });
 
   it("is cut off when it comes in endless chunks", async () => {
-    const line = await dial(house, head(...asked, "Transfer-Encoding: chunked"));
+    const line = await dial(pressmark, head(...asked, "Transfer-Encoding: chunked"));
     const chunk = Buffer.from(`8000\r\n${" ".repeat(0x8000)}\r\n`);
     let sent = 0;
     // Far more than any buffer on the way could hold.
@@ -147,11 +147,11 @@ describe("a body that is too large", () => {
     }
     expect(line.socket.closed).toBe(true);
     expect(sent).toBeLessThan(64 * 1024 * 1024);
-    await expectServed(house);
+    await expectServed(pressmark);
   });
 
   it("is cut off when it comes in chunks of one byte", async () => {
-    await using small = await openHouse({ listen: { maxBodyBytes: 32 * 1024 } });
+    await using small = await openTestServer({ listen: { maxBodyBytes: 32 * 1024 } });
     const line = await dial(small, head(...asked, "Transfer-Encoding: chunked"));
     const bytes = Buffer.from("1\r\n \r\n".repeat(32 * 1024));
     for (let round = 0; round < 64 && !line.socket.closed; round++) {
@@ -164,7 +164,9 @@ describe("a body that is too large", () => {
   });
 
   it("does not let many of them fill the memory together", async () => {
-    await using small = await openHouse({ listen: { maxBodyBytes: 1024 * 1024, maxArrivingBytes: 2 * 1024 * 1024 } });
+    await using small = await openTestServer({
+      listen: { maxBodyBytes: 1024 * 1024, maxArrivingBytes: 2 * 1024 * 1024 },
+    });
     const begun = head(...asked, "Content-Length: 1000000");
     const lines = await Promise.all(Array.from({ length: 12 }, () => dial(small, begun)));
     for (const line of lines) line.write(" ".repeat(700_000));
@@ -177,7 +179,7 @@ describe("a body that is too large", () => {
   });
 
   it("may not be hidden in a content encoding", async () => {
-    const { status } = await send(house, {
+    const { status } = await send(pressmark, {
       headers: { "Content-Encoding": "gzip" },
       body: Buffer.of(0x1f, 0x8b, 8, 0),
     });
@@ -187,10 +189,10 @@ describe("a body that is too large", () => {
 
 describe("an id that is under way", () => {
   it("is refused a second time, and the first is not harmed", async () => {
-    await using house = await openHouse();
+    await using pressmark = await openTestServer();
     const input = new PassThrough();
     const output = new PassThrough();
-    const served = serveStdio(house.edge, { input, output });
+    const served = serveStdio(pressmark.edge, { input, output });
     const heard = messagesIn(output);
     const say = (message: object): void => void input.write(`${JSON.stringify(message)}\n`);
     const uri = `${memoryBase}room-10/note.txt`;
@@ -203,7 +205,7 @@ describe("an id that is under way", () => {
     }
     say(modernBody("resources/read", { uri }, "7"));
     expect(await heard.next()).toMatchObject({ value: { id: "7", result: { contents: [{ text: "note 0\n" }] } } });
-    house.memory.set("room-10/note.txt", "changed\n");
+    pressmark.memory.set("room-10/note.txt", "changed\n");
     expect(await heard.next()).toMatchObject({
       value: { params: { _meta: { "io.modelcontextprotocol/subscriptionId": 7 }, uri } },
     });
@@ -212,16 +214,16 @@ describe("an id that is under way", () => {
   });
 
   it("is refused within one batch", async () => {
-    await using house = await openHouse();
-    const session = await initialize(house, "2025-03-26");
-    const read = { jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri: house.base + open.name } };
+    await using pressmark = await openTestServer();
+    const session = await initialize(pressmark, "2025-03-26");
+    const read = { jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri: pressmark.base + open.name } };
     const body = JSON.stringify([read, read, read, 7, null, [], [read], { id: 2 }]);
-    const { text } = await send(house, { headers: { "Mcp-Session-Id": session }, body });
+    const { text } = await send(pressmark, { headers: { "Mcp-Session-Id": session }, body });
     const answers = JSON.parse(text) as Rpc[];
     expect(answers).toHaveLength(8);
     expect(answers.filter(({ result }) => result)).toHaveLength(1);
     for (const { error } of answers.filter(({ result }) => !result)) expect(error?.code).toBe(-32600);
-    expect((await askIn(house, session, "ping")).result).toEqual({});
+    expect((await askIn(pressmark, session, "ping")).result).toEqual({});
   });
 });
 

@@ -17,7 +17,7 @@ import {
   type Rpc,
   send,
 } from "./attacker.ts";
-import { type House, memoryBase, open, openHouse } from "./house.ts";
+import { type TestServer, memoryBase, open, openTestServer } from "./test-server.ts";
 
 const seed = 20_260_728;
 const numRuns = 40;
@@ -132,28 +132,28 @@ function withMember(shape: unknown, [name, ...rest]: readonly string[], value: u
 }
 
 describe("whatever is sent", () => {
-  let house: House;
+  let pressmark: TestServer;
   let right: Readonly<Record<string, Shape>>;
   beforeAll(async () => {
-    house = await openHouse();
-    right = rightParams(house.base);
+    pressmark = await openTestServer();
+    right = rightParams(pressmark.base);
     // Someone listens all the time, so that each short listen does not start and stop the watch of the folder.
     const standing = JSON.stringify(
       modernBody("subscriptions/listen", { notifications: { resourcesListChanged: true } }),
     );
-    await (await dial(house, rawPost("subscriptions/listen", standing))).until("acknowledged");
+    await (await dial(pressmark, rawPost("subscriptions/listen", standing))).until("acknowledged");
   });
   afterAll(async () => {
-    await expectServed(house);
-    expect(house.log.filter((line) => line.includes(" error: "))).toEqual([]);
-    await house[Symbol.asyncDispose]();
+    await expectServed(pressmark);
+    expect(pressmark.log.filter((line) => line.includes(" error: "))).toEqual([]);
+    await pressmark[Symbol.asyncDispose]();
   });
 
   function check({ status, text }: Answer, sent: string): void {
     expect([200, 202, 400, 404]).toContain(status);
     if (text === "") return;
     const rpc = expectRpc(text);
-    expectDiscreet(rpc.error ? text : "", house, sent);
+    expectDiscreet(rpc.error ? text : "", pressmark, sent);
     if (rpc.error) expect(text.length).toBeLessThan(4096 + Math.min(sent.length, 16_384));
   }
 
@@ -165,7 +165,10 @@ describe("whatever is sent", () => {
         const body = modernBody(method, params);
         const { uri, name } = body["params"] as Record<string, unknown>;
         const sent = JSON.stringify(body);
-        check(await sendBriefly(house, modernHeaders(method, method === "resources/read" ? uri : name), sent), sent);
+        check(
+          await sendBriefly(pressmark, modernHeaders(method, method === "resources/read" ? uri : name), sent),
+          sent,
+        );
       }),
       { seed, numRuns },
     );
@@ -173,12 +176,12 @@ describe("whatever is sent", () => {
 
   describe.each(legacyRevisions)("in a session of %s", (revision) => {
     it("the answer is a result or an error, for every method", async () => {
-      const session = await initialize(house, revision);
+      const session = await initialize(pressmark, revision);
       for (const method of methods) {
         await fc.assert(
           fc.asyncProperty(bent(right[method] ?? {}), async (params) => {
             const sent = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-            check(await sendBriefly(house, { "Mcp-Session-Id": session }, sent), sent);
+            check(await sendBriefly(pressmark, { "Mcp-Session-Id": session }, sent), sent);
           }),
           { seed, numRuns: numRuns / 2 },
         );
@@ -187,7 +190,7 @@ describe("whatever is sent", () => {
   });
 
   it("as a body, the answer is an error, or nothing to a notification", async () => {
-    const session = await initialize(house);
+    const session = await initialize(pressmark);
     const member = (usual: unknown) =>
       fc.oneof({ weight: 3, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: anything });
     const message = fc.record(
@@ -204,22 +207,22 @@ describe("whatever is sent", () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(anything, message, fc.array(message, { maxLength: 3 })), async (body) => {
         const sent = JSON.stringify(body) ?? "null";
-        check(await sendBriefly(house, { "Mcp-Session-Id": session }, sent), sent);
-        check(await sendBriefly(house, modernHeaders("ping"), sent), sent);
+        check(await sendBriefly(pressmark, { "Mcp-Session-Id": session }, sent), sent);
+        check(await sendBriefly(pressmark, modernHeaders("ping"), sent), sent);
       }),
       { seed, numRuns: 300 },
     );
   });
 
   it("in a batch, each message has its own answer", async () => {
-    const session = await initialize(house, "2025-03-26");
+    const session = await initialize(pressmark, "2025-03-26");
     const one = fc
       .constantFrom(...methods)
       .chain((method) => bent(right[method] ?? {}).map((params) => ({ jsonrpc: "2.0", method, params })));
     await fc.assert(
       fc.asyncProperty(fc.array(one, { minLength: 1, maxLength: 20 }), async (batch) => {
         const body = JSON.stringify(batch.map((message, id) => ({ ...message, id })));
-        const { text } = await send(house, { headers: { "Mcp-Session-Id": session }, body });
+        const { text } = await send(pressmark, { headers: { "Mcp-Session-Id": session }, body });
         const answers = JSON.parse(text) as Rpc[];
         expect(answers.map(({ id }) => id).sort((a, b) => Number(a) - Number(b))).toEqual(batch.map((_, id) => id));
       }),
@@ -228,7 +231,7 @@ describe("whatever is sent", () => {
   });
 
   it("in headers that should agree with the body, the answer is an error", async () => {
-    const uri = house.base + open.name;
+    const uri = pressmark.base + open.name;
     const body = JSON.stringify(modernBody("resources/read", { uri }));
     const wrongNames = [
       "",
@@ -249,26 +252,26 @@ describe("whatever is sent", () => {
     ];
     for (const name of wrongNames) {
       const headers = { ...modernHeaders("resources/read"), "Mcp-Name": name };
-      const { status, text } = await send(house, { headers, body });
+      const { status, text } = await send(pressmark, { headers, body });
       expect([name, status, expectRpc(text).error?.code]).toEqual([name, 400, -32020]);
-      expectDiscreet(text, house, body);
+      expectDiscreet(text, pressmark, body);
     }
     for (const method of ["", "RESOURCES/READ", "resources/read, resources/read", "resources/list", "__proto__"]) {
       const headers = { ...modernHeaders("resources/read", uri), "Mcp-Method": method };
-      expect((await send(house, { headers, body })).status).toBe(400);
+      expect((await send(pressmark, { headers, body })).status).toBe(400);
     }
     for (const version of ["", "2026-07-29", "2025-11-25", "__proto__", "x".repeat(8000)]) {
       const headers = { ...modernHeaders("resources/read", uri), "MCP-Protocol-Version": version };
-      const { status, text } = await send(house, { headers, body });
+      const { status, text } = await send(pressmark, { headers, body });
       expect(status).toBe(400);
       expect(text.length).toBeLessThan(1024);
     }
-    await expectServed(house);
+    await expectServed(pressmark);
   });
 });
 
 /** Like `send`, but a stream is left after its first event: that is its answer. */
-async function sendBriefly({ port }: House, headers: Record<string, string>, body: string): Promise<Answer> {
+async function sendBriefly({ port }: TestServer, headers: Record<string, string>, body: string): Promise<Answer> {
   const type = { "Content-Type": "application/json" };
   const sent = httpRequest({ host: "127.0.0.1", port, method: "POST", path: "/mcp", headers: { ...type, ...headers } });
   sent.end(body);

@@ -3,10 +3,10 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { furnish, type HouseOptions } from "./house.ts";
+import { build, type TestServerOptions } from "./test-server.ts";
 
 /** `stir` writes so many resources of the memory anew. */
-export type ToHouse = "weigh" | "close" | { readonly stir: number };
+export type ToServer = "weigh" | "close" | { readonly stir: number };
 
 export interface Weight {
   readonly rss: number;
@@ -17,9 +17,9 @@ export interface Weight {
   readonly streams: number;
 }
 
-export type FromHouse = { readonly port: number; readonly base: string } | { readonly stirred: number } | Weight;
+export type FromServer = { readonly port: number; readonly base: string } | { readonly stirred: number } | Weight;
 
-export interface HouseProcess extends AsyncDisposable {
+export interface ServerProcess extends AsyncDisposable {
   readonly folder: string;
   readonly base: string;
   readonly port: number;
@@ -40,8 +40,8 @@ export function stirredAt(number: number): string {
 
 export const megabyte = 1024 * 1024;
 
-export async function startHouse(options: HouseOptions = {}): Promise<HouseProcess> {
-  const { above, folder } = await furnish();
+export async function startServerProcess(options: TestServerOptions = {}): Promise<ServerProcess> {
+  const { above, folder } = await build();
   const child = fork(join(import.meta.dirname, "served.ts"), [folder, JSON.stringify(options)], {
     execArgv: ["--expose-gc"],
     stdio: ["ignore", "ignore", "pipe", "ipc"],
@@ -62,18 +62,18 @@ export async function startHouse(options: HouseOptions = {}): Promise<HouseProce
     },
     async stir(count) {
       const stirred = hear(child);
-      child.send({ stir: count } satisfies ToHouse);
+      child.send({ stir: count } satisfies ToServer);
       await stirred;
     },
     weigh() {
       const weight = hear<Weight>(child);
-      child.send("weigh" satisfies ToHouse);
+      child.send("weigh" satisfies ToServer);
       return weight;
     },
     async [Symbol.asyncDispose]() {
       if (child.exitCode === null && child.signalCode === null) {
         const gone = once(child, "exit");
-        child.send("close" satisfies ToHouse);
+        child.send("close" satisfies ToServer);
         await gone;
       }
       await rm(above, { recursive: true, force: true });

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Target } from "./attacker.ts";
-import { open } from "./house.ts";
+import { open } from "./test-server.ts";
 
 const program = join(import.meta.dirname, "../../bin/pressmark.js");
 

@@ -1,12 +1,12 @@
 /** The house as a process of its own, so that its memory can be weighed and its death seen. */
-import { serve } from "./house.ts";
-import { type FromHouse, stirredAt, type ToHouse } from "./process.ts";
+import { serve } from "./test-server.ts";
+import { type FromServer, stirredAt, type ToServer } from "./process.ts";
 
 const [folder = "", options = "{}"] = process.argv.slice(2);
 const served = await serve(folder, JSON.parse(options) as object);
-const tell = (message: FromHouse): void => void process.send?.(message);
+const tell = (message: FromServer): void => void process.send?.(message);
 
-process.on("message", (message: ToHouse) => {
+process.on("message", (message: ToServer) => {
   if (message === "close") void served.close().then(() => process.disconnect());
   else if (typeof message === "object") {
     for (let at = 0; at < message.stir; at++) served.memory.set(stirredAt(at), "stirred\n");

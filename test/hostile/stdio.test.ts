@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { expectDiscreet, modernBody, type Rpc } from "./attacker.ts";
-import { furnish, open } from "./house.ts";
+import { build, open } from "./test-server.ts";
 import { megabyte } from "./process.ts";
 
 const command = join(import.meta.dirname, "..", "e2e", "child.ts");
@@ -29,7 +29,7 @@ describe("the command over standard input and output", () => {
   let state: string;
   const hosts: Host[] = [];
   beforeAll(async () => {
-    ({ folder, above } = await furnish());
+    ({ folder, above } = await build());
     state = mkdtempSync(join(tmpdir(), "pressmark-state-"));
     writeFileSync(join(folder, "page.txt"), "p".repeat(4000));
   });

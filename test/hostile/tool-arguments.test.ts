@@ -4,27 +4,27 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ask, expectDiscreet, expectServed } from "./attacker.ts";
-import { type House, memoryBase, open, openHouse, secret } from "./house.ts";
+import { type TestServer, memoryBase, open, openTestServer, secret } from "./test-server.ts";
 
 const seed = 20_260_728;
 
-let house: House;
+let pressmark: TestServer;
 beforeAll(async () => {
-  house = await openHouse();
-  await mkdir(join(house.folder, "shelf", "many"));
+  pressmark = await openTestServer();
+  await mkdir(join(pressmark.folder, "shelf", "many"));
   for (let at = 0; at < 600; at += 1)
-    await writeFile(join(house.folder, "shelf", "many", `${"長".repeat(60)}${at}`), "x");
-  await writeFile(join(house.folder, "big.txt"), "a\n".repeat(2_000_000));
+    await writeFile(join(pressmark.folder, "shelf", "many", `${"長".repeat(60)}${at}`), "x");
+  await writeFile(join(pressmark.folder, "big.txt"), "a\n".repeat(2_000_000));
 });
 afterAll(async () => {
-  await expectServed(house);
-  expect(house.log.filter((line) => line.includes(" error: "))).toEqual([]);
-  await house[Symbol.asyncDispose]();
+  await expectServed(pressmark);
+  expect(pressmark.log.filter((line) => line.includes(" error: "))).toEqual([]);
+  await pressmark[Symbol.asyncDispose]();
 });
 
 /** What a tool says of these arguments; a refusal is a result, too. */
 async function use(name: string, args: unknown): Promise<string> {
-  const { result, error } = await ask(house, "tools/call", { name, arguments: args });
+  const { result, error } = await ask(pressmark, "tools/call", { name, arguments: args });
   if (error) {
     // Only what is no object of arguments at all is a fault of the protocol.
     expect(typeof args !== "object" || args === null || Array.isArray(args), JSON.stringify(args)).toBe(true);
@@ -35,7 +35,7 @@ async function use(name: string, args: unknown): Promise<string> {
   expect(text).not.toContain(secret);
   if (result?.["isError"]) {
     expect(text.length).toBeLessThan(16_384);
-    expectDiscreet(text.replaceAll(house.folder, ""), house);
+    expectDiscreet(text.replaceAll(pressmark.folder, ""), pressmark);
   }
   return text;
 }
@@ -87,7 +87,7 @@ const sharp = fc.constantFrom<unknown>(
   "会".repeat(3000),
 );
 const value = fc.oneof({ weight: 3, arbitrary: sharp }, fc.jsonValue({ maxDepth: 2 }), fc.string({ unit: "binary" }));
-const bare = () => house.base.slice(0, -1);
+const bare = () => pressmark.base.slice(0, -1);
 const uri = fc.oneof(
   value,
   fc
@@ -140,7 +140,12 @@ describe("whatever is passed to", () => {
     "folder-out/outside.txt",
     "%2e%2e/outside.txt",
   ])("read_resource, %s is not there", async (name) => {
-    for (const spelled of [house.base + name, name, `${house.base}./${name}`, `${house.base}${name}?as=text`])
+    for (const spelled of [
+      pressmark.base + name,
+      name,
+      `${pressmark.base}./${name}`,
+      `${pressmark.base}${name}?as=text`,
+    ])
       for (const more of [{}, { lines: "1-2" }, { bytes: "0-9" }]) {
         const said = await use("read_resource", { uri: spelled, ...more });
         expect(said).toContain('"isError":true');
@@ -155,7 +160,7 @@ describe("whatever is passed to", () => {
   });
 
   it("read_resource at once by many, everyone is answered", async () => {
-    const uris = Array.from({ length: 60 }, (_, at) => `${house.base}shelf/many/${"長".repeat(59)}${at}x`);
+    const uris = Array.from({ length: 60 }, (_, at) => `${pressmark.base}shelf/many/${"長".repeat(59)}${at}x`);
     const said = await Promise.all(uris.map((each) => use("read_resource", { uri: each })));
     for (const each of said) expect(each).toMatch(/"isError":true/);
   });

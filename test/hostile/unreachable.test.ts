@@ -14,7 +14,7 @@ import { standardLayers } from "../../src/layers/standard.ts";
 import type { Call, Resources } from "../../src/resources.ts";
 import { createResources } from "../../src/router/create-resources.ts";
 import { sources } from "../../src/sources/index.ts";
-import type { SourceDefinition, Tools } from "../../src/source.ts";
+import type { SourceDefinition, Runtime } from "../../src/source.ts";
 
 const inner = "10.11.12.13:8443";
 const innerPath = "/srv/zqx/data";
@@ -108,39 +108,39 @@ describe("the errors of a backend that is", () => {
 
   it("not listening", async () => {
     const backends = backendsAt(`http://127.0.0.1:${closedPort}/`, join(folder, "nothing"));
-    await expectDiscretion(backends, ["127.0.0.1", String(closedPort), "zqx"]);
+    await expectNoLeak(backends, ["127.0.0.1", String(closedPort), "zqx"]);
   });
 
   it("not known by name", async () => {
     const backends = backendsAt("http://db.zqx.invalid:7777/", join(folder, "nothing"));
-    await expectDiscretion(backends, ["zqx", "7777"]);
+    await expectNoLeak(backends, ["zqx", "7777"]);
   });
 
   for (const [mood, listener] of Object.entries(moods))
     it(mood, async () => {
       const port = await listening(listener);
       const backends = backendsAt(`http://127.0.0.1:${port}/`, folder);
-      await expectDiscretion(backends, ["127.0.0.1", String(port), "zqx", "10.11.12.13", "8443", "/srv"]);
+      await expectNoLeak(backends, ["127.0.0.1", String(port), "zqx", "10.11.12.13", "8443", "/srv"]);
     });
 });
 
 /** Asks for everything that a mount can be asked for, and gives what was said of what went wrong. */
 async function everything({ source, options, mount, paths }: Backend): Promise<readonly string[]> {
   const definition = (await sources[source]()).default as SourceDefinition<never>;
-  const tools: Tools = {
+  const runtime: Runtime = {
     now: Date.now,
     monotonicMs,
     wait: async (_ms, signal) => signal.throwIfAborted(),
     log: () => undefined,
   };
   const parsed = definition.options(z).parse(options) as never;
-  const opened = await definition.open(parsed, tools);
-  const layered = stack(opened, { name: mount }, standardLayers(tools));
+  const opened = await definition.open(parsed, runtime);
+  const layered = stack(opened, { name: mount }, standardLayers(runtime));
   const base = `${mount}://mount/`;
   const resources: Resources = createResources({
     mounts: [{ name: mount, base, source: layered }],
     policy: openPolicy,
-    tools,
+    runtime,
     cursorKey: new Uint8Array(32),
   });
   const said: string[] = [];
@@ -178,7 +178,7 @@ async function everything({ source, options, mount, paths }: Backend): Promise<r
   return said;
 }
 
-async function expectDiscretion(backends: readonly Backend[], secrets: readonly string[]): Promise<void> {
+async function expectNoLeak(backends: readonly Backend[], secrets: readonly string[]): Promise<void> {
   const told: string[] = [];
   for (const backend of backends) {
     const said = await everything(backend);

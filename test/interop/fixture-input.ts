@@ -2,10 +2,10 @@
 import { z } from "zod";
 import type { InputRequest, InputRequired } from "../../src/protocol/input-required.ts";
 import type { Prompt } from "../../src/protocol/prompts.ts";
-import type { Asked, Tool, ToolAnswer } from "../../src/protocol/tools.ts";
+import type { ToolCall, Tool, ToolResult } from "../../src/protocol/tools.ts";
 import { createSealedState } from "./sealed-state.ts";
 
-type Respond = (asked: Asked) => ToolAnswer | InputRequired;
+type Respond = (asked: ToolCall) => ToolResult | InputRequired;
 
 const sealed = createSealedState();
 
@@ -142,15 +142,20 @@ function sample(text: string, maxTokens: number): InputRequest {
 }
 
 /** The field as it was filled in; undefined if it was not, or with something else. */
-function formField(responses: Asked["inputResponses"], key: string, field: string, type?: "string"): string | undefined;
 function formField(
-  responses: Asked["inputResponses"],
+  responses: ToolCall["inputResponses"],
+  key: string,
+  field: string,
+  type?: "string",
+): string | undefined;
+function formField(
+  responses: ToolCall["inputResponses"],
   key: string,
   field: string,
   type: "boolean",
 ): boolean | undefined;
 function formField(
-  responses: Asked["inputResponses"],
+  responses: ToolCall["inputResponses"],
   key: string,
   field: string,
   type: "string" | "boolean" = "string",
@@ -162,6 +167,6 @@ function formField(
   return filled.safeParse(responses?.[key]).data?.content[field];
 }
 
-function say(text: string): ToolAnswer {
+function say(text: string): ToolResult {
   return { content: [{ type: "text", text }] };
 }

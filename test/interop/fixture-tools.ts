@@ -1,13 +1,13 @@
 /** Tools as the conformance suite describes them; what they embed, they read from the house. */
 import { setTimeout as wait } from "node:timers/promises";
 import { ResourceError } from "../../src/errors.ts";
-import type { Block } from "../../src/protocol/blocks.ts";
-import type { Tool, ToolAnswer } from "../../src/protocol/tools.ts";
+import type { ContentBlock } from "../../src/protocol/blocks.ts";
+import type { Tool, ToolResult } from "../../src/protocol/tools.ts";
 import type { Call, Resources } from "../../src/resources.ts";
 import { inputTools } from "./fixture-input.ts";
 import { png, wav } from "./fixture-media.ts";
 
-const image: Block = { type: "image", bytes: png, mimeType: "image/png" };
+const image: ContentBlock = { type: "image", bytes: png, mimeType: "image/png" };
 
 export function createFixtureTools(resources: Resources): readonly Tool[] {
   return [
@@ -43,21 +43,21 @@ export function createFixtureTools(resources: Resources): readonly Tool[] {
 }
 
 /** The contents of a resource as blocks. */
-export async function embed(resources: Resources, uri: string, call: Call): Promise<readonly Block[]> {
+export async function embed(resources: Resources, uri: string, call: Call): Promise<readonly ContentBlock[]> {
   const { contents } = await resources.read(uri, call);
   return contents.map((content) => ({ type: "embedded", content }));
 }
 
-function text(said: string): Block {
+function text(said: string): ContentBlock {
   return { type: "text", text: said };
 }
 
 function tool(
   name: string,
   description: string,
-  answer: (call: Call) => readonly Block[] | Promise<readonly Block[]>,
+  answer: (call: Call) => readonly ContentBlock[] | Promise<readonly ContentBlock[]>,
 ): Tool {
-  const call: Tool["call"] = async (_args, asked): Promise<ToolAnswer> => ({ content: await answer(asked) });
+  const call: Tool["call"] = async (_args, asked): Promise<ToolResult> => ({ content: await answer(asked) });
   return { name, description, inputSchema: { type: "object" }, call };
 }
 

@@ -3,9 +3,9 @@ import { randomBytes } from "node:crypto";
 import { openPolicy } from "../../src/access/policy.ts";
 import { stack } from "../../src/layer.ts";
 import { standardLayers } from "../../src/layers/standard.ts";
-import { createEdge } from "../../src/protocol/create-edge.ts";
+import { createProtocol } from "../../src/protocol/create-protocol.ts";
 import { createResources } from "../../src/router/create-resources.ts";
-import { createTools } from "../../src/server/tools.ts";
+import { createRuntime } from "../../src/server/runtime.ts";
 import type { Memory } from "../../src/sources/memory.ts";
 import skills from "../../src/sources/skills.ts";
 import { listen } from "../../src/transport/listen.ts";
@@ -23,29 +23,29 @@ export interface Fixture extends AsyncDisposable {
 
 export async function startFixture(): Promise<Fixture> {
   const log: string[] = [];
-  const tools = createTools({ write: (line: unknown) => log.push(String(line)) > 0 });
+  const runtime = createRuntime({ write: (line: unknown) => log.push(String(line)) > 0 });
   const memory = createFixtureMemory();
   const mount = { name: "test", base: "test://" };
   const folder = await createSkillsFolder();
   const skilled = { name: "skills", base: "skill://" };
-  const source = await skills.open({ root: folder.path }, tools);
+  const source = await skills.open({ root: folder.path }, runtime);
   const resources = createResources({
     mounts: [
-      { ...mount, source: stack(memory.source, mount, standardLayers(tools)) },
-      { ...skilled, source: stack(source, skilled, standardLayers(tools)) },
+      { ...mount, source: stack(memory.source, mount, standardLayers(runtime)) },
+      { ...skilled, source: stack(source, skilled, standardLayers(runtime)) },
     ],
     policy: openPolicy,
-    tools,
+    runtime,
     cursorKey: randomBytes(32),
   });
-  const edge = createEdge({
+  const edge = createProtocol({
     resources,
     server: { name: "pressmark-conformance", version: "1.0.0" },
     tools: createFixtureTools(resources),
     prompts: createFixturePrompts(resources),
-    log: tools.log,
+    log: runtime.log,
   });
-  const listening = await listen(edge, { port: 0, graceMs: 200, log: tools.log });
+  const listening = await listen(edge, { port: 0, graceMs: 200, log: runtime.log });
   return {
     url: listening.url,
     memory,

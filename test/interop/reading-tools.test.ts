@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Server, startServer } from "../../src/server/start-server.ts";
+import { type HttpServer, startHttp } from "../../src/server/start-http.ts";
 import { overHttp as v1OverHttp, visitV1 } from "./sdk-v1.ts";
 import { overHttp, visitV2 } from "./sdk-v2.ts";
 
 let root: string;
 let folder: string;
-let server: Server;
+let server: HttpServer;
 const uri = (name: string) => pathToFileURL(join(folder, name)).href;
 
 beforeAll(async () => {
@@ -26,10 +26,10 @@ afterAll(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
-function start(options: { readonly tools?: boolean } = {}): Promise<Server> {
+function start(options: { readonly tools?: boolean } = {}): Promise<HttpServer> {
   const env = { XDG_STATE_HOME: join(root, "state"), XDG_CACHE_HOME: join(root, "cache"), HOME: root };
   const err = { write: () => true };
-  return startServer({ folders: [folder], from: root, env, err, allowedHosts: [], version: "1", port: 0, ...options });
+  return startHttp({ folders: [folder], from: root, env, err, allowedHosts: [], version: "1", port: 0, ...options });
 }
 
 interface Answer {

@@ -19,24 +19,24 @@ import { sniff } from "../../src/lib/sniff.ts";
 import { decodeExactly, findEncoding } from "../../src/lib/text-encoding.ts";
 import { parseTemplate } from "../../src/lib/uri-template.ts";
 import { blocksOf } from "../../src/picker/markdown.ts";
-import { parseDiff, runsOf } from "../../src/picker/views/diff.ts";
+import { parseDiff, diffRuns } from "../../src/picker/views/diff.ts";
 import { parseErDiagram } from "../../src/picker/views/er.ts";
-import { parseJson as parsePickerJson } from "../../src/picker/views/json.ts";
+import { parseJsonView as parsePickerJson } from "../../src/picker/views/json.ts";
 import { parseSeparated } from "../../src/picker/views/separated.ts";
-import { parseRange } from "../../src/protocol/tools/arguments.ts";
+import { parseLineRange } from "../../src/protocol/tools/arguments.ts";
 import { createCursors } from "../../src/router/cursor.ts";
 import { createRoutes } from "../../src/router/route.ts";
 import { conditionOf } from "../../src/search/filters.ts";
 import { passagesOf } from "../../src/search/passages.ts";
-import { readQuestion } from "../../src/search/query.ts";
+import { parseQuery } from "../../src/search/query.ts";
 import { snippetOf } from "../../src/search/snippet.ts";
 import { stem } from "../../src/search/stem.ts";
-import { tokensOf } from "../../src/search/tokens.ts";
+import { tokenize } from "../../src/search/tokens.ts";
 import { createFacts } from "../../src/sources/config/facts.ts";
-import { type Format as SettingsFormat, parse as parseSettings } from "../../src/sources/config/formats.ts";
+import { type ConfigFormat as SettingsFormat, parse as parseSettings } from "../../src/sources/config/formats.ts";
 import dataSource from "../../src/sources/data.ts";
-import { type Format as DocsFormat } from "../../src/sources/docs/formats.ts";
-import { readFrontMatter } from "../../src/sources/docs/front-matter.ts";
+import { type DocumentFormat as DocsFormat } from "../../src/sources/docs/formats.ts";
+import { parseDocumentFrontMatter } from "../../src/sources/docs/front-matter.ts";
 import { headingsOf } from "../../src/sources/docs/headings.ts";
 import { detectLanguage } from "../../src/sources/docs/language.ts";
 import { languageBar, listLinks } from "../../src/sources/docs/links.ts";
@@ -47,15 +47,15 @@ import { withoutPictures } from "../../src/sources/gdrive/formats.ts";
 import { parseRef } from "../../src/sources/git/ref-name.ts";
 import { createAddresses } from "../../src/sources/mcp/addresses.ts";
 import { toSourceTemplate } from "../../src/sources/mcp/templates.ts";
-import { splitConditions } from "../../src/sources/metrics/ask.ts";
-import { createDiscretion } from "../../src/sources/metrics/labels.ts";
+import { splitConditions } from "../../src/sources/metrics/metrics-request.ts";
+import { createLabelMasking } from "../../src/sources/metrics/label-masking.ts";
 import { eachLabel, typedAt } from "../../src/sources/metrics/promql.ts";
 import { withoutSecrets } from "../../src/sources/metrics/state.ts";
-import { parseDuration, parseRange as parseSpan } from "../../src/sources/metrics/times.ts";
+import { parseDuration, parseTimeRange as parseSpan } from "../../src/sources/metrics/times.ts";
 import { parseBlock } from "../../src/sources/skills/front-matter.ts";
 import { parseRobots } from "../../src/sources/web/robots.ts";
 import { parseAccept } from "../../src/transport/accepts.ts";
-import { parseMessage } from "../../src/transport/parse-message.ts";
+import { parseMessageBytes } from "../../src/transport/parse-message.ts";
 import type { Attack } from "./attacks.ts";
 
 export interface Parser {
@@ -431,7 +431,7 @@ const docs: readonly Parser[] = (["markdown", "asciidoc", "rst", "html", "text"]
       name: `front matter in ${format}`,
       tokens: ["---\n", "title: ", "audience: [", ":lang: ", "<title>", "<html lang=", ...docTokens],
       maxLength: 16 * kib,
-      run: (text: string) => readFrontMatter(text, format),
+      run: (text: string) => parseDocumentFrontMatter(text, format),
     },
   ],
 );
@@ -470,7 +470,7 @@ const page: readonly Parser[] = [
     name: "diffs on the page",
     tokens: ["diff --git a/b b/c\n", "--- a\n", "+++ b\n", "@@ -1 +1 @@\n", "+", "-", " ", "\\ No", "\t", ' "b/'],
     maxLength: 256 * kib,
-    run: (text) => parseDiff(text).map(({ lines }) => runsOf(lines)),
+    run: (text) => parseDiff(text).map(({ lines }) => diffRuns(lines)),
   },
   {
     name: "diagrams on the page",
@@ -538,7 +538,7 @@ const search: readonly Parser[] = [
     name: "questions",
     tokens: ['"', "-", "path:", "mime:", "after:", "a ", "“", "„", "東京", "aB_c", "　"],
     maxLength: 10_000,
-    run: (text) => readQuestion(text),
+    run: (text) => parseQuery(text),
   },
   {
     name: "path filters",
@@ -555,7 +555,7 @@ const search: readonly Parser[] = [
     tokens: ["a", "aB", "a_b", "a-", "東", "ｱﾞ", "é", "e\u0301", "한", "กา", "😀", "A1"],
     maxLength: 256 * kib,
     inThread: true,
-    run: tokensOf,
+    run: tokenize,
   },
   ...(["markdown", "asciidoc", "rst", "braces", "indents", "statements", "plain"] as const).map((format): Parser => ({
     name: `passages of ${format}`,
@@ -647,7 +647,7 @@ const addresses: readonly Parser[] = [
     name: "ranges",
     tokens: ["1", "-", " ", "\t", "lines="],
     maxLength: 64 * kib,
-    run: (text) => [parseAsk({ lines: text }), parseRange("lines", text)],
+    run: (text) => [parseAsk({ lines: text }), parseLineRange("lines", text)],
   },
   { name: "refs of git", tokens: ["HEAD", "~1", "^", "~", "/", ".", "@{", "a"], maxLength: 64 * kib, run: parseRef },
 ];
@@ -742,7 +742,7 @@ const files: readonly Parser[] = [
   },
 ];
 
-const discretion = createDiscretion({ labels: [], redact: [] });
+const redaction = createLabelMasking({ labels: [], redact: [] });
 
 const others: readonly Parser[] = [
   {
@@ -759,7 +759,7 @@ const others: readonly Parser[] = [
     name: "what a metrics server says",
     tokens: ["http://", "https://", "a@", "?", "#", '"', 'a="', "{", "\\"],
     maxLength: 64 * kib,
-    run: (text) => [withoutSecrets(text), discretion.cleanSaid(text)],
+    run: (text) => [withoutSecrets(text), redaction.cleanSaid(text)],
   },
   {
     name: "spans of time",
@@ -778,7 +778,7 @@ const others: readonly Parser[] = [
     name: "messages",
     tokens: ["{", "[", '"', '"a":', ",", "1", "\\u0000", "}", "]"],
     maxLength: 1024 * kib,
-    run: (text) => parseMessage(Buffer.from(text)),
+    run: (text) => parseMessageBytes(Buffer.from(text)),
   },
   {
     name: "the Accept header",

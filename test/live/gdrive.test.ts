@@ -1,10 +1,10 @@
 /** The gdrive source against the fake and, with credentials, against the service itself: what holds there must hold here. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createTools } from "../../src/server/tools.ts";
+import { createRuntime } from "../../src/server/runtime.ts";
 import type { Source } from "../../src/source.ts";
 import gdrive from "../../src/sources/gdrive.ts";
-import { listen } from "../../src/testing/listen.ts";
+import { collectChanges } from "../../src/testing/listen.ts";
 import { asking, collect } from "../../src/testing/pages.ts";
 import { type DriveBackend, fakeBackend, realBackend } from "./gdrive-backends.ts";
 
@@ -15,7 +15,7 @@ const needed =
   "skipped: PRESSMARK_DRIVE_KEY_FILE names the key of a service account, PRESSMARK_DRIVE_FOLDER the id of a folder in a shared drive that it may write to";
 
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
-const tools = createTools({ write: () => true });
+const runtime = createRuntime({ write: () => true });
 
 const textAt = async (source: Source, path: string, query?: Record<string, string>) => {
   const [part] = await source.read(query ? { path, query } : { path }, call);
@@ -41,7 +41,7 @@ describe.each([
   async function openSource(): Promise<Source> {
     const source = await gdrive.open(
       { ...gdrive.options(z).parse({ keep: false }), ...backend.options, pollMs },
-      tools,
+      runtime,
     );
     opened.push(source);
     return source;
@@ -67,7 +67,7 @@ describe.each([
     it("tells of what is made, edited, renamed, moved and thrown away, under one address", async () => {
       const inner = await backend.makeFolder("Inner");
       const source = await openSource();
-      const heard = listen(await source.watch!(call));
+      const heard = collectChanges(await source.watch!(call));
       const doc = await backend.write("First title", "# First\n");
       const path = `file/${doc}`;
       const hears = (kind: string) =>
@@ -94,7 +94,7 @@ describe.each([
       const source = await openSource();
       const before = await collect((cursor) => source.list(asking(100, cursor), call));
       const doc = await backend.write("Later", "later\n");
-      const heard = listen(await source.watch!(call));
+      const heard = collectChanges(await source.watch!(call));
       await backend.edit(doc, "later still\n");
       await heard.until((change) => "path" in change && change.path === `file/${doc}`, "what was edited");
       const after = await collect((cursor) => source.list(asking(100, cursor), call));

@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { ResourceError } from "../../src/errors.ts";
-import { openHouse } from "../../src/server/open-house.ts";
-import { type Server, startServer } from "../../src/server/start-server.ts";
-import { createTools, logLine } from "../../src/server/tools.ts";
+import { openServer } from "../../src/server/open-server.ts";
+import { type HttpServer, startHttp } from "../../src/server/start-http.ts";
+import { createRuntime, logLine } from "../../src/server/runtime.ts";
 import type { Source, SourceChange } from "../../src/source.ts";
 import metrics, { createMetrics, type MetricsOptions } from "../../src/sources/metrics.ts";
-import { queryTemplate, seriesTemplate } from "../../src/sources/metrics/ask.ts";
-import { type Listener, listen } from "../../src/testing/listen.ts";
+import { queryTemplate, seriesTemplate } from "../../src/sources/metrics/metrics-request.ts";
+import { type TestListener, collectChanges } from "../../src/testing/listen.ts";
 import { sourceContract } from "../../src/testing/source-contract.ts";
 import {
   hasPrometheus,
@@ -25,10 +25,10 @@ import {
 
 const isThere = "CI" in process.env || hasPrometheus();
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
-const quiet = createTools({ write: () => true });
+const quiet = createRuntime({ write: () => true });
 
 let folder: string;
-let pressmark: Server;
+let pressmark: HttpServer;
 let node: NodeExporter;
 let prometheus: Prometheus;
 let source: Source;
@@ -82,7 +82,7 @@ describe.skipIf(!isThere)(
       writeFileSync(join(folder, "a.md"), "A");
       const env = { XDG_STATE_HOME: join(folder, ".state"), XDG_CACHE_HOME: join(folder, ".cache"), HOME: folder };
       const err = { write: () => true };
-      pressmark = await startServer({ folders: [], from: folder, env, err, allowedHosts: [], version: "1", port: 0 });
+      pressmark = await startHttp({ folders: [], from: folder, env, err, allowedHosts: [], version: "1", port: 0 });
       node = await startNodeExporter();
       const targets = { node: node.target, pressmark: new URL(pressmark.url).host };
       prometheus = await startPrometheus({ targets, rules: rule("vector(0) > 1") });
@@ -257,7 +257,7 @@ describe.skipIf(!isThere)(
 
     describe("while someone listens", () => {
       let stop: AbortController;
-      let heard: Listener<SourceChange>;
+      let heard: TestListener<SourceChange>;
       beforeEach(() => {
         stop = new AbortController();
       });
@@ -269,7 +269,7 @@ describe.skipIf(!isThere)(
         source = open({ pollMs: 100 });
         const listening = { ...call, signal: stop.signal };
         for (const path of paths) await source.follow!({ path }, listening);
-        heard = listen(await source.watch!(listening));
+        heard = collectChanges(await source.watch!(listening));
       };
       const told = (path: string, after = 0) =>
         heard.until(
@@ -322,7 +322,7 @@ describe.skipIf(!isThere)(
       const config = join(folder, "metrics.yaml");
       writeFileSync(config, `mounts: { m: { source: metrics, url: "${prometheus.url}", intervalMs: 1000 } }\n`);
       const env = { XDG_STATE_HOME: join(folder, ".state"), XDG_CACHE_HOME: join(folder, ".cache"), HOME: folder };
-      const house = await openHouse({ folders: [], config, from: folder, env, err: { write: () => true } });
+      const runningPressmark = await openServer({ folders: [], config, from: folder, env, err: { write: () => true } });
       const stop = new AbortController();
       try {
         const uris = [
@@ -330,9 +330,9 @@ describe.skipIf(!isThere)(
           "metrics://query?promql=sum(up)",
           "metrics://series/nope",
         ];
-        const watch = await house.resources.watch({ uris }, { ...call, signal: stop.signal });
+        const watch = await runningPressmark.resources.watch({ uris }, { ...call, signal: stop.signal });
         expect(watch.uris).toEqual(uris.slice(0, 2));
-        const heard = listen(watch);
+        const heard = collectChanges(watch);
         const told = (after: number) =>
           heard.until(
             () => heard.heard.slice(after).some((change) => change.kind === "updated" && change.uri === uris[0]),
@@ -345,7 +345,7 @@ describe.skipIf(!isThere)(
         await told(count);
       } finally {
         stop.abort();
-        await house.close();
+        await runningPressmark.close();
       }
     });
 

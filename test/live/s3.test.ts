@@ -5,7 +5,7 @@ import { AwsClient } from "aws4fetch";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { ResourceError } from "../../src/errors.ts";
-import { createTools, logLine } from "../../src/server/tools.ts";
+import { createRuntime, logLine } from "../../src/server/runtime.ts";
 import type { Source } from "../../src/source.ts";
 import s3, { type S3SourceOptions } from "../../src/sources/s3.ts";
 import { contractContent } from "../../src/testing/contract-content.ts";
@@ -14,7 +14,7 @@ import { hasSwift, startSwift, type Swift, swiftPackages } from "./swift.ts";
 
 const isThere = "CI" in process.env || hasSwift();
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
-const quiet = createTools({ write: () => true });
+const quiet = createRuntime({ write: () => true });
 
 let swift: Swift;
 let client: AwsClient;

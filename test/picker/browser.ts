@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { buildPicker } from "../../scripts/build-picker.ts";
-import { type Server, startServer } from "../../src/server/start-server.ts";
+import { type HttpServer, startHttp } from "../../src/server/start-http.ts";
 
 export const chromiumPath = "/usr/bin/chromium";
 /** Where CI is set, it must be there. */
@@ -14,7 +14,7 @@ export interface Stage {
   /** Where the served files are. */
   readonly root: string;
   readonly url: string;
-  readonly server: Server;
+  readonly server: HttpServer;
   uriOf(path: string): string;
   write(path: string, content: string | Uint8Array): void;
   /** A page of its own that has the tree on it. What it should not do is collected. */
@@ -50,7 +50,7 @@ export async function openStage(
   if (config !== undefined) writeFileSync(configFile, config);
   const pickerFolder = join(scratch, "picker");
   await buildPicker(pickerFolder);
-  const server = await startServer({
+  const server = await startHttp({
     ...(config === undefined ? { folders: [root] } : { folders: [], config: configFile }),
     from: root,
     port: 0,

@@ -40,13 +40,13 @@ export async function refuseStatus({ page }: Visit): Promise<void> {
 
 /** Waits until all that is served can be found. */
 export async function indexed({ url }: Stage): Promise<void> {
-  const house = await connect(new URL("/mcp", url));
+  const pressmark = await connect(new URL("/mcp", url));
   const call = { caller: { id: "test" }, signal: new AbortController().signal };
-  await vi.waitFor(async () => expect((await house.search({ text: "path:*", limit: 1 }, call)).ready).toBe(1), {
+  await vi.waitFor(async () => expect((await pressmark.search({ text: "path:*", limit: 1 }, call)).ready).toBe(1), {
     timeout: 30_000,
     interval: 50,
   });
-  await house.close();
+  await pressmark.close();
 }
 
 export const mayCopy: BrowserContextOptions = { permissions: ["clipboard-read", "clipboard-write"] };

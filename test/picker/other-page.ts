@@ -6,11 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium, type Page } from "playwright-core";
 import { rolldown } from "rolldown";
-import { type Server, type ServerOptions, startServer } from "../../src/server/start-server.ts";
+import { type HttpServer, type HttpServerOptions, startHttp } from "../../src/server/start-http.ts";
 import { chromiumPath, placeFile } from "./browser.ts";
 
 export interface OtherPage {
-  readonly server: Server;
+  readonly server: HttpServer;
   uriOf(path: string): string;
   write(path: string, text: string): void;
   /** A page of its own that knows the server and is told this. */
@@ -37,7 +37,7 @@ interface OtherPageOptions {
   readonly script: string;
   readonly external?: readonly string[];
   /** Builds what is under test into the scratch folder; what the server is to know of it. */
-  prepare(scratch: string): Promise<Partial<ServerOptions>>;
+  prepare(scratch: string): Promise<Partial<HttpServerOptions>>;
   /** What else the page's own server has to say. */
   answer(url: string, scratch: string): Answer;
   readonly policy?: string;
@@ -49,7 +49,7 @@ export async function openOtherPage(options: OtherPageOptions): Promise<OtherPag
   const shelf = join(scratch, "shelf");
   for (const [path, text] of Object.entries(files)) placeFile(shelf, path, text);
   const [pageScript, extra] = await Promise.all([bundle(script, external), prepare(scratch)]);
-  const server = await startServer({
+  const server = await startHttp({
     folders: [shelf],
     from: scratch,
     port: 0,

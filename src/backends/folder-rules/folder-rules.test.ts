@@ -8,7 +8,7 @@ import { createLocalDisk } from "../disk/disk.ts";
 import { type AbsentFolders, chooseRules, createFolderRules } from "./folder-rules.ts";
 import { parseRules } from "./ignore-rules.ts";
 import { ranks } from "./name-rules.ts";
-import { fold, isSecret, secretsIn } from "./secret-names.ts";
+import { foldName, isSecret, secretsIn } from "./secret-names.ts";
 import { runNow, settled } from "../disk/steps.ts";
 import { useFolder } from "../../sources/file/test-folder.ts";
 import type { FileSource } from "../../sources/file/test-folder.ts";
@@ -24,7 +24,7 @@ function isServed(path: string): boolean {
 }
 
 function isSecretName(name: string, inFolder: string): boolean {
-  return isSecret(fold(name), secretsIn(inFolder));
+  return isSecret(foldName(name), secretsIn(inFolder));
 }
 
 describe("a path", () => {

@@ -15,10 +15,10 @@ export interface Rule {
   readonly isFolderOnly: boolean;
   /** Whether it speaks of a name wherever it stands below, instead of a way that begins at the file's own folder. */
   readonly isFloating: boolean;
-  readonly segments: readonly Segment[];
+  readonly segments: readonly PatternSegment[];
 }
 
-export type Segment =
+export type PatternSegment =
   | { readonly kind: "literal"; readonly text: Bytes }
   | ({ readonly kind: "glob" } & Glob)
   /** Any number of folders; as the last segment, all that is below. */
@@ -64,7 +64,7 @@ export function parseRule(line: Bytes, order: number): Rule | undefined {
   return { ...rule, isFloating };
 }
 
-export function matches(segment: Segment, name: Bytes): boolean {
+export function matches(segment: PatternSegment, name: Bytes): boolean {
   switch (segment.kind) {
     case "literal":
       return segment.text === name;
@@ -76,7 +76,7 @@ export function matches(segment: Segment, name: Bytes): boolean {
 }
 
 /** The ending that a segment asks for and nothing else, as in "*.log": a dot, and no further one. */
-export function endingOf(segment: Segment): Bytes | undefined {
+export function endingOf(segment: PatternSegment): Bytes | undefined {
   if (segment.kind !== "glob" || segment.pieces.length !== 1 || !segment.isOpenBefore || segment.isOpenBehind)
     return undefined;
   const [piece] = segment.pieces;
@@ -84,7 +84,7 @@ export function endingOf(segment: Segment): Bytes | undefined {
 }
 
 /** How many bytes of a segment are tried one by one, instead of being searched for as a text. */
-export function slownessOf(segment: Segment): number {
+export function slownessOf(segment: PatternSegment): number {
   if (segment.kind !== "glob") return 0;
   return segment.pieces.reduce((sum, piece) => sum + (typeof piece === "string" ? 0 : piece.length), 0);
 }
@@ -106,8 +106,8 @@ function withoutTrailingSpaces(line: Bytes): Bytes {
   return line.slice(0, end);
 }
 
-function parseSegments(text: Bytes, isFloating: boolean): Segment[] | undefined {
-  const segments: Segment[] = [];
+function parseSegments(text: Bytes, isFloating: boolean): PatternSegment[] | undefined {
+  const segments: PatternSegment[] = [];
   let begun = createSegment();
   for (let at = 0; at < text.length; at += 1) {
     const char = text[at] as string;
@@ -154,7 +154,7 @@ function createSegment() {
       if (pieces.at(-1)?.length !== 0 || pieces.length === 1) pieces.push([]);
     },
     /** Undefined for a segment without anything in it, which no name is. */
-    finish(isFloating: boolean): Segment | undefined {
+    finish(isFloating: boolean): PatternSegment | undefined {
       const isEmpty = pieces.every((piece) => piece.length === 0);
       if (stars === 0 && isEmpty) return undefined;
       if (stars > 1 && isEmpty && !isFloating) return { kind: "deep" };

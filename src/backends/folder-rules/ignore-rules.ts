@@ -1,6 +1,6 @@
 /** The rules of one ignore file, and how far each of them has come on the way down to a folder. */
 import { endingOf, matches, parseRule, slownessOf, toBytes } from "./ignore-pattern.ts";
-import type { Bytes, Rule, Segment } from "./ignore-pattern.ts";
+import type { Bytes, Rule, PatternSegment } from "./ignore-pattern.ts";
 
 /** What one ignore file says. */
 export interface IgnoreRules {
@@ -11,13 +11,13 @@ export interface IgnoreRules {
   /** Rules of a way that begins at the file's folder. */
   readonly anchored: readonly Rule[];
   /** The file as it counts here and there, by where its rules stand. */
-  readonly layers: Map<string, Layer>;
+  readonly layers: Map<string, RuleLayer>;
   /** How many rules were left out because they are too many, or take too long. */
   readonly leftOut: number;
 }
 
 /** An ignore file as it counts in one folder. */
-export interface Layer {
+export interface RuleLayer {
   /** No two have the same. */
   readonly id: number;
   readonly rules: IgnoreRules;
@@ -102,19 +102,19 @@ function push<T>(lists: Map<string, T[]>, key: string, value: T): void {
 }
 
 /** The file as it counts in its own folder. */
-export function beginLayer(rules: IgnoreRules): Layer {
+export function beginLayer(rules: IgnoreRules): RuleLayer {
   const standings: Standing[] = [];
   for (const rule of rules.anchored) reach(standings, standings.length, rule, 0);
   return layerOf(rules, standings);
 }
 
 /** Whether the file says nothing of this folder, nor of anything below. */
-export function isSilent({ rules, standings }: Layer): boolean {
+export function isSilent({ rules, standings }: RuleLayer): boolean {
   return standings.length === 0 && rules.names.size === 0 && rules.endings.size === 0 && rules.globs.length === 0;
 }
 
 /** The file as it counts in a folder of this folder. */
-export function enterLayer(layer: Layer, name: Bytes): Layer {
+export function enterLayer(layer: RuleLayer, name: Bytes): RuleLayer {
   if (layer.standings.length === 0) return layer;
   const standings: Standing[] = [];
   let from = 0;
@@ -122,7 +122,7 @@ export function enterLayer(layer: Layer, name: Bytes): Layer {
   for (const { rule, next } of standingsFor(layer, name)) {
     if (rule !== last) from = standings.length;
     last = rule;
-    const segment = rule.segments[next] as Segment;
+    const segment = rule.segments[next] as PatternSegment;
     if (segment.kind === "deep") reach(standings, from, rule, next);
     else if (next + 1 < rule.segments.length && matches(segment, name)) reach(standings, from, rule, next + 1);
   }
@@ -130,9 +130,9 @@ export function enterLayer(layer: Layer, name: Bytes): Layer {
 }
 
 /** Whether a rule that does not take back spells the way through a folder of this name. Any number of folders in front spells none. */
-export function leadsThrough(layer: Layer, name: Bytes): boolean {
+export function leadsThrough(layer: RuleLayer, name: Bytes): boolean {
   for (const { rule, next } of standingsFor(layer, name)) {
-    const segment = rule.segments[next] as Segment;
+    const segment = rule.segments[next] as PatternSegment;
     if (rule.isNegated || (next === 0 && segment.kind === "deep")) continue;
     if (segment.kind === "deep" || (next + 1 < rule.segments.length && matches(segment, name))) return true;
   }
@@ -142,7 +142,7 @@ export function leadsThrough(layer: Layer, name: Bytes): boolean {
 const found: { file: Rule | undefined; folder: Rule | undefined } = { file: undefined, folder: undefined };
 
 /** The answer is good until the next question. */
-export function judge({ rules, byName, byTrying }: Layer, name: Bytes): Found {
+export function judge({ rules, byName, byTrying }: RuleLayer, name: Bytes): Found {
   forget();
   const named = rules.names.get(name);
   if (named) for (const rule of named) consider(rule);
@@ -153,12 +153,12 @@ export function judge({ rules, byName, byTrying }: Layer, name: Bytes): Found {
   }
   for (const rule of rules.globs) {
     if (found.file && rule.order < found.file.order) break;
-    if (matches(rule.segments[0] as Segment, name)) consider(rule);
+    if (matches(rule.segments[0] as PatternSegment, name)) consider(rule);
   }
   const standing = byName.get(name);
   if (standing) for (const { rule, next } of standing) if (next + 1 === rule.segments.length) consider(rule);
   for (const { rule, next } of byTrying)
-    if (next + 1 === rule.segments.length && matches(rule.segments[next] as Segment, name)) consider(rule);
+    if (next + 1 === rule.segments.length && matches(rule.segments[next] as PatternSegment, name)) consider(rule);
   return found;
 }
 
@@ -182,7 +182,7 @@ function reach(standings: Standing[], from: number, rule: Rule, next: number): v
 let lastId = 0;
 
 /** The same layer for the same standings, unless there have been very many. */
-function layerOf(rules: IgnoreRules, standings: readonly Standing[]): Layer {
+function layerOf(rules: IgnoreRules, standings: readonly Standing[]): RuleLayer {
   if (standings.length > maxInterned) return createLayer(rules, standings);
   const key = standings.map(({ rule, next }) => `${rule.order}:${next}`).join(" ");
   const known = rules.layers.get(key);
@@ -193,11 +193,11 @@ function layerOf(rules: IgnoreRules, standings: readonly Standing[]): Layer {
   return layer;
 }
 
-function createLayer(rules: IgnoreRules, standings: readonly Standing[]): Layer {
+function createLayer(rules: IgnoreRules, standings: readonly Standing[]): RuleLayer {
   const byName = new Map<Bytes, Standing[]>();
   const byTrying: Standing[] = [];
   for (const standing of standings) {
-    const segment = standing.rule.segments[standing.next] as Segment;
+    const segment = standing.rule.segments[standing.next] as PatternSegment;
     if (segment.kind === "literal") push(byName, segment.text, standing);
     else byTrying.push(standing);
   }
@@ -206,7 +206,7 @@ function createLayer(rules: IgnoreRules, standings: readonly Standing[]): Layer 
 }
 
 /** Those that may have to do with a name, the standings of one rule side by side. */
-function standingsFor({ byName, byTrying }: Layer, name: Bytes): readonly Standing[] {
+function standingsFor({ byName, byTrying }: RuleLayer, name: Bytes): readonly Standing[] {
   const named = byName.get(name);
   if (!named) return byTrying;
   return byTrying.length === 0 ? named : [...named, ...byTrying].sort((a, b) => a.rule.order - b.rule.order);

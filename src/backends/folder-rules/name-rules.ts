@@ -2,8 +2,8 @@
 import { toBytes } from "./ignore-pattern.ts";
 import type { Bytes } from "./ignore-pattern.ts";
 import { beginLayer, enterLayer, isSilent, judge, leadsThrough, rulesOf } from "./ignore-rules.ts";
-import type { IgnoreRules, Layer } from "./ignore-rules.ts";
-import { fold, isSecret, secretsIn } from "./secret-names.ts";
+import type { IgnoreRules, RuleLayer } from "./ignore-rules.ts";
+import { foldName, isSecret, secretsIn } from "./secret-names.ts";
 
 export interface RuleChoice {
   /** Whether ignore files count, and `node_modules` is left out. */
@@ -35,9 +35,9 @@ export interface RankedRules {
 /** The same object for the same rules. */
 export interface NameRules {
   /** The strongest first, and of one rank that of the deepest folder. */
-  readonly layers: readonly { readonly rank: Rank; readonly layer: Layer }[];
+  readonly layers: readonly { readonly rank: Rank; readonly layer: RuleLayer }[];
   /** What is allowed, and the part of it that may speak of secrets. */
-  readonly allow: { readonly all: Layer; readonly named: Layer } | undefined;
+  readonly allow: { readonly all: RuleLayer; readonly named: RuleLayer } | undefined;
   /** False in a folder that is there only because something in it is allowed. */
   readonly isOpen: boolean;
   /** Whether the folder itself is allowed, and so what is in it. */
@@ -132,7 +132,7 @@ export function createRuleBook({ ignore, hidden, allow, exclude }: RuleChoice): 
     // What is not served is not entered, so that an open folder without exceptions is as open below.
     if (isPlain && /^[!-\-/-~]/.test(name)) return rules;
     const bytes = toBytes(name);
-    const folded = fold(name);
+    const folded = foldName(name);
     const { allow: before } = rules;
     const layers = rules.layers
       .map(({ rank, layer }) => ({ rank, layer: enterLayer(layer, bytes) }))
@@ -151,7 +151,7 @@ export function createRuleBook({ ignore, hidden, allow, exclude }: RuleChoice): 
 
     verdict(rules, name) {
       if (!isName(name)) return 0;
-      const folded = fold(name);
+      const folded = foldName(name);
       if (folded === ".git") return 0;
       const bytes = rules.layers.length > 0 || rules.allow ? toBytes(name) : name;
       const served = usual(rules, folded, bytes);

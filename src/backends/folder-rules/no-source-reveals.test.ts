@@ -16,20 +16,20 @@ import { createResources } from "../../router/create-resources.ts";
 import type { Mount } from "../../router/route.ts";
 import { createCrawl } from "../../search/crawl.ts";
 import { openStore } from "../../search/sqlite-store.ts";
-import type { Store } from "../../search/store.ts";
-import { createTools } from "../../server/tools.ts";
+import type { IndexStore } from "../../search/store.ts";
+import { createRuntime } from "../../server/runtime.ts";
 import type { Source, SourceChange, SourceDefinition } from "../../source.ts";
 import config from "../../sources/config.ts";
 import docs from "../../sources/docs.ts";
 import file from "../../sources/file.ts";
 import git from "../../sources/git.ts";
 import skills from "../../sources/skills.ts";
-import { listen } from "../../testing/listen.ts";
+import { collectChanges } from "../../testing/listen.ts";
 import { askEverything, encode, plain, said, textAt, wordsIn } from "./test-entry-points.ts";
 import { plan, type Plan, type TestHistory, toldOf, visibleIn, words, writeHistory } from "./test-history.ts";
 
 let scratch: string;
-let store: Store;
+let store: IndexStore;
 let stop: AbortController;
 let opened: Source[] = [];
 let count = 0;
@@ -61,11 +61,11 @@ async function end(): Promise<void> {
   await Promise.all(opened.splice(0).map((source) => source.close?.()));
 }
 
-const tools = createTools({ write: () => true });
+const runtime = createRuntime({ write: () => true });
 const call = (): Call => ({ caller: { id: "reader" }, signal: stop.signal });
 
 interface Served {
-  readonly house: Resources;
+  readonly pressmark: Resources;
   readonly mounts: readonly Mount[];
 }
 
@@ -76,7 +76,7 @@ async function serve({ root, git: run }: TestHistory, { exclude, unstaged }: Pla
   const mounts: Mount[] = [];
   const mount = async (name: string, definition: SourceDefinition, options: Record<string, unknown>, base?: string) => {
     const parsed = definition.options(z).parse(options);
-    const source = await definition.open(parsed, tools);
+    const source = await definition.open(parsed, runtime);
     opened.push(source);
     mounts.push({ name, base: base ?? definition.base!(parsed), source });
   };
@@ -89,16 +89,18 @@ async function serve({ root, git: run }: TestHistory, { exclude, unstaged }: Pla
   await mount("settings", config as SourceDefinition, { root, files: ["conf.json", "conf-link.json"], env: false });
   for (const { name, source } of mounts) {
     const limits = { maxFileBytes: 100_000, mayGrow: () => true, moved: () => undefined };
-    await createCrawl({ mount: name, source, store, tools, isWatched: false, once: true, ...limits }).run(stop.signal);
+    await createCrawl({ mount: name, source, store, runtime, isWatched: false, once: true, ...limits }).run(
+      stop.signal,
+    );
   }
-  const house = createResources({
+  const pressmark = createResources({
     mounts,
     policy: openPolicy,
-    tools,
+    runtime,
     cursorKey: new Uint8Array(32),
     index: { problem: () => undefined, ready: () => 1, search: async (ask) => store.search(ask) },
   });
-  return { house, mounts };
+  return { pressmark, mounts };
 }
 
 const changeOf = (path: string) => (change: SourceChange) => change.kind !== "lost" && change.path.endsWith(path);
@@ -108,12 +110,12 @@ async function check(planned: Plan): Promise<void> {
   const history = writeHistory(planned, root);
   const { commits, branches, checkout } = history;
   const { exclude } = planned;
-  const visible = await visibleIn(history, `${root}.copy`, { exclude }, tools, call());
+  const visible = await visibleIn(history, `${root}.copy`, { exclude }, runtime, call());
   const { told, isShown, shownCommits } = toldOf(history, visible);
-  const { house, mounts } = await serve(history, planned);
+  const { pressmark, mounts } = await serve(history, planned);
 
   const bases = mounts.map(({ base }) => base);
-  const { answers, browsed } = await askEverything(house, bases, history, call());
+  const { answers, browsed } = await askEverything(pressmark, bases, history, call());
   expect(wordsIn(answers).filter((word) => !told.has(word))).toEqual([]);
 
   // Paths in full, where they are given as such.
@@ -140,10 +142,12 @@ async function check(planned: Plan): Promise<void> {
       const at = encode(path);
       if (isShown(path, content)) continue;
       for (const place of ["blob", "tree", "blame"])
-        expect(await said(house.read(`git://h/${place}/${hash}/${at}`, call())), path).toBe('{"kind":"not-found"}');
+        expect(await said(pressmark.read(`git://h/${place}/${hash}/${at}`, call())), path).toBe('{"kind":"not-found"}');
       const now = checkout.get(path);
       if (now && isShown(path, now)) continue;
-      expect(await said(house.read(`${pathToFileURL(root).href}/${at}`, call())), path).toBe('{"kind":"not-found"}');
+      expect(await said(pressmark.read(`${pathToFileURL(root).href}/${at}`, call())), path).toBe(
+        '{"kind":"not-found"}',
+      );
     }
   const hiddenCommits = commits.filter((commit) => !shownCommits.includes(commit));
   for (const { hash } of hiddenCommits)
@@ -154,13 +158,13 @@ async function check(planned: Plan): Promise<void> {
       `diff/${hash}/main`,
       `commit/${hash.slice(0, 9)}`,
     ])
-      expect(await said(house.read(`git://h/${uri}`, call())), uri).toBe('{"kind":"not-found"}');
+      expect(await said(pressmark.read(`git://h/${uri}`, call())), uri).toBe('{"kind":"not-found"}');
 
   // And what is not hidden is all there.
   for (const commit of shownCommits)
     for (const [path, content] of commit.files)
       if (isShown(path, content) && "text" in content)
-        expect(await textAt(house, `git://h/blob/${commit.hash}/${encode(path)}`, call()), path).toBe(content.text);
+        expect(await textAt(pressmark, `git://h/blob/${commit.hash}/${encode(path)}`, call()), path).toBe(content.text);
   const logged = new Set(answers.flatMap((answer) => answer.match(/ms\d+/g) ?? []));
   expect([...logged].sort()).toEqual(shownCommits.map(({ subject }) => subject).sort());
   expect(branches).toContain("main");
@@ -201,9 +205,9 @@ describe("no source reveals what the rules of a folder hide", () => {
     const planned: Plan = { commits, unstaged: [], exclude: ["zqlib"] };
     const history = writeHistory(planned, join(scratch, "watched"));
     const { root, git: run } = history;
-    const { house, mounts } = await serve(history, planned);
-    await textAt(house, "git://h/blob/main/zqreadme.md", call());
-    const heard = await Promise.all(mounts.map(async ({ source }) => listen(await source.watch!(call()))));
+    const { pressmark, mounts } = await serve(history, planned);
+    await textAt(pressmark, "git://h/blob/main/zqreadme.md", call());
+    const heard = await Promise.all(mounts.map(async ({ source }) => collectChanges(await source.watch!(call()))));
     const write = (path: string) => writeFileSync(join(root, path), `${path} mk9\n`);
     for (const path of ["zqprivate/zqa.md", "zqprivate/zqnew.md", "zqsrc/.zqf", "zqsrc/zqg.pem", ".zqhidden.json"])
       write(path);

@@ -34,7 +34,7 @@ const secretIn: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 
 /** The names that are secret only in a folder of this name, in lower case. */
 export function secretsIn(folder: string): ReadonlySet<string> | undefined {
-  return folder.charCodeAt(0) < 0x7f && folder.charCodeAt(0) !== dot ? undefined : secretIn.get(fold(folder));
+  return folder.charCodeAt(0) < 0x7f && folder.charCodeAt(0) !== dot ? undefined : secretIn.get(foldName(folder));
 }
 
 /** Whether a folded name speaks of a secret, hidden or not. `inFolder` are the names that are secret there and nowhere else. */
@@ -48,7 +48,7 @@ export function isSecret(folded: string, inFolder: ReadonlySet<string> | undefin
 }
 
 /** A name as it is compared, so that neither case nor a look-alike of a letter makes another name of it. */
-export function fold(name: string): string {
+export function foldName(name: string): string {
   if (isFolded.test(name)) return name;
   return (isPlain.test(name) ? name : name.normalize("NFKC").replace(invisible, "")).toLowerCase();
 }

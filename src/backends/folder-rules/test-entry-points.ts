@@ -26,20 +26,20 @@ async function pages<T>(ask: (cursor: { cursor?: string }) => Promise<Page<T>>):
 }
 
 /** Everything that is found by going from folder to folder. */
-async function browse(house: Resources, uri: string, call: Call): Promise<Resource[]> {
+async function browse(pressmark: Resources, uri: string, call: Call): Promise<Resource[]> {
   const found: Resource[] = [];
   const ahead = [uri];
   for (let at = ahead.pop(); at !== undefined; at = ahead.pop()) {
     const folder = at;
-    const children = await pages((cursor) => house.children(folder, cursor, call));
+    const children = await pages((cursor) => pressmark.children(folder, cursor, call));
     found.push(...children);
     for (const { uri: below, mimeType } of children) if (mimeType === directoryType) ahead.push(below);
   }
   return found;
 }
 
-export async function textAt(house: Resources, uri: string, call: Call): Promise<string> {
-  const [content] = (await house.read(uri, call)).contents;
+export async function textAt(pressmark: Resources, uri: string, call: Call): Promise<string> {
+  const [content] = (await pressmark.read(uri, call)).contents;
   return content && "text" in content.body ? content.body.text : "";
 }
 
@@ -59,25 +59,25 @@ export function plain(text: string): string {
 }
 
 /** What a read gives, without the address that was asked for. */
-async function readAt(house: Resources, uri: string, call: Call): Promise<string> {
-  const reading = house.read(uri, call);
+async function readAt(pressmark: Resources, uri: string, call: Call): Promise<string> {
+  const reading = pressmark.read(uri, call);
   return said(reading.then(({ contents }) => contents.map(({ uri: _uri, ...content }) => content)));
 }
 
 /** Asks a repository everything that its files and commits can be asked for. */
 async function askHistory(
-  house: Resources,
+  pressmark: Resources,
   base: string,
   { commits, branches }: TestHistory,
   call: Call,
 ): Promise<string[]> {
   const answers: string[] = [];
-  const read = async (uri: string) => answers.push(await readAt(house, `${base}${uri}`, call));
+  const read = async (uri: string) => answers.push(await readAt(pressmark, `${base}${uri}`, call));
   for (const at of ["status", "branches", "tags", "log"]) await read(at);
   for (const ref of ["HEAD~1", ...branches.map(encodeURIComponent)]) {
     await read(`commit/${ref}`);
     for (let query: string | undefined = `ref=${ref}&max=2`; query !== undefined;) {
-      const page = await readAt(house, `${base}log?${query}`, call);
+      const page = await readAt(pressmark, `${base}log?${query}`, call);
       answers.push(page);
       query = /"next\\":\\"([^\\]+)/.exec(page)?.[1];
     }
@@ -92,8 +92,8 @@ async function askHistory(
 }
 
 /** Everything that is typed into templates, and what it may become. */
-async function askTemplates(house: Resources, { branches }: TestHistory, call: Call): Promise<string[]> {
-  const templates = await pages((cursor) => house.templates(cursor, call));
+async function askTemplates(pressmark: Resources, { branches }: TestHistory, call: Call): Promise<string[]> {
+  const templates = await pages((cursor) => pressmark.templates(cursor, call));
   const answers = [JSON.stringify(templates)];
   for (const { uriTemplate: template } of templates)
     for (const variable of ["path", "ref", "sha", "base", "head", "skill", "lang", "heading", "name"])
@@ -101,7 +101,7 @@ async function askTemplates(house: Resources, { branches }: TestHistory, call: C
         for (const ref of variable === "path" ? ["HEAD", ...branches] : ["HEAD"]) {
           if (!new RegExp(`[{/?,+*]${variable}[},*]`).test(template)) continue;
           const given: Record<string, string> = template.includes("{ref}") && variable === "path" ? { ref } : {};
-          answers.push(await said(house.complete({ template, variable, value, given }, call)));
+          answers.push(await said(pressmark.complete({ template, variable, value, given }, call)));
         }
   return answers;
 }
@@ -113,30 +113,30 @@ export interface Answers {
 }
 
 export async function askEverything(
-  house: Resources,
+  pressmark: Resources,
   bases: readonly string[],
   history: TestHistory,
   call: Call,
 ): Promise<Answers> {
   const answers: string[] = [];
-  const listed = await pages((cursor) => house.list(cursor, call));
+  const listed = await pages((cursor) => pressmark.list(cursor, call));
   answers.push(JSON.stringify(listed));
-  const browsed = (await Promise.all(bases.map((base) => browse(house, rootOf(base), call)))).flat();
+  const browsed = (await Promise.all(bases.map((base) => browse(pressmark, rootOf(base), call)))).flat();
   answers.push(JSON.stringify(browsed));
   for (const { uri, mimeType } of [...listed, ...browsed]) {
-    answers.push(await said(house.stat(uri, call)));
+    answers.push(await said(pressmark.stat(uri, call)));
     if (mimeType === directoryType) continue;
-    for (const query of ["", "?lines=1-1", "?bytes=0-3"]) answers.push(await readAt(house, uri + query, call));
+    for (const query of ["", "?lines=1-1", "?bytes=0-3"]) answers.push(await readAt(pressmark, uri + query, call));
   }
   for (const { uri } of browsed)
     if (/^git:\/\/[^/]+\/tree\/main\/.*\./.test(uri))
-      answers.push(await readAt(house, uri.replace("/tree/", "/blame/"), call));
+      answers.push(await readAt(pressmark, uri.replace("/tree/", "/blame/"), call));
   for (const base of bases)
-    if (base.startsWith("git:")) answers.push(...(await askHistory(house, base, history, call)));
-  answers.push(...(await askTemplates(house, history, call)));
-  if (house.skills) answers.push(await said(pages((cursor) => house.skills!(cursor, call))));
+    if (base.startsWith("git:")) answers.push(...(await askHistory(pressmark, base, history, call)));
+  answers.push(...(await askTemplates(pressmark, history, call)));
+  if (pressmark.skills) answers.push(await said(pages((cursor) => pressmark.skills!(cursor, call))));
   for (const text of ["zqprivate", "zqf", "zqg", "zqhidden", "mk2", "mk4", "mk5", "mk101", "mk103", "line change"])
-    answers.push(await said(house.search({ text, limit: 1000 }, call)));
+    answers.push(await said(pressmark.search({ text, limit: 1000 }, call)));
   return { answers, browsed };
 }
 

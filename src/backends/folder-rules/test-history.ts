@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { z } from "zod";
 import { type Call, directoryType } from "../../resources.ts";
-import type { Tools } from "../../source.ts";
+import type { Runtime } from "../../source.ts";
 import file from "../../sources/file.ts";
 import { asking, collect } from "../../testing/pages.ts";
 
@@ -247,7 +247,7 @@ export async function visibleIn(
   { root, commits, checkout }: TestHistory,
   copy: string,
   options: Readonly<Record<string, unknown>>,
-  tools: Tools,
+  runtime: Runtime,
   call: Call,
 ): Promise<Visible> {
   rmSync(copy, { recursive: true, force: true });
@@ -262,7 +262,7 @@ export async function visibleIn(
       writeFileSync(join(copy, path), "");
     }
   }
-  const source = await file.open(file.options(z).parse({ root: copy, ...options }), tools);
+  const source = await file.open(file.options(z).parse({ root: copy, ...options }), runtime);
   const paths = new Set<string>();
   const found = new Set<string>();
   const ahead = [""];

@@ -1,7 +1,7 @@
 /** `pressmark add`: tells a host of this server. */
 import { join } from "node:path";
 import { invalid, ResourceError } from "../../errors.ts";
-import { type HostName, hostNames, type Scope, scopes } from "../../config/hosts/hosts.ts";
+import { type HostName, hostNames, type HostScope, scopes } from "../../config/hosts/hosts.ts";
 import type { SettingsChange } from "../../config/hosts/settings.ts";
 import { tokenReference } from "../../config/hosts/token-reference.ts";
 import { lineDiff } from "../../lib/line-diff.ts";
@@ -16,7 +16,7 @@ export default defineCommand({
   examples: ["pressmark add claude-code", "pressmark add codex --scope user", "pressmark add vscode --http --yes"],
   takes: { host: one("the host to tell", hostNames) },
   flags: {
-    scope: valueFlag<Scope>("SCOPE", "for this project, or for this user everywhere", {
+    scope: valueFlag<HostScope>("SCOPE", "for this project, or for this user everywhere", {
       initial: "project",
       initially: "project",
       offer: scopes,
@@ -28,11 +28,11 @@ export default defineCommand({
   },
   async run({ host: name, flags: { scope, stdio, http, yes } }, world) {
     if (stdio && http) throw new UsageError("a host is told one way; say --stdio or --http, not both");
-    const { hostsHere } = await import("../../server/hosts-here.ts");
+    const { findInstalledHosts } = await import("../../server/installed-hosts.ts");
     const { stdioConnection } = await import("../../config/hosts/connection.ts");
     const { planChange, writeChange } = await import("../../config/hosts/settings.ts");
     const { whileAlone } = await import("../../config/while-alone.ts");
-    const { files, here, state, port, tokenVariable } = await hostsHere(world.folder, world.env);
+    const { files, here, state, port, tokenVariable } = await findInstalledHosts(world.folder, world.env);
     if (http && port === 0)
       throw invalid("server.port of the config is 0, so the address is another each time; choose a port first");
     const host = files.find((each) => each.host === name && each.scope === scope);
@@ -93,7 +93,7 @@ function shown(before: string, after: string): string {
     .join("\n");
 }
 
-function toScope(text: string): Scope {
+function toScope(text: string): HostScope {
   const scope = scopes.find((each) => each === text);
   if (scope === undefined) throw new UsageError(`takes ${scopes.join(" or ")}`);
   return scope;

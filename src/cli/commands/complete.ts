@@ -1,8 +1,8 @@
 /** `pressmark complete`: what may stand for a variable of a template. */
 import { defineCommand, flag, listFlag, one, optional, UsageError } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
-import { counted } from "../reading/amounts.ts";
-import { atDesk, deskFlags } from "../reading/desk.ts";
+import { formatCount } from "../reading/amounts.ts";
+import { withReadingContext, readingFlags } from "../reading/reading-context.ts";
 import { quote } from "../../errors.ts";
 
 export default defineCommand({
@@ -21,16 +21,16 @@ export default defineCommand({
   flags: {
     given: listFlag("NAME=VALUE", "what another variable stands for; may be given again"),
     json: flag("one JSON object, with how many there are"),
-    ...deskFlags,
+    ...readingFlags,
   },
   async run({ template, variable, value = "", flags }, world) {
     const given = toGiven(flags.given);
-    await atDesk(flags, world, async (desk) => {
-      const answer = await desk.resources.complete({ template, variable, value, given }, desk.call);
+    await withReadingContext(flags, world, async (context) => {
+      const answer = await context.resources.complete({ template, variable, value, given }, context.call);
       const { values, total, more = false } = answer;
-      if (flags.json) return desk.print(jsonLine({ values, total, more }));
-      await desk.print(values.map((each) => `${plain(each)}\n`).join(""));
-      if (more) desk.warn(`there are more than these ${counted(values.length, "value")}; type more of it`);
+      if (flags.json) return context.print(jsonLine({ values, total, more }));
+      await context.print(values.map((each) => `${plain(each)}\n`).join(""));
+      if (more) context.warn(`there are more than these ${formatCount(values.length, "value")}; type more of it`);
     });
   },
 });

@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ResourceError } from "../../errors.ts";
 import type { Call } from "../../resources.ts";
-import type { Finding } from "../../server/examine.ts";
-import type { House } from "../../server/open-house.ts";
-import { defineCommand, flag, type World } from "../command.ts";
+import type { CheckResult } from "../../server/examine.ts";
+import type { Server } from "../../server/open-server.ts";
+import { defineCommand, flag, type CommandContext } from "../command.ts";
 import { plain, print } from "../print.ts";
 
 export default defineCommand({
@@ -15,14 +15,14 @@ export default defineCommand({
   examples: ["pressmark doctor", "pressmark doctor --json | jq '.[] | select(.state == \"broken\")'"],
   flags: { json: flag("as JSON") },
   async run({ flags: { json } }, world) {
-    const findings: Finding[] = [await checkNode()];
-    const house = await open(world, findings);
+    const findings: CheckResult[] = [await checkNode()];
+    const pressmark = await open(world, findings);
     try {
-      const settings = house?.settings;
-      if (house) await checkMounts(house, world, findings);
+      const settings = pressmark?.settings;
+      if (pressmark) await checkMounts(pressmark, world, findings);
       await checkHosts(world, settings, findings);
     } finally {
-      await house?.close();
+      await pressmark?.close();
     }
     await print(world.out, json ? `${JSON.stringify(findings, undefined, 2)}\n` : findings.map(asLines).join(""));
     const broken = findings.filter(({ state }) => state === "broken").length;
@@ -34,7 +34,7 @@ export default defineCommand({
   },
 });
 
-async function checkNode(): Promise<Finding> {
+async function checkNode(): Promise<CheckResult> {
   const { packageFolder } = await import("../../config/package-folder.ts");
   const { examineNode } = await import("../../server/examine.ts");
   const { engines } = JSON.parse(readFileSync(join(packageFolder(), "package.json"), "utf8")) as {
@@ -44,15 +44,15 @@ async function checkNode(): Promise<Finding> {
 }
 
 /** Undefined, and said why, where there is no house to look at. */
-async function open(world: World, findings: Finding[]): Promise<House | undefined> {
-  const { chooseConfig, openHouse } = await import("../../server/open-house.ts");
+async function open(world: CommandContext, findings: CheckResult[]): Promise<Server | undefined> {
+  const { chooseConfig, openServer } = await import("../../server/open-server.ts");
   const { examineConfig } = await import("../../server/examine-config.ts");
   const { folder: from, env, err } = world;
   try {
     const origin = chooseConfig({ folders: [], from, env });
     findings.push(...(await examineConfig(origin, from, env)));
     // What the log would say of trust is among the findings.
-    return await openHouse({ folders: [], from, env: { PRESSMARK_LOG: "error", ...env }, err });
+    return await openServer({ folders: [], from, env: { PRESSMARK_LOG: "error", ...env }, err });
   } catch (cause) {
     if (!(cause instanceof ResourceError)) throw cause;
     if (!findings.some(({ state }) => state === "broken"))
@@ -61,21 +61,25 @@ async function open(world: World, findings: Finding[]): Promise<House | undefine
   }
 }
 
-async function checkMounts(house: House, { folder, env, signal }: World, findings: Finding[]): Promise<void> {
+async function checkMounts(
+  pressmark: Server,
+  { folder, env, signal }: CommandContext,
+  findings: CheckResult[],
+): Promise<void> {
   const { examineMount, examineProblems, examineWatches } = await import("../../server/examine.ts");
   const { examineSets } = await import("../../server/examine-sets.ts");
   const call: Call = { caller: { id: "local" }, signal };
-  for (const mount of house.mounts)
+  for (const mount of pressmark.mounts)
     findings.push(await examineMount(mount, call), ...(await examineProblems(mount, call)));
-  if (house.config !== undefined) {
+  if (pressmark.config !== undefined) {
     const { examineMasked } = await import("../../server/examine-masked.ts");
-    const origin = { file: house.config, named: false };
-    findings.push(...(await examineMasked(origin, { from: folder, env }, house.mounts, call)));
+    const origin = { file: pressmark.config, named: false };
+    findings.push(...(await examineMasked(origin, { from: folder, env }, pressmark.mounts, call)));
   }
-  findings.push(...(await examineSets(house.sets, house.resources, call)));
-  const { index } = house;
+  findings.push(...(await examineSets(pressmark.sets, pressmark.resources, call)));
+  const { index } = pressmark;
   // Absent where the config says that nothing is indexed.
-  if (house.mounts.some(({ name }) => index.ready(name) !== undefined)) {
+  if (pressmark.mounts.some(({ name }) => index.ready(name) !== undefined)) {
     const { examineIndex } = await import("../../server/examine-index.ts");
     findings.push(examineIndex(index.place));
   }
@@ -83,18 +87,22 @@ async function checkMounts(house: House, { folder, env, signal }: World, finding
   if (watches) findings.push(watches);
 }
 
-async function checkHosts(world: World, settings: House["settings"] | undefined, findings: Finding[]): Promise<void> {
+async function checkHosts(
+  world: CommandContext,
+  settings: Server["settings"] | undefined,
+  findings: CheckResult[],
+): Promise<void> {
   const { examineAddress } = await import("../../server/examine.ts");
   const { examineHosts } = await import("../../server/examine-hosts.ts");
-  const { hostsHere } = await import("../../server/hosts-here.ts");
-  const hosts = await hostsHere(world.folder, world.env, settings);
+  const { findInstalledHosts } = await import("../../server/installed-hosts.ts");
+  const hosts = await findInstalledHosts(world.folder, world.env, settings);
   findings.push(await examineAddress(hosts.host, hosts.port, hosts.here.url, world.signal));
   findings.push(...examineHosts(hosts));
 }
 
 const marks = { ok: "ok     ", hint: "hint   ", broken: "BROKEN " } as const;
 
-function asLines({ about, state, says, advice }: Finding): string {
+function asLines({ about, state, says, advice }: CheckResult): string {
   const lines = [`${marks[state]} ${plain(about)}: ${says.split("\n").map(plain).join("\n          ")}`];
   if (advice !== undefined) lines.push(`          → ${plain(advice)}`);
   return lines.map((line) => `${line}\n`).join("");

@@ -2,10 +2,10 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, s
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createTools } from "../../server/tools.ts";
+import { createRuntime } from "../../server/runtime.ts";
 import { createDriveApi, type DriveApiOptions } from "../../sources/gdrive/drive-api.ts";
-import { createIdentity } from "../../sources/gdrive/identity.ts";
-import { findLogin } from "../../sources/gdrive/kept-login.ts";
+import { createDriveIdentity } from "../../sources/gdrive/identity.ts";
+import { findLogin } from "../../sources/gdrive/stored-login.ts";
 import { type FakeDrive, startFakeDrive } from "../../testing/fakes/gdrive.ts";
 import { createStand, type Stand } from "../test-command.ts";
 
@@ -58,11 +58,11 @@ async function login() {
 const apiOf = (more: Partial<DriveApiOptions> = {}) =>
   createDriveApi({
     rootUrl: fake.rootUrl,
-    identity: createIdentity({ keyFile: undefined, subject: undefined, login: () => findLogin(fake.owner, env) }),
+    identity: createDriveIdentity({ keyFile: undefined, subject: undefined, login: () => findLogin(fake.owner, env) }),
     withPermissions: false,
     timeoutMs: 5000,
     patienceMs: 0,
-    tools: createTools({ write: () => true }),
+    runtime: createRuntime({ write: () => true }),
     ...more,
   });
 
@@ -192,12 +192,12 @@ describe("pressmark drive", () => {
         const url = /^http\S+$/m.exec(text)?.[0];
         if (url === undefined || isAsked) return;
         isAsked = true;
-        const door = new URL(url).searchParams.get("redirect_uri")!;
+        const endpoint = new URL(url).searchParams.get("redirect_uri")!;
         void Promise.all([
-          fetch(`${door}?code=stolen&state=guessed`),
-          fetch(`${door}?code=stolen`),
-          fetch(`${door}favicon.ico`),
-          fetch(door, { method: "POST" }),
+          fetch(`${endpoint}?code=stolen&state=guessed`),
+          fetch(`${endpoint}?code=stolen`),
+          fetch(`${endpoint}favicon.ico`),
+          fetch(endpoint, { method: "POST" }),
         ]).then((answers) => {
           statuses.push(...answers.map(({ status }) => status));
           heard(text);

@@ -1,6 +1,6 @@
 /** `pressmark drive`: sign in to Google Drive, out of it, and see who is. */
 import { resolve } from "node:path";
-import { defineCommand, flag, one, UsageError, valueFlag, type World } from "../command.ts";
+import { defineCommand, flag, one, UsageError, valueFlag, type CommandContext } from "../command.ts";
 import { jsonLine, plain, print } from "../print.ts";
 
 const actions = ["login", "logout", "status"] as const;
@@ -70,18 +70,18 @@ function textFlag(value: string, summary: string) {
   });
 }
 
-async function openLogins({ env, err }: World) {
-  const [{ createDriveLogins }, { createTools, logLevel }] = await Promise.all([
+async function openLogins({ env, err }: CommandContext) {
+  const [{ createDriveLogins }, { createRuntime, logLevel }] = await Promise.all([
     import("../../server/drive-login.ts"),
-    import("../../server/tools.ts"),
+    import("../../server/runtime.ts"),
   ]);
   // For an emulator, as the source has it in its config.
   const rootUrl = env["PRESSMARK_DRIVE_URL"];
-  return createDriveLogins({ env, tools: createTools(err, logLevel(env)), rootUrl });
+  return createDriveLogins({ env, runtime: createRuntime(err, logLevel(env)), rootUrl });
 }
 
 /** On standard error, so that what is printed stays what was asked for. */
-async function shower({ err }: World, isQuiet: boolean): Promise<(url: string) => Promise<void>> {
+async function shower({ err }: CommandContext, isQuiet: boolean): Promise<(url: string) => Promise<void>> {
   const { openBrowser } = await import("../../server/drive-login.ts");
   return async (url) => {
     if (!isQuiet && err.isTTY) openBrowser(url);

@@ -1,7 +1,7 @@
 /** `pressmark gather`: what a task needs, out of all that there is. */
 import type { PackFormat } from "../../context/pack.ts";
 import { defineCommand, flag, listFlag, many, UsageError, valueFlag } from "../command.ts";
-import { atDesk, deskFlags } from "../reading/desk.ts";
+import { withReadingContext, readingFlags } from "../reading/reading-context.ts";
 import { bringUpToDate } from "../reading/indexing.ts";
 import { budgetFlag, printPack } from "../reading/print-pack.ts";
 
@@ -33,20 +33,20 @@ export default defineCommand({
     xml: flag("print XML"),
     json: flag("print one JSON object: the passages and the receipt"),
     "no-wait": flag("gather from what is indexed already"),
-    ...deskFlags,
+    ...readingFlags,
   },
   async run({ task: words, flags }, world) {
     const task = words.join(" ").trim();
     if (task === "") throw new UsageError('say what is to be done, as in: pressmark gather "retry with backoff"');
     const [format = "markdown", ...others] = formats.filter((one) => flags[one]);
     if (others.length > 0) throw new UsageError(`say --${format} or --${others[0]}, not both`);
-    await atDesk(flags, world, async (desk) => {
-      const within = flags.within === undefined ? undefined : await desk.locate(flags.within);
+    await withReadingContext(flags, world, async (context) => {
+      const within = flags.within === undefined ? undefined : await context.locate(flags.within);
       const include: string[] = [];
-      for (const where of flags.include) include.push(await desk.locate(where));
-      if (!flags["no-wait"]) await bringUpToDate(desk);
+      for (const where of flags.include) include.push(await context.locate(where));
+      if (!flags["no-wait"]) await bringUpToDate(context);
       const ask = { task, budget: flags.budget, format, include, ...(within !== undefined && { within }) };
-      await printPack(ask, desk);
+      await printPack(ask, context);
     });
   },
 });

@@ -3,9 +3,9 @@ import { ResourceError } from "../../errors.ts";
 import { padToWidth } from "../../lib/display-width.ts";
 import { defineCommand, flag, UsageError } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
-import { counted, inUnits } from "../reading/amounts.ts";
-import { atDesk, type Desk, deskFlags } from "../reading/desk.ts";
-import { bringUpToDate, percent } from "../reading/indexing.ts";
+import { formatCount, formatUnits } from "../reading/amounts.ts";
+import { withReadingContext, type ReadingContext, readingFlags } from "../reading/reading-context.ts";
+import { bringUpToDate, formatPercent } from "../reading/indexing.ts";
 
 export default defineCommand({
   name: "index",
@@ -16,37 +16,40 @@ export default defineCommand({
     rebuild: flag("make it anew"),
     remove: flag("take it away"),
     json: flag("one JSON object"),
-    ...deskFlags,
+    ...readingFlags,
   },
   async run({ flags }, world) {
     const { rebuild, remove, json } = flags;
     if (rebuild && remove) throw new UsageError("an index is made anew or taken away: leave out --rebuild or --remove");
-    await atDesk(flags, world, async (desk) => {
-      const { index } = desk;
+    await withReadingContext(flags, world, async (context) => {
+      const { index } = context;
       if (!index) throw new ResourceError("unsupported", "there is no index here");
       if (rebuild || remove) await index.remove();
       if (remove) return;
-      await bringUpToDate(desk, { vectors: true });
+      await bringUpToDate(context, { vectors: true });
       const status = index.kept?.status;
       if (index.failure) throw new ResourceError("unavailable", index.failure.message);
       if (!status)
         throw new ResourceError("unsupported", "the config says that nothing is indexed; see search.enabled");
       const place = index.place;
-      await desk.print(json ? jsonLine({ place, ...status }) : shown({ place, ...status }, desk));
+      await context.print(json ? jsonLine({ place, ...status }) : shown({ place, ...status }, context));
       if (status.problem) throw new ResourceError("unavailable", status.problem.message);
     });
   },
 });
 
-type Status = NonNullable<NonNullable<Desk["index"]>["kept"]>["status"] & {};
+type Status = NonNullable<NonNullable<ReadingContext["index"]>["kept"]>["status"] & {};
 
-function shown({ place, mounts, bytes, embeddings }: Status & { readonly place: string }, { paint }: Desk): string {
+function shown(
+  { place, mounts, bytes, embeddings }: Status & { readonly place: string },
+  { paint }: ReadingContext,
+): string {
   const width = Math.max(5, ...mounts.map(({ name }) => plain(name).length));
   const rows = mounts.map(({ name, state, documents, passages, ready }) => [
     plain(name),
-    `${counted(documents, "document")}, ${counted(passages, "passage")}, ${state === "complete" ? state : `${state}, ${percent(ready)}`}`,
+    `${formatCount(documents, "document")}, ${formatCount(passages, "passage")}, ${state === "complete" ? state : `${state}, ${formatPercent(ready)}`}`,
   ]);
   if (embeddings) rows.push(["vectors", `${plain(embeddings.model)}, ${embeddings.state}`]);
-  rows.push(["place", plain(place)], ["size", inUnits(bytes)]);
+  rows.push(["place", plain(place)], ["size", formatUnits(bytes)]);
   return rows.map(([label = "", value]) => `${paint.faint(padToWidth(label, width))}  ${value}\n`).join("");
 }

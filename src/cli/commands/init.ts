@@ -17,13 +17,13 @@ export default defineCommand({
   },
   async run({ flags: { yes, force } }, world) {
     const { configIn } = await import("../../config/find-config.ts");
-    const { draftConfig, isServable } = await import("../../config/draft.ts");
+    const { draftConfig, isServable } = await import("../../config/draft-config.ts");
     const { packageFolder } = await import("../../config/package-folder.ts");
     const { settingsWithSecrets } = await import("../../config/settings-secrets.ts");
     const { survey } = await import("../../config/survey.ts");
     const { writeChange } = await import("../../config/hosts/settings.ts");
     const { whileAlone } = await import("../../config/while-alone.ts");
-    const { stateFolder, surroundingsOf } = await import("../../lib/own-folders.ts");
+    const { stateFolder, systemPathsOf } = await import("../../lib/system-paths.ts");
     const project = world.folder;
     const existing = configIn(project);
     const file = join(project, "pressmark.config.yaml");
@@ -46,7 +46,7 @@ export default defineCommand({
     await print(world.out, `\n${text}\n`);
     if (!(await confirm("Write this to pressmark.config.yaml?", yes, world)))
       throw new ResourceError("cancelled", "nothing was written");
-    const state = stateFolder(surroundingsOf(world.env));
+    const state = stateFolder(systemPathsOf(world.env));
     let backup: string | undefined;
     try {
       backup = await whileAlone(file, state, () =>

@@ -3,12 +3,12 @@ import { cutToWidth, padToWidth } from "../../lib/display-width.ts";
 import { directoryType, type Resource } from "../../resources.ts";
 import { defineCommand, flag, many, valueFlag, wholeNumber } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
-import { inUnits, localMinute } from "../reading/amounts.ts";
+import { formatUnits, localMinute } from "../reading/amounts.ts";
 import { inColumns } from "../reading/columns.ts";
-import { atDesk, type Desk, deskFlags } from "../reading/desk.ts";
+import { withReadingContext, type ReadingContext, readingFlags } from "../reading/reading-context.ts";
 import { createFilter, filterFlags } from "../reading/filters.ts";
-import { everything, find, findRoots, type Found } from "../reading/find.ts";
-import { pathWithin } from "../reading/reach.ts";
+import { everything, findMatching, findMountRoots, type FoundResources } from "../reading/find.ts";
+import { pathBelowRoot } from "../reading/resource-access.ts";
 
 export default defineCommand({
   name: "ls",
@@ -27,27 +27,27 @@ export default defineCommand({
     json: flag("one JSON object a line"),
     limit: valueFlag<number>("NUMBER", "stop after so many", { initial: Infinity, parse: wholeNumber(1) }),
     ...filterFlags,
-    ...deskFlags,
+    ...readingFlags,
   },
   async run({ where: words, flags }, world) {
     const passes = createFilter(flags);
     let left = flags.limit;
-    await atDesk(flags, world, async (desk) => {
+    await withReadingContext(flags, world, async (context) => {
       const show = flags.json
         ? asJson
         : flags.long
-          ? createTable(desk)
-          : desk.isTerminal
-            ? createGrid(desk)
-            : createLines(desk);
-      const isTitled = words.length > 1 && desk.isTerminal && !flags.json;
+          ? createTable(context)
+          : context.isTerminal
+            ? createGrid(context)
+            : createLines(context);
+      const isTitled = words.length > 1 && context.isTerminal && !flags.json;
       for (const [index, word] of (words.length === 0 ? [undefined] : words).entries()) {
-        const found = await findAny(word, flags.all, desk);
-        if (isTitled && found.directory) await desk.print(`${index > 0 ? "\n" : ""}${plain(word ?? "")}:\n`);
-        for await (const page of batches(found, desk.isTerminal && !flags.json && !flags.long)) {
+        const found = await findAny(word, flags.all, context);
+        if (isTitled && found.directory) await context.print(`${index > 0 ? "\n" : ""}${plain(word ?? "")}:\n`);
+        for await (const page of batches(found, context.isTerminal && !flags.json && !flags.long)) {
           const passing = page.filter(passes).slice(0, left);
           left -= passing.length;
-          if (passing.length > 0) await desk.print(show(passing, found));
+          if (passing.length > 0) await context.print(show(passing, found));
           if (left === 0) return;
         }
       }
@@ -55,16 +55,16 @@ export default defineCommand({
   },
 });
 
-function findAny(word: string | undefined, all: boolean, desk: Desk): Promise<Found> {
-  if (word !== undefined) return find(word, { all }, desk);
-  return all ? Promise.resolve({ pages: everything(desk) }) : findRoots(desk);
+function findAny(word: string | undefined, all: boolean, context: ReadingContext): Promise<FoundResources> {
+  if (word !== undefined) return findMatching(word, { all }, context);
+  return all ? Promise.resolve({ pages: everything(context) }) : findMountRoots(context);
 }
 
 /** So many names are laid out together. */
 const gridSize = 10_000;
 
 /** Columns are laid out over several pages, where there are several. */
-async function* batches({ pages }: Found, isGathered: boolean): AsyncGenerator<readonly Resource[]> {
+async function* batches({ pages }: FoundResources, isGathered: boolean): AsyncGenerator<readonly Resource[]> {
   let gathered: Resource[] = [];
   for await (const page of pages) {
     if (!isGathered) {
@@ -79,20 +79,20 @@ async function* batches({ pages }: Found, isGathered: boolean): AsyncGenerator<r
   if (gathered.length > 0) yield gathered;
 }
 
-type Show = (resources: readonly Resource[], found: Found) => string;
+type Show = (resources: readonly Resource[], found: FoundResources) => string;
 
 const asJson: Show = (resources) => resources.map(jsonLine).join("");
 
-function createLines({ paint }: Desk): Show {
+function createLines({ paint }: ReadingContext): Show {
   return (resources) => resources.map(({ uri, mimeType }) => `${paint.kind(mimeType, plain(uri))}\n`).join("");
 }
 
 /** Each line as wide as the widest before it needs. */
-function createTable({ paint }: Desk): Show {
+function createTable({ paint }: ReadingContext): Show {
   let typeWidth = 0;
   return (resources) => {
     const rows = resources.map(({ uri, mimeType = "", size, annotations }) => ({
-      size: size === undefined ? "" : inUnits(size),
+      size: size === undefined ? "" : formatUnits(size),
       modified: annotations?.lastModified === undefined ? "" : plain(localMinute(annotations.lastModified)),
       type: mimeType === directoryType ? "directory" : cutToWidth(plain(mimeType), 30),
       uri: paint.kind(mimeType, plain(uri)),
@@ -107,12 +107,12 @@ function createTable({ paint }: Desk): Show {
   };
 }
 
-function createGrid({ paint, roots, width }: Desk): Show {
+function createGrid({ paint, roots, width }: ReadingContext): Show {
   return (resources, { directory }) =>
     inColumns(
       resources.map((resource) => {
         const { uri, name, mimeType } = resource;
-        const path = directory === undefined && roots.length === 1 ? pathWithin(roots, resource) || uri : uri;
+        const path = directory === undefined && roots.length === 1 ? pathBelowRoot(roots, resource) || uri : uri;
         const text = plain(directory === undefined ? path : name) + (mimeType === directoryType ? "/" : "");
         return { text, shown: paint.kind(mimeType, text) };
       }),

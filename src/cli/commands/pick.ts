@@ -2,13 +2,13 @@
 import type { ReadStream } from "node:tty";
 import { ResourceError, toResourceError } from "../../errors.ts";
 import type { Content } from "../../resources.ts";
-import { defineCommand, flag, LeftError, UsageError, type Screen, type World } from "../command.ts";
+import { defineCommand, flag, LeftError, UsageError, type Screen, type CommandContext } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
-import { atDesk, type Desk } from "../reading/desk.ts";
+import { withReadingContext, type ReadingContext } from "../reading/reading-context.ts";
 import { colorFlag, createPaint } from "../reading/paint.ts";
 import { budgetFlag, printPack } from "../reading/print-pack.ts";
-import { reachFlags } from "../reading/reach.ts";
-import type { Item } from "../pick/state.ts";
+import { resourceAccessFlags } from "../reading/resource-access.ts";
+import type { PickItem } from "../pick/state.ts";
 
 export default defineCommand({
   name: "pick",
@@ -27,7 +27,7 @@ export default defineCommand({
     budget: budgetFlag,
     xml: flag("print the pack as XML"),
     json: flag("print one JSON object a line: the resources; or with --pack the passages and the receipt"),
-    ...reachFlags,
+    ...resourceAccessFlags,
     color: colorFlag,
   },
   async run({ flags }, world) {
@@ -35,23 +35,24 @@ export default defineCommand({
       throw new UsageError("say --markdown or something else, not both");
     if (flags.xml && (!flags.pack || flags.json)) throw new UsageError("--xml goes with --pack, and without --json");
     const screen = screenOf(world);
-    await atDesk(flags, world, async (desk) => {
+    await withReadingContext(flags, world, async (context) => {
       const { runPick } = await import("../pick/run-pick.ts");
       const paint = createPaint(flags.color, { out: screen, env: world.env });
-      const chosen = await runPick({ ...desk, paint }, { input: world.input, screen });
+      const chosen = await runPick({ ...context, paint }, { input: world.input, screen });
       if (!chosen) throw new LeftError("left without a choice");
       const uris = chosen.map(({ uri }) => uri);
       if (flags.pack) {
         const format = flags.xml ? "xml" : flags.json ? "json" : "markdown";
-        await printPack({ include: uris, budget: flags.budget, format }, desk);
-      } else if (flags.markdown) await desk.print(await asMarkdown(uris, desk));
-      else await desk.print(flags.json ? chosen.map(asJson).join("") : uris.map((uri) => `${plain(uri)}\n`).join(""));
+        await printPack({ include: uris, budget: flags.budget, format }, context);
+      } else if (flags.markdown) await context.print(await asMarkdown(uris, context));
+      else
+        await context.print(flags.json ? chosen.map(asJson).join("") : uris.map((uri) => `${plain(uri)}\n`).join(""));
     });
   },
 });
 
 /** Where the person looks. */
-function screenOf({ input, err, out }: World): Screen {
+function screenOf({ input, err, out }: CommandContext): Screen {
   const isKeyboard = (input as Partial<ReadStream>).isTTY === true;
   const screen = err.isTTY ? err : out.isTTY ? out : undefined;
   if (isKeyboard && screen) return screen;
@@ -60,11 +61,11 @@ function screenOf({ input, err, out }: World): Screen {
   );
 }
 
-function asJson({ uri, name, mimeType, size }: Item): string {
+function asJson({ uri, name, mimeType, size }: PickItem): string {
   return jsonLine({ uri, name, mimeType, size });
 }
 
-async function asMarkdown(uris: readonly string[], { resources, call, warn }: Desk): Promise<string> {
+async function asMarkdown(uris: readonly string[], { resources, call, warn }: ReadingContext): Promise<string> {
   const contents: Content[] = [];
   for (const uri of uris) {
     try {

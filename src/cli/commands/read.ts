@@ -3,7 +3,7 @@ import { quote, ResourceError } from "../../errors.ts";
 import type { Content } from "../../resources.ts";
 import { defineCommand, flag, one, oneOf, UsageError, valueFlag } from "../command.ts";
 import { jsonLine, plainText } from "../print.ts";
-import { atDesk, type Desk, deskFlags } from "../reading/desk.ts";
+import { withReadingContext, type ReadingContext, readingFlags } from "../reading/reading-context.ts";
 import { isNotFound } from "../reading/find.ts";
 
 export default defineCommand({
@@ -34,7 +34,7 @@ export default defineCommand({
     number: flag("number the lines", { short: "n" }),
     raw: flag("write everything as it is, even to a terminal"),
     json: flag("one JSON object a line for each content, bytes in base64"),
-    ...deskFlags,
+    ...readingFlags,
   },
   async run({ where, flags }, world) {
     const { lines, bytes, as, json } = flags;
@@ -42,17 +42,17 @@ export default defineCommand({
     if (bytes && flags.number)
       throw new UsageError("only whole lines can be numbered: leave out --number, or use --lines");
     const range = lines ?? bytes;
-    await atDesk(flags, world, async (desk) => {
-      const uri = await desk.locate(where);
-      const show = createShow(flags, range, desk);
+    await withReadingContext(flags, world, async (context) => {
+      const uri = await context.locate(where);
+      const show = createShow(flags, range, context);
       let isEnded = true;
-      for await (const content of contentsOf(uri, { range, as }, desk)) {
+      for await (const content of contentsOf(uri, { range, as }, context)) {
         const shown = json ? jsonLine(asJson(content)) : show(content);
         if (shown.length > 0) isEnded = typeof shown !== "string" || shown.endsWith("\n");
-        await desk.print(shown);
+        await context.print(shown);
       }
       // So that what the shell says next has its own line.
-      if (!isEnded && desk.isTerminal && !flags.raw) await desk.print("\n");
+      if (!isEnded && context.isTerminal && !flags.raw) await context.print("\n");
     });
   },
 });
@@ -83,10 +83,10 @@ interface Part {
 }
 
 /** A range that is too large to be answered at once is asked for piece by piece. */
-async function* contentsOf(uri: string, part: Part, desk: Desk): AsyncGenerator<Content> {
-  let query = spell(part);
+async function* contentsOf(uri: string, part: Part, context: ReadingContext): AsyncGenerator<Content> {
+  let query = format(part);
   for (let reached = -1; ;) {
-    const { contents } = await readPart(uri, query, desk);
+    const { contents } = await readPart(uri, query, context);
     yield* contents;
     const more = contents.length === 1 ? missing(contents[0]!, part) : undefined;
     if (!more || more.reached <= reached) return;
@@ -94,13 +94,13 @@ async function* contentsOf(uri: string, part: Part, desk: Desk): AsyncGenerator<
   }
 }
 
-function spell({ range, as }: Part): string {
+function format({ range, as }: Part): string {
   const words = as === undefined ? [] : [`as=${as}`];
   if (range) words.push(`${range.unit}=${range.first}-${range.last === Infinity ? "" : range.last}`);
   return words.join("&");
 }
 
-async function readPart(uri: string, query: string, { resources, call }: Desk) {
+async function readPart(uri: string, query: string, { resources, call }: ReadingContext) {
   const asked = query === "" ? uri : `${uri}${uri.includes("?") ? "&" : "?"}${query}`;
   try {
     return await resources.read(asked, call);
@@ -143,7 +143,7 @@ function endOf(pair: unknown): number | undefined {
 function createShow(
   { raw, number }: { readonly raw: boolean; readonly number: boolean },
   range: Range | undefined,
-  { isTerminal, paint }: Desk,
+  { isTerminal, paint }: ReadingContext,
 ): (content: Content) => string | Uint8Array {
   const isCareful = isTerminal && !raw;
   let line = range?.first ?? 1;

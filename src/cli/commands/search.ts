@@ -4,9 +4,9 @@ import { sayFailures } from "../../lib/say-failures.ts";
 import type { Hit } from "../../resources.ts";
 import { defineCommand, flag, many, UsageError, valueFlag, wholeNumber } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
-import { atDesk, type Desk, deskFlags } from "../reading/desk.ts";
-import { bringUpToDate, percent } from "../reading/indexing.ts";
-import { pathWithin } from "../reading/reach.ts";
+import { withReadingContext, type ReadingContext, readingFlags } from "../reading/reading-context.ts";
+import { bringUpToDate, formatPercent } from "../reading/indexing.ts";
+import { pathBelowRoot } from "../reading/resource-access.ts";
 import { snippetLines } from "../reading/snippet.ts";
 
 export default defineCommand({
@@ -34,25 +34,26 @@ export default defineCommand({
     }),
     "no-wait": flag("answer from what is indexed already"),
     json: flag("one JSON object a line"),
-    ...deskFlags,
+    ...readingFlags,
   },
   async run({ words, flags }, world) {
     const text = words.join(" ").trim();
     if (text === "") throw new UsageError("say what to look for, as in: pressmark search retry backoff");
-    await atDesk(flags, world, async (desk) => {
-      const within = flags.within === undefined ? undefined : await desk.locate(flags.within);
-      const said = flags["no-wait"] ? new Set<string>() : await bringUpToDate(desk);
+    await withReadingContext(flags, world, async (context) => {
+      const within = flags.within === undefined ? undefined : await context.locate(flags.within);
+      const said = flags["no-wait"] ? new Set<string>() : await bringUpToDate(context);
       const ask = { text, limit: flags.limit, ...(within !== undefined && { within }) };
-      const { hits, ready, failures = [] } = await desk.resources.search(ask, desk.call);
+      const { hits, ready, failures = [] } = await context.resources.search(ask, context.call);
       for (const problem of sayFailures(failures.filter(({ mount }) => !said.has(mount))))
-        desk.warn(`mount ${plain(problem)}`);
-      if (ready < 1) desk.warn(`${percent(ready)} of what there is could be searched; there may be more to find`);
+        context.warn(`mount ${plain(problem)}`);
+      if (ready < 1)
+        context.warn(`${formatPercent(ready)} of what there is could be searched; there may be more to find`);
       if (hits.length === 0)
         throw failures.length > 0
           ? new ResourceError("unavailable", `nothing is found for ${quote(text)}, but not all could be searched`)
           : new ResourceError("not-found", `nothing is found for ${quote(text)}`);
-      const show = desk.isTerminal ? createPassages(desk) : createLines(desk);
-      for (const hit of hits) await desk.print(flags.json ? jsonLine(hit) : show(hit, await lineOf(hit, desk)));
+      const show = context.isTerminal ? createPassages(context) : createLines(context);
+      for (const hit of hits) await context.print(flags.json ? jsonLine(hit) : show(hit, await lineOf(hit, context)));
     });
   },
 });
@@ -60,10 +61,10 @@ export default defineCommand({
 type Show = (hit: Hit, line: string) => string;
 
 /** A place and the passage below it, as wide as the terminal is. */
-function createPassages({ paint, roots, width }: Desk): Show {
+function createPassages({ paint, roots, width }: ReadingContext): Show {
   return (hit, line) => {
     const { resource } = hit;
-    const path = roots.length === 1 ? pathWithin(roots, resource) : undefined;
+    const path = roots.length === 1 ? pathBelowRoot(roots, resource) : undefined;
     const where = paint.kind(resource.mimeType, plain(path || resource.uri));
     const title = resource.title === undefined ? "" : `  ${paint.faint(plain(resource.title))}`;
     const passage = snippetLines(hit, { width: width - 4, most: 4, match: paint.match });
@@ -72,7 +73,7 @@ function createPassages({ paint, roots, width }: Desk): Show {
 }
 
 /** One line each, whatever the passage is like. */
-function createLines({ paint }: Desk): Show {
+function createLines({ paint }: ReadingContext): Show {
   return (hit, line) => {
     const [text = ""] = snippetLines(hit, { width: Infinity, most: 1, match: paint.match });
     return `${plain(hit.resource.uri)}${line}:${text === "" ? "" : ` ${text}`}\n`;
@@ -80,7 +81,10 @@ function createLines({ paint }: Desk): Show {
 }
 
 /** Where the first match stands, as `:12`; where that cannot be told, where its passage begins. */
-async function lineOf({ resource, lines, offset, snippet, marks }: Hit, { resources, call }: Desk): Promise<string> {
+async function lineOf(
+  { resource, lines, offset, snippet, marks }: Hit,
+  { resources, call }: ReadingContext,
+): Promise<string> {
   if (!lines) return "";
   const [mark] = marks ?? [];
   if (offset === undefined || snippet === undefined || !mark) return `:${lines[0]}`;

@@ -5,7 +5,7 @@ import { hostSettings } from "../host-settings.ts";
 import { configFlag } from "../config-flag.ts";
 import { plain, print } from "../print.ts";
 import { quote, ResourceError } from "../../errors.ts";
-import type { Server } from "../../server/start-server.ts";
+import type { HttpServer } from "../../server/start-http.ts";
 
 export default defineCommand({
   name: "serve",
@@ -43,16 +43,16 @@ export default defineCommand({
     },
     { folder, env, version, out, err, signal },
   ) {
-    const [{ startServer }, { boundYoungGeneration }] = await Promise.all([
-      import("../../server/start-server.ts"),
-      import("../../server/young-generation.ts"),
+    const [{ startHttp }, { limitHeapGrowth }] = await Promise.all([
+      import("../../server/start-http.ts"),
+      import("../../server/limit-heap-growth.ts"),
     ]);
     const tools = noTools ? false : undefined;
     const options = { folders, config, from: folder, host, port, allowedHosts, tokenFile, version, tools, env, err };
-    const server = await startServer(options).catch((cause: unknown) => {
+    const server = await startHttp(options).catch((cause: unknown) => {
       throw sayWhichFlag(cause);
     });
-    boundYoungGeneration();
+    limitHeapGrowth();
     try {
       const mounts = server.mounts.map(({ name, base }) => `  ${plain(name)}  ${base}`).join("\n");
       const { url, tokenVariable } = server;
@@ -73,13 +73,13 @@ export default defineCommand({
   },
 });
 
-function invitation(server: Server): string {
+function invitation(server: HttpServer): string {
   const again = server.tokenVariable === undefined ? "" : `  (once; kill -USR2 ${process.pid} prints another)\n`;
   return `See, search and choose in a browser: ${server.invite()}\n${again}`;
 }
 
 /** An address with a code is good for one browser, and not for long. */
-function inviteAgain(server: Server, out: Writable, signal: AbortSignal): void {
+function inviteAgain(server: HttpServer, out: Writable, signal: AbortSignal): void {
   const say = () => void print(out, invitation(server));
   process.on("SIGUSR2", say);
   signal.addEventListener("abort", () => process.off("SIGUSR2", say), { once: true });

@@ -1,11 +1,16 @@
 /** `pressmark set`: named choices of resources. */
-import { counted, inUnits } from "../reading/amounts.ts";
+import { formatCount, formatUnits } from "../reading/amounts.ts";
 import { notFound, quote } from "../../errors.ts";
 import { displayWidth, padToWidth } from "../../lib/display-width.ts";
 import type { Resource } from "../../resources.ts";
-import { defineCommand, flag, many, optional, UsageError, valueFlag, type World } from "../command.ts";
+import { defineCommand, flag, many, optional, UsageError, valueFlag, type CommandContext } from "../command.ts";
 import { jsonLine, plain, print } from "../print.ts";
-import { atDesk, type Desk, type DeskFlags, deskFlags } from "../reading/desk.ts";
+import {
+  withReadingContext,
+  type ReadingContext,
+  type ReadingFlags,
+  readingFlags,
+} from "../reading/reading-context.ts";
 
 const actions = ["list", "show", "add", "remove"] as const;
 
@@ -28,7 +33,7 @@ export default defineCommand({
     title: textFlag("what people see instead of its name"),
     description: textFlag("what it is for"),
     json: flag("one JSON object a line"),
-    ...deskFlags,
+    ...readingFlags,
   },
   async run({ action = "list", name, resources, flags }, world) {
     const isChange = action === "add" || action === "remove";
@@ -42,7 +47,9 @@ export default defineCommand({
     if (action !== "add" && (flags.title !== undefined || flags.description !== undefined))
       throw new UsageError("--title and --description go with add");
     if (isChange) return change(action, name!, resources, flags, world);
-    await atDesk(flags, world, (desk) => (action === "list" ? list(flags.json, desk) : show(name!, flags.json, desk)));
+    await withReadingContext(flags, world, (context) =>
+      action === "list" ? list(flags.json, context) : show(name!, flags.json, context),
+    );
   },
 });
 
@@ -56,27 +63,27 @@ function textFlag(summary: string) {
   });
 }
 
-async function list(json: boolean, desk: Desk): Promise<void> {
-  const { items } = await desk.resources.children("set://", {}, desk.call);
-  if (json) return desk.print(items.map(jsonLine).join(""));
-  if (items.length === 0) desk.warn("there are no sets here; pressmark set add NAME URI… makes one");
-  await desk.print(
+async function list(json: boolean, context: ReadingContext): Promise<void> {
+  const { items } = await context.resources.children("set://", {}, context.call);
+  if (json) return context.print(items.map(jsonLine).join(""));
+  if (items.length === 0) context.warn("there are no sets here; pressmark set add NAME URI… makes one");
+  await context.print(
     inRows(items.map(({ name, title, description }) => [plain(name), plain(title ?? description ?? "")])),
   );
 }
 
-async function show(name: string, json: boolean, desk: Desk): Promise<void> {
+async function show(name: string, json: boolean, context: ReadingContext): Promise<void> {
   const uri = `set://${encodeURIComponent(name)}`;
-  const { contents } = await desk.resources.read(uri, desk.call);
+  const { contents } = await context.resources.read(uri, context.call);
   const index = contents.find((content) => content.uri === uri);
   if (!index || !("text" in index.body)) throw notFound(uri);
   const { resources = [] } = JSON.parse(index.body.text) as { readonly resources?: readonly Resource[] };
-  if (json) return desk.print(resources.map(jsonLine).join(""));
-  await desk.print(
+  if (json) return context.print(resources.map(jsonLine).join(""));
+  await context.print(
     inRows(
       resources.map(({ uri: each, title, size }) => [
         plain(each),
-        size === undefined ? "" : inUnits(size),
+        size === undefined ? "" : formatUnits(size),
         plain(title ?? ""),
       ]),
     ),
@@ -97,7 +104,7 @@ async function change(
   name: string,
   words: readonly string[],
   flags: ChangeFlags,
-  world: World,
+  world: CommandContext,
 ): Promise<void> {
   const { changeSet } = await import("../../server/sets/change-set.ts");
   const { title, description, folder, config } = flags;
@@ -108,11 +115,11 @@ async function change(
   const { folder: from, env, err } = world;
   const { place, resources } = await changeSet({ name, ...wanted }, { folders: folder, config, from, env, err }, call);
   if (flags.json) return print(world.out, jsonLine({ name, place, resources: resources ?? [] }));
-  const now = resources ? `holds ${counted(resources.length, "resource")}` : "is gone";
+  const now = resources ? `holds ${formatCount(resources.length, "resource")}` : "is gone";
   await print(world.out, `the set ${quote(name)} ${now}: ${plain(place)}\n`);
 }
 
-interface ChangeFlags extends DeskFlags {
+interface ChangeFlags extends ReadingFlags {
   readonly title: string | undefined;
   readonly description: string | undefined;
   readonly json: boolean;

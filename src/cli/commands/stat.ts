@@ -3,9 +3,9 @@ import { padToWidth } from "../../lib/display-width.ts";
 import type { Content, Resource } from "../../resources.ts";
 import { defineCommand, flag, one } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
-import { counted, grouped, inUnits, localSecond } from "../reading/amounts.ts";
+import { formatCount, grouped, formatUnits, localSecond } from "../reading/amounts.ts";
 import { allChildren, isDirectory } from "../reading/descend.ts";
-import { atDesk, deskFlags } from "../reading/desk.ts";
+import { withReadingContext, readingFlags } from "../reading/reading-context.ts";
 
 export default defineCommand({
   name: "stat",
@@ -16,20 +16,22 @@ export default defineCommand({
   flags: {
     read: flag("read it too, to say what it holds and how its text is encoded"),
     json: flag("one JSON object"),
-    ...deskFlags,
+    ...readingFlags,
   },
   async run({ where, flags }, world) {
-    await atDesk(flags, world, async (desk) => {
-      const { resources, call, paint } = desk;
-      const uri = await desk.locate(where);
+    await withReadingContext(flags, world, async (context) => {
+      const { resources, call, paint } = context;
+      const uri = await context.locate(where);
       const resource = await resources.stat(uri, call);
-      const children = isDirectory(resource) ? countOf(await allChildren(uri, desk)) : undefined;
+      const children = isDirectory(resource) ? countOf(await allChildren(uri, context)) : undefined;
       const contents = flags.read && !children ? (await resources.read(uri, call)).contents.map(toHolding) : undefined;
       if (flags.json)
-        return desk.print(jsonLine({ ...resource, ...(children && { children }), ...(contents && { contents }) }));
+        return context.print(jsonLine({ ...resource, ...(children && { children }), ...(contents && { contents }) }));
       const rows = [...rowsOf(resource), ...childrenRows(children), ...(contents ?? []).flatMap(contentRows)];
       const width = Math.max(...rows.map(([label]) => label.length));
-      await desk.print(rows.map(([label, value]) => `${paint.faint(padToWidth(label, width))}  ${value}\n`).join(""));
+      await context.print(
+        rows.map(([label, value]) => `${paint.faint(padToWidth(label, width))}  ${value}\n`).join(""),
+      );
     });
   },
 });
@@ -66,7 +68,7 @@ function countOf(children: readonly Resource[]): Count {
 function childrenRows(children: Count | undefined): Row[] {
   if (!children) return [];
   const { count, directories } = children;
-  const among = directories === 0 ? "" : `, ${counted(directories, "directory", "directories")} among them`;
+  const among = directories === 0 ? "" : `, ${formatCount(directories, "directory", "directories")} among them`;
   return [["children", `${grouped(count)}${among}`]];
 }
 
@@ -117,5 +119,5 @@ function said(label: string, value: string | undefined): Row[] {
 }
 
 function bytesOf(size: number): string {
-  return size < 1000 ? counted(size, "byte") : `${counted(size, "byte")} (${inUnits(size)})`;
+  return size < 1000 ? formatCount(size, "byte") : `${formatCount(size, "byte")} (${formatUnits(size)})`;
 }

@@ -3,9 +3,9 @@ import { invalid, quote, ResourceError } from "../../errors.ts";
 import type { Resource } from "../../resources.ts";
 import { defineCommand, flag, optional, valueFlag, wholeNumber } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
-import { counted, grouped, inUnits } from "../reading/amounts.ts";
-import { allChildren, descend, isDirectory, type Visited } from "../reading/descend.ts";
-import { atDesk, type Desk, deskFlags } from "../reading/desk.ts";
+import { formatCount, grouped, formatUnits } from "../reading/amounts.ts";
+import { allChildren, descend, isDirectory, type DescendEntry } from "../reading/descend.ts";
+import { withReadingContext, type ReadingContext, readingFlags } from "../reading/reading-context.ts";
 import { isNotFound } from "../reading/find.ts";
 
 export default defineCommand({
@@ -18,37 +18,37 @@ export default defineCommand({
     depth: valueFlag<number>("LEVELS", "show so many levels", { short: "d", initial: Infinity, parse: wholeNumber(1) }),
     dirs: flag("only directories"),
     json: flag("one JSON object a line, with its depth"),
-    ...deskFlags,
+    ...readingFlags,
   },
   async run({ where, flags }, world) {
-    await atDesk(flags, world, async (desk) => {
+    await withReadingContext(flags, world, async (context) => {
       const sums = { directories: 0, files: 0, bytes: 0 };
       let failures = 0;
       let lines = "";
       const flush = async (): Promise<void> => {
         const ready = lines;
         lines = "";
-        await desk.print(ready);
+        await context.print(ready);
       };
-      for (const start of await starts(where, desk)) {
-        const children = await openDirectory(start, desk);
+      for (const start of await starts(where, context)) {
+        const children = await openDirectory(start, context);
         add(sums, children);
         lines += flags.json
           ? jsonLine({ ...start, depth: 0, children: children.length })
-          : `${desk.paint.kind(start.mimeType, plain(where ?? start.uri))}\n`;
-        for await (const visited of descend(children, flags, desk)) {
+          : `${context.paint.kind(start.mimeType, plain(where ?? start.uri))}\n`;
+        for await (const visited of descend(children, flags, context)) {
           if (visited.children && !visited.isLoop && visited.depth + 1 < flags.depth) add(sums, visited.children);
           if (visited.failure) {
             failures += 1;
-            desk.warn(plain(visited.failure.message));
+            context.warn(plain(visited.failure.message));
           }
-          desk.progress.show(`${counted(sums.directories + sums.files, "resource")}…`);
-          lines += flags.json ? asJson(visited) : asLine(visited, desk);
-          if (desk.isTerminal || lines.length > pipeful) await flush();
+          context.progress.show(`${formatCount(sums.directories + sums.files, "resource")}…`);
+          lines += flags.json ? asJson(visited) : asLine(visited, context);
+          if (context.isTerminal || lines.length > pipeful) await flush();
         }
       }
       await flush();
-      if (!flags.json) await desk.print(`\n${summary(sums)}\n`);
+      if (!flags.json) await context.print(`\n${summary(sums)}\n`);
       if (failures > 0) throw new ResourceError("unavailable", "the tree is not complete; see above");
     });
   },
@@ -57,15 +57,15 @@ export default defineCommand({
 /** A pipe is given so many characters at a time. */
 const pipeful = 16_384;
 
-async function starts(where: string | undefined, desk: Desk): Promise<readonly Resource[]> {
-  if (where === undefined && desk.roots.length === 0) throw invalid("name the directory to show");
-  const uris = where === undefined ? desk.roots.map(({ uri }) => uri) : [await desk.locate(where)];
-  return Promise.all(uris.map((uri) => desk.resources.stat(uri, desk.call)));
+async function starts(where: string | undefined, context: ReadingContext): Promise<readonly Resource[]> {
+  if (where === undefined && context.roots.length === 0) throw invalid("name the directory to show");
+  const uris = where === undefined ? context.roots.map(({ uri }) => uri) : [await context.locate(where)];
+  return Promise.all(uris.map((uri) => context.resources.stat(uri, context.call)));
 }
 
-async function openDirectory({ uri }: Resource, desk: Desk): Promise<readonly Resource[]> {
+async function openDirectory({ uri }: Resource, context: ReadingContext): Promise<readonly Resource[]> {
   try {
-    return await allChildren(uri, desk);
+    return await allChildren(uri, context);
   } catch (cause) {
     if (isNotFound(cause)) throw invalid(`${quote(uri)} is no directory; "pressmark ls" lists it`);
     throw cause;
@@ -89,10 +89,10 @@ function add(sums: Sums, children: readonly Resource[]): void {
 }
 
 function summary({ directories, files, bytes }: Sums): string {
-  return `${counted(directories, "directory", "directories")}, ${counted(files, "file")}, ${inUnits(bytes)}`;
+  return `${formatCount(directories, "directory", "directories")}, ${formatCount(files, "file")}, ${formatUnits(bytes)}`;
 }
 
-function asLine({ resource, isLast, children, isLoop, failure }: Visited, { paint }: Desk): string {
+function asLine({ resource, isLast, children, isLoop, failure }: DescendEntry, { paint }: ReadingContext): string {
   const lines = isLast.map((last, index) => {
     const isOwn = index === isLast.length - 1;
     return last ? (isOwn ? "└── " : "    ") : isOwn ? "├── " : "│   ";
@@ -106,11 +106,11 @@ function asLine({ resource, isLast, children, isLoop, failure }: Visited, { pain
         ? `  ${grouped(children.length)}`
         : resource.size === undefined
           ? ""
-          : `  ${inUnits(resource.size)}`;
+          : `  ${formatUnits(resource.size)}`;
   return `${paint.faint(lines.join(""))}${paint.kind(resource.mimeType, name)}${paint.faint(note)}\n`;
 }
 
-function asJson({ resource, depth, children, isLoop, failure }: Visited): string {
+function asJson({ resource, depth, children, isLoop, failure }: DescendEntry): string {
   return jsonLine({
     ...resource,
     depth: depth + 1,

@@ -3,11 +3,11 @@ import { invalid, notFound, ResourceError } from "../../errors.ts";
 import type { Change } from "../../resources.ts";
 import { defineCommand, flag, many } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
-import { counted, localTime } from "../reading/amounts.ts";
-import { atDesk, type Desk } from "../reading/desk.ts";
+import { formatCount, localTime } from "../reading/amounts.ts";
+import { withReadingContext, type ReadingContext } from "../reading/reading-context.ts";
 import { findUris } from "../reading/find.ts";
 import { colorFlag } from "../reading/paint.ts";
-import { pathWithin, reachFlags } from "../reading/reach.ts";
+import { pathBelowRoot, resourceAccessFlags } from "../reading/resource-access.ts";
 
 /** So many can be looked up at the start without a long wait. */
 const maxUris = 10_000;
@@ -26,21 +26,21 @@ export default defineCommand({
     list: flag("tell when the list of resources changes, too"),
     once: flag("end after the first change"),
     json: flag("one JSON object a line"),
-    ...reachFlags,
+    ...resourceAccessFlags,
     color: colorFlag,
   },
   async run({ where: words, flags }, world) {
-    await atDesk(flags, world, async (desk) => {
-      const uris = await urisOf(words, desk);
+    await withReadingContext(flags, world, async (context) => {
+      const uris = await urisOf(words, context);
       const list = flags.list || words.length === 0;
-      const watch = await desk.resources.watch({ uris, list }, desk.call);
+      const watch = await context.resources.watch({ uris, list }, context.call);
       const watched = new Set(watch.uris);
-      for (const uri of uris) if (!watched.has(uri)) desk.warn(`cannot be watched: ${plain(uri)}`);
+      for (const uri of uris) if (!watched.has(uri)) context.warn(`cannot be watched: ${plain(uri)}`);
       if (uris.length > 0 && watched.size === 0 && !list) throw notFound(uris[0]!);
-      desk.warn(`watching ${said(watched.size, list)}; Ctrl-C ends`);
+      context.warn(`watching ${said(watched.size, list)}; Ctrl-C ends`);
       try {
         for await (const change of watch) {
-          await desk.print(flags.json ? asJson(change) : asLine(change, desk));
+          await context.print(flags.json ? asJson(change) : asLine(change, context));
           if (flags.once) return;
         }
       } catch (cause) {
@@ -52,10 +52,10 @@ export default defineCommand({
   },
 });
 
-async function urisOf(words: readonly string[], desk: Desk): Promise<string[]> {
+async function urisOf(words: readonly string[], context: ReadingContext): Promise<string[]> {
   const uris = new Set<string>();
   for (const word of words)
-    for (const uri of await findUris(word, desk)) {
+    for (const uri of await findUris(word, context)) {
       uris.add(uri);
       if (uris.size > maxUris)
         throw invalid(`at most ${maxUris} resources can be watched at once; name fewer, or their directories`);
@@ -64,14 +64,14 @@ async function urisOf(words: readonly string[], desk: Desk): Promise<string[]> {
 }
 
 function said(count: number, list: boolean): string {
-  const resources = count === 0 ? [] : [counted(count, "resource")];
+  const resources = count === 0 ? [] : [formatCount(count, "resource")];
   return [...resources, ...(list ? ["the list"] : [])].join(" and ");
 }
 
-function asLine(change: Change, { paint, isTerminal, roots }: Desk): string {
+function asLine(change: Change, { paint, isTerminal, roots }: ReadingContext): string {
   const time = paint.faint(localTime(new Date().toISOString()));
   if (change.kind === "list-changed") return `${time}  list changed\n`;
-  const path = isTerminal && roots.length === 1 ? pathWithin(roots, change) : undefined;
+  const path = isTerminal && roots.length === 1 ? pathBelowRoot(roots, change) : undefined;
   return `${time}  changed  ${plain(path || change.uri)}\n`;
 }
 

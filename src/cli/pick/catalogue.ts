@@ -1,9 +1,9 @@
 /** Everything that can be picked, loaded page by page behind the scene, and what of it fits the letters typed. */
-import { fit, foldPath } from "./fuzzy.ts";
-import type { Item } from "./state.ts";
+import { fuzzyFit, foldPath } from "./fuzzy.ts";
+import type { PickItem } from "./state.ts";
 
-export interface Catalogue {
-  add(items: readonly Item[]): void;
+export interface PickCatalogue {
+  add(items: readonly PickItem[]): void;
   readonly size: number;
   /** No more are taken. */
   readonly isFull: boolean;
@@ -12,16 +12,16 @@ export interface Catalogue {
   stop(): void;
 }
 
-export interface Found {
+export interface PickMatches {
   readonly letters: string;
   /** Best first. */
-  readonly items: readonly Item[];
+  readonly items: readonly PickItem[];
   /** How many fit in all. */
   readonly count: number;
 }
 
 export interface CatalogueOptions {
-  found(what: Found): void;
+  found(what: PickMatches): void;
   /** Calls back when others had their turn. */
   later?(run: () => void): void;
   /** How many are taken; a million unless said. */
@@ -33,16 +33,16 @@ const maxFound = 500;
 const perTurn = 4000;
 
 interface Scored {
-  readonly item: Item;
+  readonly item: PickItem;
   readonly score: number;
 }
 
-export function createCatalogue({
+export function createPickCatalogue({
   found,
   later = (run) => void setImmediate(run),
   most = 1_000_000,
-}: CatalogueOptions): Catalogue {
-  const items: Item[] = [];
+}: CatalogueOptions): PickCatalogue {
+  const items: PickItem[] = [];
   const folded: string[] = [];
   let letters = "";
   let next = 0;
@@ -56,7 +56,7 @@ export function createCatalogue({
     const end = Math.min(items.length, next + perTurn);
     const fresh: Scored[] = [];
     for (; next < end; next += 1) {
-      const fits = fit(letters, folded[next]!);
+      const fits = fuzzyFit(letters, folded[next]!);
       if (!fits) continue;
       count += 1;
       fresh.push({ item: items[next]!, score: fits.score });

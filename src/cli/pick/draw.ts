@@ -1,12 +1,12 @@
 /** What is seen while picking, as lines that are exactly as wide as the terminal allows. */
 import { cutToWidth, displayWidth, padToWidth } from "../../lib/display-width.ts";
 import { plain } from "../print.ts";
-import { counted, grouped, inUnits } from "../reading/amounts.ts";
+import { formatCount, grouped, formatUnits } from "../reading/amounts.ts";
 import type { Paint } from "../reading/paint.ts";
-import { fit, foldPath } from "./fuzzy.ts";
-import { current, listHeight, type PickState, type Row } from "./state.ts";
+import { fuzzyFit, foldPath } from "./fuzzy.ts";
+import { current, listHeight, type PickState, type PickRow } from "./state.ts";
 
-export interface Frame {
+export interface TerminalFrame {
   /** As many as the terminal has rows. */
   readonly lines: readonly string[];
   /** Where the person types, both counted from 1: an input method shows there what is being composed. */
@@ -34,7 +34,7 @@ export function hasPreview({ columns }: Pick<PickState, "columns">): boolean {
   return columns >= minWithPreview;
 }
 
-export function draw(state: PickState, paint: Paint): Frame {
+export function draw(state: PickState, paint: Paint): TerminalFrame {
   const { columns } = state;
   const height = listHeight(state);
   const left = hasPreview(state) ? Math.floor(columns / 2) : columns;
@@ -80,7 +80,7 @@ interface RowLook {
 }
 
 /** Padded to the width, whatever it holds. */
-function rowLine(row: Row, state: PickState, { width, isCurrent, letters, paint }: RowLook): string {
+function rowLine(row: PickRow, state: PickState, { width, isCurrent, letters, paint }: RowLook): string {
   const indent = "  ".repeat(Math.min(row.depth, 20));
   if (row.kind !== "item") {
     const text = padToWidth(cutToWidth(`  ${indent}${row.kind === "more" ? "…" : plain(row.message)}`, width), width);
@@ -89,7 +89,7 @@ function rowLine(row: Row, state: PickState, { width, isCurrent, letters, paint 
   const { item } = row;
   const mark = state.chosen.has(item.uri) ? "*" : " ";
   const fold = !item.isDirectory || state.filter !== "" ? " " : state.open.has(item.uri) ? "▾" : "▸";
-  const amount = item.size === undefined ? "" : inUnits(item.size);
+  const amount = item.size === undefined ? "" : formatUnits(item.size);
   const head = `${mark} ${indent}${fold} `;
   const room = Math.max(1, width - displayWidth(head) - amount.length - 2);
   const whole = plain(state.filter === "" ? item.name : item.path) + (item.isDirectory ? "/" : "");
@@ -106,7 +106,7 @@ function rowLine(row: Row, state: PickState, { width, isCurrent, letters, paint 
 /** The letters that were found, where folding has left them in their places. */
 function withMarks(text: string, letters: string, paint: Paint): string {
   const folded = foldPath(text);
-  const at = folded.length === text.length ? new Set(fit(letters, folded)?.at) : new Set<number>();
+  const at = folded.length === text.length ? new Set(fuzzyFit(letters, folded)?.at) : new Set<number>();
   let line = "";
   for (let from = 0; from < text.length;) {
     const isMarked = at.has(from);
@@ -126,7 +126,9 @@ function inverse(text: string): string {
 function previewLines(state: PickState, height: number, width: number): string[] {
   const item = current(state);
   if (!item) return [];
-  const about = [item.mimeType ?? "", item.size === undefined ? "" : inUnits(item.size)].filter((each) => each !== "");
+  const about = [item.mimeType ?? "", item.size === undefined ? "" : formatUnits(item.size)].filter(
+    (each) => each !== "",
+  );
   const lines = state.preview?.uri === item.uri ? state.preview.lines : [item.isDirectory ? "" : "…"];
   return [plain(item.uri), about.join(", "), "", ...lines].slice(0, height).map((line) => cutToWidth(line, width));
 }
@@ -136,7 +138,7 @@ function status(state: PickState): string {
   const values = [...chosen.keys()].map((uri) => tokens.get(uri));
   const sum = values.reduce<number>((total, each) => total + (each ?? 0), 0);
   const uncounted = [...chosen.keys()].filter((uri) => tokens.get(uri) === undefined).length;
-  const left = uncounted === 0 ? "" : ` and ${counted(uncounted, "resource")} not counted`;
+  const left = uncounted === 0 ? "" : ` and ${formatCount(uncounted, "resource")} not counted`;
   const choice =
     chosen.size === 0 ? "nothing chosen" : `${grouped(chosen.size)} chosen, about ${grouped(sum)} tokens${left}`;
   const of = `${grouped(known.count)}${known.isAll ? "" : "…"}`;

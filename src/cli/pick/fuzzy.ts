@@ -17,7 +17,7 @@ export interface Fit {
 }
 
 /** Both folded. Undefined where it does not fit. */
-export function fit(letters: string, path: string): Fit | undefined {
+export function fuzzyFit(letters: string, path: string): Fit | undefined {
   if (letters === "") return { score: 0, at: [] };
   const name = path.lastIndexOf("/") + 1;
   // As it stands, in the name if it is there.

@@ -19,7 +19,7 @@ export type NamedKey =
   | "escape"
   | "interrupt";
 
-export type Key = NamedKey | { readonly typed: string };
+export type KeyPress = NamedKey | { readonly typed: string };
 
 const controls: Readonly<Record<string, NamedKey>> = {
   "\u0003": "interrupt",
@@ -58,13 +58,13 @@ const sequences: Readonly<Record<string, NamedKey>> = {
 const sequence = /^(?:\[[0-9;?]*[ -/]*[@-~]|O[@-~])/;
 
 /** Takes bytes as they come: a letter may be cut in two. A sequence that is not known is no key. */
-export function createKeys(): (bytes: Uint8Array) => readonly Key[] {
+export function createKeys(): (bytes: Uint8Array) => readonly KeyPress[] {
   const decoder = new StringDecoder("utf8");
   return (bytes) => keysOf(decoder.write(Buffer.from(bytes)));
 }
 
-function keysOf(text: string): Key[] {
-  const keys: Key[] = [];
+function keysOf(text: string): KeyPress[] {
+  const keys: KeyPress[] = [];
   let typed = "";
   const flush = () => {
     if (typed !== "") keys.push({ typed });

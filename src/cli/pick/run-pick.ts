@@ -2,16 +2,16 @@
 import type { Readable } from "node:stream";
 import { ResourceError, toResourceError } from "../../errors.ts";
 import { estimateTokens, estimateTokensOfBytes } from "../../lib/estimate-tokens.ts";
-import { createLeadsOn } from "../../lib/leads-on.ts";
+import { createCursorGuard } from "../../lib/cursor-guard.ts";
 import { directoryType, type Page, type Resource } from "../../resources.ts";
 import type { Screen } from "../command.ts";
-import { inUnits } from "../reading/amounts.ts";
-import type { Desk } from "../reading/desk.ts";
-import { pathWithin } from "../reading/reach.ts";
-import { createCatalogue } from "./catalogue.ts";
+import { formatUnits } from "../reading/amounts.ts";
+import type { ReadingContext } from "../reading/reading-context.ts";
+import { pathBelowRoot } from "../reading/resource-access.ts";
+import { createPickCatalogue } from "./catalogue.ts";
 import { draw, hasPreview, toPreview } from "./draw.ts";
-import { takeStage } from "./screen.ts";
-import { begin, current, type Event, type Item, type PickState, reduce, wantedFolders } from "./state.ts";
+import { openTerminalScreen } from "./terminal-screen.ts";
+import { beginPick, current, type PickEvent, type PickItem, type PickState, reduce, wantedFolders } from "./state.ts";
 
 export interface Terminal {
   readonly input: Readable;
@@ -23,9 +23,12 @@ const previewLines = 200;
 const maxRead = 256 * 1024;
 
 /** Undefined where the person left without a choice. */
-export async function runPick(desk: Desk, { input, screen }: Terminal): Promise<readonly Item[] | undefined> {
+export async function runPick(
+  context: ReadingContext,
+  { input, screen }: Terminal,
+): Promise<readonly PickItem[] | undefined> {
   const stop = new AbortController();
-  const call = { caller: desk.call.caller, signal: AbortSignal.any([desk.call.signal, stop.signal]) };
+  const call = { caller: context.call.caller, signal: AbortSignal.any([context.call.signal, stop.signal]) };
   const loading = new Set<string>();
   const counting = new Set<string>();
   const ended = Promise.withResolvers<void>();
@@ -34,17 +37,17 @@ export async function runPick(desk: Desk, { input, screen }: Terminal): Promise<
   let sought = "";
   let isDue = false;
 
-  const catalogue = createCatalogue({ found: (what) => take({ kind: "found", ...what }) });
-  const stage = takeStage({
+  const catalogue = createPickCatalogue({ found: (what) => take({ kind: "found", ...what }) });
+  const stage = openTerminalScreen({
     input,
     screen,
     pressed: (key) => take({ kind: "key", key }),
     resized: (columns, rows) => take({ kind: "resized", columns, rows }),
     closed: () => take({ kind: "key", key: "interrupt" }),
   });
-  let state: PickState = begin(stage.columns, stage.rows);
+  let state: PickState = beginPick(stage.columns, stage.rows);
 
-  function take(event: Event): void {
+  function take(event: PickEvent): void {
     if (state.end) return;
     state = reduce(state, event);
     if (state.end) return ended.resolve();
@@ -54,7 +57,7 @@ export async function runPick(desk: Desk, { input, screen }: Terminal): Promise<
     // Many events make one frame.
     setImmediate(() => {
       isDue = false;
-      if (!state.end) stage.show(draw(state, desk.paint));
+      if (!state.end) stage.show(draw(state, context.paint));
     });
   }
 
@@ -89,31 +92,31 @@ export async function runPick(desk: Desk, { input, screen }: Terminal): Promise<
 
   async function openFolder(uri: string, cursor: string | undefined): Promise<Page<Resource>> {
     const ask = cursor === undefined ? {} : { cursor };
-    if (uri !== "") return desk.resources.children(uri, ask, call);
-    const [root, ...more] = desk.roots;
-    if (root && more.length > 0) return { items: await Promise.all(desk.roots.map((each) => statRoot(each.uri))) };
+    if (uri !== "") return context.resources.children(uri, ask, call);
+    const [root, ...more] = context.roots;
+    if (root && more.length > 0) return { items: await Promise.all(context.roots.map((each) => statRoot(each.uri))) };
     try {
-      if (root) return await desk.resources.children(root.uri, ask, call);
+      if (root) return await context.resources.children(root.uri, ask, call);
     } catch (cause) {
       if (!(cause instanceof ResourceError) || cause.kind !== "not-found") throw cause;
     }
     // A source without directories is a list.
-    return desk.resources.list(ask, call);
+    return context.resources.list(ask, call);
   }
 
   /** A mount that cannot be reached just now is still one that can be opened. */
   function statRoot(uri: string): Promise<Resource> {
-    return desk.resources.stat(uri, call).catch(() => ({ uri, name: uri, mimeType: directoryType }));
+    return context.resources.stat(uri, call).catch(() => ({ uri, name: uri, mimeType: directoryType }));
   }
 
   async function listAll(): Promise<void> {
     if (isListing) return;
     isListing = true;
-    const leadsOn = createLeadsOn();
+    const leadsOn = createCursorGuard();
     let cursor: string | undefined;
     try {
       do {
-        const page = await desk.resources.list(cursor === undefined ? {} : { cursor }, call);
+        const page = await context.resources.list(cursor === undefined ? {} : { cursor }, call);
         catalogue.add(page.items.map(toItem));
         cursor = page.next;
         take({ kind: "known", count: catalogue.size, isAll: cursor === undefined });
@@ -125,19 +128,21 @@ export async function runPick(desk: Desk, { input, screen }: Terminal): Promise<
     }
   }
 
-  async function preview({ uri, isDirectory, size = 0 }: Item): Promise<void> {
+  async function preview({ uri, isDirectory, size = 0 }: PickItem): Promise<void> {
     previewing?.stop.abort();
     const leave = new AbortController();
     previewing = { uri, stop: leave };
     if (isDirectory) return;
     const asked = size > maxRead ? `${uri}${uri.includes("?") ? "&" : "?"}lines=1-${previewLines}` : uri;
     try {
-      const { contents } = await desk.resources.read(asked, {
+      const { contents } = await context.resources.read(asked, {
         caller: call.caller,
         signal: AbortSignal.any([call.signal, leave.signal]),
       });
       const lines = contents.flatMap(({ body, mimeType }) =>
-        "text" in body ? toPreview(body.text, previewLines) : [`${mimeType ?? "bytes"}, ${inUnits(body.bytes.length)}`],
+        "text" in body
+          ? toPreview(body.text, previewLines)
+          : [`${mimeType ?? "bytes"}, ${formatUnits(body.bytes.length)}`],
       );
       take({ kind: "preview", preview: { uri, lines } });
     } catch (cause) {
@@ -146,12 +151,12 @@ export async function runPick(desk: Desk, { input, screen }: Terminal): Promise<
     }
   }
 
-  async function count({ uri, isDirectory, size = 0 }: Item): Promise<void> {
+  async function count({ uri, isDirectory, size = 0 }: PickItem): Promise<void> {
     if (isDirectory || counting.has(uri)) return;
     counting.add(uri);
     if (size > maxRead) return take({ kind: "tokens", uri, tokens: estimateTokensOfBytes(size) });
     try {
-      const { contents } = await desk.resources.read(uri, call);
+      const { contents } = await context.resources.read(uri, call);
       const texts = contents.flatMap(({ body }) => ("text" in body ? [body.text] : []));
       const tokens = texts.reduce((sum, text) => sum + estimateTokens(text), 0);
       take({ kind: "tokens", uri, tokens: texts.length === 0 ? undefined : tokens });
@@ -160,23 +165,23 @@ export async function runPick(desk: Desk, { input, screen }: Terminal): Promise<
     }
   }
 
-  function toItem({ uri, name, mimeType, size }: Resource): Item {
-    const path = pathWithin(desk.roots, { uri }) || readable(uri);
+  function toItem({ uri, name, mimeType, size }: Resource): PickItem {
+    const path = pathBelowRoot(context.roots, { uri }) || readable(uri);
     return { uri, name, path, isDirectory: mimeType === directoryType, mimeType, size };
   }
 
   const leave = () => take({ kind: "key", key: "interrupt" });
-  desk.call.signal.addEventListener("abort", leave, { once: true });
+  context.call.signal.addEventListener("abort", leave, { once: true });
   try {
-    if (desk.call.signal.aborted) leave();
-    stage.show(draw(state, desk.paint));
+    if (context.call.signal.aborted) leave();
+    stage.show(draw(state, context.paint));
     follow();
     await ended.promise;
   } finally {
     stop.abort();
     catalogue.stop();
     stage.leave();
-    desk.call.signal.removeEventListener("abort", leave);
+    context.call.signal.removeEventListener("abort", leave);
   }
   return state.end === "finished" ? [...state.chosen.values()] : undefined;
 }

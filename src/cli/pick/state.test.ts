@@ -1,25 +1,30 @@
 import { describe, expect, it } from "vitest";
-import { createCatalogue, type Found } from "./catalogue.ts";
+import { createPickCatalogue, type PickMatches } from "./catalogue.ts";
 import { draw, toPreview } from "./draw.ts";
-import { fit, foldPath } from "./fuzzy.ts";
-import { createKeys, type Key } from "./keys.ts";
-import { begin, current, type Event, type Item, type PickState, reduce, wantedFolders } from "./state.ts";
+import { fuzzyFit, foldPath } from "./fuzzy.ts";
+import { createKeys, type KeyPress } from "./keys.ts";
+import { beginPick, current, type PickEvent, type PickItem, type PickState, reduce, wantedFolders } from "./state.ts";
 import { displayWidth } from "../../lib/display-width.ts";
 import { createPaint } from "../reading/paint.ts";
 import { PassThrough } from "node:stream";
 
 const paint = createPaint("never", { out: new PassThrough(), env: {} });
-const item = (path: string, isDirectory = false): Item => ({
+const item = (path: string, isDirectory = false): PickItem => ({
   uri: `memory://m/${path}`,
   name: path.slice(path.lastIndexOf("/") + 1),
   path,
   isDirectory,
 });
-const page = (folder: string, items: readonly Item[], next?: string): Event => ({ kind: "page", folder, items, next });
+const page = (folder: string, items: readonly PickItem[], next?: string): PickEvent => ({
+  kind: "page",
+  folder,
+  items,
+  next,
+});
 const docs = item("docs", true);
 const top = [docs, item("guide.md"), item("readme.md")];
 
-const found = (...paths: readonly string[]): Event => ({
+const found = (...paths: readonly string[]): PickEvent => ({
   kind: "found",
   letters: "a",
   items: paths.map((path) => item(path)),
@@ -29,12 +34,12 @@ const found = (...paths: readonly string[]): Event => ({
 /** Those that fit, best first. */
 const best = (letters: string, ...paths: readonly string[]) =>
   paths
-    .map((path) => ({ path, score: fit(foldPath(letters), foldPath(path))?.score }))
+    .map((path) => ({ path, score: fuzzyFit(foldPath(letters), foldPath(path))?.score }))
     .filter(({ score }) => score !== undefined)
     .sort((one, other) => other.score! - one.score!)
     .map(({ path }) => path);
 
-function after(state: PickState, ...events: readonly (Event | Key)[]): PickState {
+function after(state: PickState, ...events: readonly (PickEvent | KeyPress)[]): PickState {
   return events.reduce<PickState>(
     (now, event) => reduce(now, typeof event === "object" && "kind" in event ? event : { kind: "key", key: event }),
     state,
@@ -43,11 +48,11 @@ function after(state: PickState, ...events: readonly (Event | Key)[]): PickState
 
 const names = ({ shown }: PickState) =>
   shown.map((row) => (row.kind === "item" ? `${"  ".repeat(row.depth)}${row.item.name}` : row.kind));
-const started = after(begin(100, 12), page("", top));
+const started = after(beginPick(100, 12), page("", top));
 
 describe("while picking", () => {
   it("the top is wanted first, and a folder when it is opened", () => {
-    expect(wantedFolders(begin(80, 24))).toEqual([""]);
+    expect(wantedFolders(beginPick(80, 24))).toEqual([""]);
     expect(wantedFolders(started)).toEqual([]);
     const open = after(started, "tab");
     expect(wantedFolders(open)).toEqual([docs.uri]);
@@ -61,9 +66,9 @@ describe("while picking", () => {
 
   it("more of a folder is wanted only when it is about to be seen", () => {
     const many = Array.from({ length: 100 }, (_, index) => item(`${index}`));
-    const state = after(begin(80, 12), page("", many, "next"));
+    const state = after(beginPick(80, 12), page("", many, "next"));
     expect(wantedFolders(state)).toEqual([]);
-    const low = after(state, ...Array.from({ length: 10 }, (): Key => "page-down"));
+    const low = after(state, ...Array.from({ length: 10 }, (): KeyPress => "page-down"));
     expect(wantedFolders(low)).toEqual([""]);
     const more = after(low, page("", [item("100")]));
     expect(more.shown).toHaveLength(101);
@@ -87,7 +92,7 @@ describe("while picking", () => {
     const state = after(started, "end", "enter");
     expect([...state.chosen.keys()]).toEqual(["memory://m/readme.md"]);
     expect(state.end).toBe("finished");
-    expect(after(begin(80, 24), "enter").end).toBeUndefined();
+    expect(after(beginPick(80, 24), "enter").end).toBeUndefined();
   });
 
   it("Ctrl-C leaves at any time, escape when there are no letters to take back", () => {
@@ -101,7 +106,7 @@ describe("while picking", () => {
     const state = after(started, { typed: "が👨‍👩‍👧é" });
     expect(after(state, "backspace", "backspace").filter).toBe("が");
     expect(after(state, "clear").filter).toBe("");
-    const guide: Event = { kind: "found", letters: "gui", items: [item("guide.md")], count: 1 };
+    const guide: PickEvent = { kind: "found", letters: "gui", items: [item("guide.md")], count: 1 };
     expect(names(after(started, { typed: "gui" }, guide))).toEqual(["guide.md"]);
     // What was found for earlier letters is shown no more.
     expect(names(after(started, { typed: "guid" }, guide))).toEqual([]);
@@ -138,8 +143,8 @@ describe("what is drawn", () => {
     [121, 30],
   ] as const)("fits a terminal of %i columns and %i rows, and steers nothing", ([columns, rows]) => {
     const lines = toPreview("tab\there\u001b[31m red\r\nwide 日本語 ".repeat(40), 50);
-    const preview: Event = { kind: "preview", preview: { uri: hostile[0]!.uri, lines } };
-    const open = after(begin(columns, rows), page("", hostile), preview, "space", "up");
+    const preview: PickEvent = { kind: "preview", preview: { uri: hostile[0]!.uri, lines } };
+    const open = after(beginPick(columns, rows), page("", hostile), preview, "space", "up");
     for (const state of [
       open,
       after(open, "help"),
@@ -197,8 +202,8 @@ describe("keys", () => {
 describe("what fits", () => {
   it("has the letters in their order", () => {
     expect(best("rdm", "readme.md", "mdr.txt", "docs/rain-dome").toSorted()).toEqual(["docs/rain-dome", "readme.md"]);
-    expect(fit("xyz", "abc")).toBeUndefined();
-    expect(fit("aab", "ab")).toBeUndefined();
+    expect(fuzzyFit("xyz", "abc")).toBeUndefined();
+    expect(fuzzyFit("aab", "ab")).toBeUndefined();
   });
 
   it("is better in the name, together, and at its beginning", () => {
@@ -215,8 +220,8 @@ describe("what fits", () => {
 describe("a catalogue", () => {
   it("is looked through in turns, each of them short, and holds so many and no more", () => {
     const turns: (() => void)[] = [];
-    let last: Found | undefined;
-    const catalogue = createCatalogue({
+    let last: PickMatches | undefined;
+    const catalogue = createPickCatalogue({
       found: (what) => (last = what),
       later: (run) => turns.push(run),
       most: 40_000,
@@ -240,8 +245,8 @@ describe("a catalogue", () => {
 
   it("forgets earlier letters, and finds what comes later", () => {
     const turns: (() => void)[] = [];
-    const heard: Found[] = [];
-    const catalogue = createCatalogue({ found: (what) => heard.push(what), later: (run) => turns.push(run) });
+    const heard: PickMatches[] = [];
+    const catalogue = createPickCatalogue({ found: (what) => heard.push(what), later: (run) => turns.push(run) });
     catalogue.add([item("alpha"), item("beta")]);
     catalogue.seek("alp");
     catalogue.seek("bet");

@@ -1,8 +1,8 @@
 /** What a person sees and has chosen while picking; and what a key, or something that was loaded, makes of it. No side effects. */
 import { foldPath } from "./fuzzy.ts";
-import type { Key } from "./keys.ts";
+import type { KeyPress } from "./keys.ts";
 
-export interface Item {
+export interface PickItem {
   readonly uri: string;
   readonly name: string;
   /** What letters are compared with: the path, or the URI. */
@@ -13,20 +13,20 @@ export interface Item {
 }
 
 /** What has been loaded of a directory. */
-export interface Folder {
-  readonly items: readonly Item[];
+export interface PickFolder {
+  readonly items: readonly PickItem[];
   /** Where it goes on. */
   readonly next?: string | undefined;
   readonly failure?: string | undefined;
 }
 
-export type Row =
-  | { readonly kind: "item"; readonly item: Item; readonly depth: number }
+export type PickRow =
+  | { readonly kind: "item"; readonly item: PickItem; readonly depth: number }
   /** More of a directory is there, or on its way. */
   | { readonly kind: "more"; readonly folder: string; readonly depth: number }
   | { readonly kind: "failure"; readonly message: string; readonly depth: number };
 
-export interface Preview {
+export interface PickPreview {
   readonly uri: string;
   readonly lines: readonly string[];
 }
@@ -35,44 +35,44 @@ export interface PickState {
   readonly columns: number;
   readonly rows: number;
   /** By URI; the top is "". */
-  readonly folders: ReadonlyMap<string, Folder>;
+  readonly folders: ReadonlyMap<string, PickFolder>;
   readonly open: ReadonlySet<string>;
   readonly filter: string;
-  readonly found: { readonly items: readonly Item[]; readonly count: number };
+  readonly found: { readonly items: readonly PickItem[]; readonly count: number };
   /** How many resources are known, and whether that is all. */
   readonly known: { readonly count: number; readonly isAll: boolean };
   /** What is listed: the tree, or what was found. */
-  readonly shown: readonly Row[];
+  readonly shown: readonly PickRow[];
   /** The row under the cursor, and the first that is seen. */
   readonly at: number;
   readonly top: number;
-  readonly chosen: ReadonlyMap<string, Item>;
+  readonly chosen: ReadonlyMap<string, PickItem>;
   /** Of what is chosen; undefined where they cannot be counted. */
   readonly tokens: ReadonlyMap<string, number | undefined>;
-  readonly preview: Preview | undefined;
+  readonly preview: PickPreview | undefined;
   readonly isHelp: boolean;
   readonly end: "finished" | "left" | undefined;
 }
 
-export type Event =
-  | { readonly kind: "key"; readonly key: Key }
+export type PickEvent =
+  | { readonly kind: "key"; readonly key: KeyPress }
   | { readonly kind: "resized"; readonly columns: number; readonly rows: number }
   | {
       readonly kind: "page";
       readonly folder: string;
-      readonly items: readonly Item[];
+      readonly items: readonly PickItem[];
       readonly next?: string | undefined;
     }
   | { readonly kind: "failed"; readonly folder: string; readonly message: string }
-  | { readonly kind: "found"; readonly letters: string; readonly items: readonly Item[]; readonly count: number }
+  | { readonly kind: "found"; readonly letters: string; readonly items: readonly PickItem[]; readonly count: number }
   | { readonly kind: "known"; readonly count: number; readonly isAll: boolean }
-  | { readonly kind: "preview"; readonly preview: Preview }
+  | { readonly kind: "preview"; readonly preview: PickPreview }
   | { readonly kind: "tokens"; readonly uri: string; readonly tokens: number | undefined };
 
 /** The line with the filter, and the one below the list. */
 const furniture = 2;
 
-export function begin(columns: number, rows: number): PickState {
+export function beginPick(columns: number, rows: number): PickState {
   return withRows({
     columns,
     rows,
@@ -92,7 +92,7 @@ export function begin(columns: number, rows: number): PickState {
   });
 }
 
-export function reduce(state: PickState, event: Event): PickState {
+export function reduce(state: PickState, event: PickEvent): PickState {
   switch (event.kind) {
     case "key":
       return press(state, event.key);
@@ -119,7 +119,7 @@ export function reduce(state: PickState, event: Event): PickState {
   }
 }
 
-function press(state: PickState, key: Key): PickState {
+function press(state: PickState, key: KeyPress): PickState {
   if (key === "interrupt") return { ...state, end: "left" };
   if (state.isHelp) return { ...state, isHelp: false };
   if (typeof key === "object") return filtered(state, state.filter + key.typed);
@@ -158,7 +158,7 @@ function press(state: PickState, key: Key): PickState {
 }
 
 /** What is under the cursor. */
-export function current(state: PickState): Item | undefined {
+export function current(state: PickState): PickItem | undefined {
   const row = state.shown[state.at];
   return row?.kind === "item" ? row.item : undefined;
 }
@@ -176,7 +176,7 @@ export function wantedFolders(state: PickState): readonly string[] {
     .flatMap((row) => (row.kind === "more" ? [row.folder] : []));
 }
 
-function withFolder(state: PickState, uri: string, folder: Folder): PickState {
+function withFolder(state: PickState, uri: string, folder: PickFolder): PickState {
   return withRows({ ...state, folders: new Map(state.folders).set(uri, folder) });
 }
 
@@ -188,11 +188,11 @@ function withRows(state: PickState): PickState {
   return inSight({ ...state, shown, at: at < 0 ? state.at : at });
 }
 
-function foundRows({ found }: PickState): Row[] {
+function foundRows({ found }: PickState): PickRow[] {
   return found.items.map((item) => ({ kind: "item", item, depth: 0 }));
 }
 
-function* treeRows(uri: string, depth: number, tree: Pick<PickState, "folders" | "open">): Generator<Row> {
+function* treeRows(uri: string, depth: number, tree: Pick<PickState, "folders" | "open">): Generator<PickRow> {
   const folder = tree.folders.get(uri);
   for (const item of folder?.items ?? []) {
     yield { kind: "item", item, depth };

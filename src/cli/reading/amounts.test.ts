@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { counted, grouped, inUnits, localMinute, localSecond, localTime } from "./amounts.ts";
+import { formatCount, grouped, formatUnits, localMinute, localSecond, localTime } from "./amounts.ts";
 
 it("sizes are said in the unit that fits", () => {
-  expect([0, 999, 1000, 1500, 999_949, 999_950, 1e6, 5_242_880, 1e9, 1e12, 1e16].map(inUnits)).toEqual([
+  expect([0, 999, 1000, 1500, 999_949, 999_950, 1e6, 5_242_880, 1e9, 1e12, 1e16].map(formatUnits)).toEqual([
     "0 B",
     "999 B",
     "1.0 kB",
@@ -19,7 +19,7 @@ it("sizes are said in the unit that fits", () => {
 
 it("numbers are grouped, and their things named as one or many", () => {
   expect([0, 999, 1000, 1234567].map(grouped)).toEqual(["0", "999", "1,000", "1,234,567"]);
-  expect([counted(1, "file"), counted(2000, "file"), counted(0, "directory", "directories")]).toEqual([
+  expect([formatCount(1, "file"), formatCount(2000, "file"), formatCount(0, "directory", "directories")]).toEqual([
     "1 file",
     "2,000 files",
     "0 directories",

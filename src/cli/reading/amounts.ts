@@ -1,7 +1,7 @@
 /** Numbers and times as a person reads them. */
 
 /** `27 B`, `1.5 kB` */
-export function inUnits(bytes: number): string {
+export function formatUnits(bytes: number): string {
   let amount = bytes;
   for (const unit of ["B", "kB", "MB", "GB"]) {
     // What would be rounded up to a thousand belongs to the next unit.
@@ -17,7 +17,7 @@ export function grouped(number: number): string {
 }
 
 /** `1 file`, `12,000 files` */
-export function counted(number: number, one: string, many = `${one}s`): string {
+export function formatCount(number: number, one: string, many = `${one}s`): string {
   return `${grouped(number)} ${number === 1 ? one : many}`;
 }
 

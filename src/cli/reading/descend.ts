@@ -1,10 +1,10 @@
 /** A directory and everything below it, each directory before what is in it. */
 import { ResourceError } from "../../errors.ts";
 import { directoryType, type Resource } from "../../resources.ts";
-import type { Desk } from "./desk.ts";
+import type { ReadingContext } from "./reading-context.ts";
 import { childrenOf } from "./find.ts";
 
-export interface Visited {
+export interface DescendEntry {
   readonly resource: Resource;
   /** 0 for what stands directly in the directory that was asked for. */
   readonly depth: number;
@@ -34,9 +34,9 @@ interface Above {
 export async function* descend(
   start: readonly Resource[],
   options: DescendOptions,
-  desk: Desk,
-): AsyncGenerator<Visited> {
-  yield* level(start, [{ name: "", children: start }], [], options, desk);
+  context: ReadingContext,
+): AsyncGenerator<DescendEntry> {
+  yield* level(start, [{ name: "", children: start }], [], options, context);
 }
 
 async function* level(
@@ -44,8 +44,8 @@ async function* level(
   above: readonly Above[],
   isLastAbove: readonly boolean[],
   options: DescendOptions,
-  desk: Desk,
-): AsyncGenerator<Visited> {
+  context: ReadingContext,
+): AsyncGenerator<DescendEntry> {
   const shown = options.dirs ? siblings.filter(isDirectory) : siblings;
   const depth = isLastAbove.length;
   for (const [index, resource] of shown.entries()) {
@@ -56,22 +56,22 @@ async function* level(
     }
     let children: readonly Resource[];
     try {
-      children = await allChildren(resource.uri, desk);
+      children = await allChildren(resource.uri, context);
     } catch (cause) {
       if (!(cause instanceof ResourceError) || cause.kind === "cancelled") throw cause;
       yield { resource, depth, isLast, failure: cause };
       continue;
     }
     const way = [...above, { name: resource.name, children }];
-    const isLoop = await leadsBack(resource.uri, way, desk);
+    const isLoop = await leadsBack(resource.uri, way, context);
     yield { resource, depth, isLast, children, ...(isLoop && { isLoop }) };
-    if (!isLoop && depth + 1 < options.depth) yield* level(children, way, isLast, options, desk);
+    if (!isLoop && depth + 1 < options.depth) yield* level(children, way, isLast, options, context);
   }
 }
 
-export async function allChildren(uri: string, desk: Desk): Promise<readonly Resource[]> {
+export async function allChildren(uri: string, context: ReadingContext): Promise<readonly Resource[]> {
   const pages: (readonly Resource[])[] = [];
-  for await (const page of childrenOf(uri, desk)) pages.push(page);
+  for await (const page of childrenOf(uri, context)) pages.push(page);
   return pages.length === 1 ? pages[0]! : pages.flat();
 }
 
@@ -86,17 +86,17 @@ const rounds = 16;
  * A house does not say what is a link. But where one leads back, the directory looks like one above it, and going the same way
  * again from there leads to the same once more, and again.
  */
-async function leadsBack(uri: string, way: readonly Above[], desk: Desk): Promise<boolean> {
+async function leadsBack(uri: string, way: readonly Above[], context: ReadingContext): Promise<boolean> {
   const { children } = way.at(-1)!;
   if (!children.some(isDirectory)) return false;
   for (let index = way.length - 2; index >= 0; index -= 1) {
     if (!looksLike(way[index]!.children, children)) continue;
-    if (await goesOn(uri, way.slice(index + 1), desk)) return true;
+    if (await goesOn(uri, way.slice(index + 1), context)) return true;
   }
   return false;
 }
 
-async function goesOn(uri: string, steps: readonly Above[], desk: Desk): Promise<boolean> {
+async function goesOn(uri: string, steps: readonly Above[], context: ReadingContext): Promise<boolean> {
   let at = uri;
   let children = steps.at(-1)!.children;
   for (let round = 0; round < rounds; round += 1)
@@ -105,7 +105,7 @@ async function goesOn(uri: string, steps: readonly Above[], desk: Desk): Promise
       if (!next) return false;
       at = next.uri;
       try {
-        children = await allChildren(at, desk);
+        children = await allChildren(at, context);
       } catch (cause) {
         // The system follows no more than some forty links: so far, it has been the same.
         if (cause instanceof ResourceError && cause.kind !== "cancelled") return round > 0;

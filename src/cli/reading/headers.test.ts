@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openPolicy } from "../../access/policy.ts";
-import { createEdge } from "../../protocol/create-edge.ts";
+import { createProtocol } from "../../protocol/create-protocol.ts";
 import { createReadingTools } from "../../protocol/tools/reading-tools.ts";
-import { createResources, type House } from "../../router/create-resources.ts";
-import { createTools } from "../../server/tools.ts";
+import { createResources, type LocalResources } from "../../router/create-resources.ts";
+import { createRuntime } from "../../server/runtime.ts";
 import { createMemory, type Memory } from "../../sources/memory.ts";
 import { type Listening, listen } from "../../transport/listen.ts";
 import { loadCommand } from "../commands/index.ts";
 import { createStand, type Stand } from "../test-command.ts";
-import { reachFlags } from "./reach.ts";
+import { resourceAccessFlags } from "./resource-access.ts";
 
 const token = "t0p-secret-token";
 const template = "greet/{planet}";
 
 let stand: Stand;
 let memory: Memory;
-let house: House;
+let pressmark: LocalResources;
 let listening: Listening;
 
 /** A server that lets in who has the token, and no one else. */
@@ -37,19 +37,22 @@ beforeAll(async () => {
     },
   );
   const mount = { name: "far", base: "memory://far/", source: memory.source };
-  const tools = createTools({ write: () => true });
-  house = createResources({ mounts: [mount], policy: openPolicy, tools, cursorKey: new Uint8Array(32) });
-  const reading = createReadingTools({ resources: house, server: "far", mounts: () => [mount] });
-  listening = await listen(createEdge({ resources: house, server: { name: "far", version: "1" }, tools: reading }), {
-    port: 0,
-    graceMs: 0,
-    identify: ({ headers }) => (headers.authorization === `Bearer ${token}` ? { id: "me" } : undefined),
-  });
+  const runtime = createRuntime({ write: () => true });
+  pressmark = createResources({ mounts: [mount], policy: openPolicy, runtime, cursorKey: new Uint8Array(32) });
+  const reading = createReadingTools({ resources: pressmark, server: "far", mounts: () => [mount] });
+  listening = await listen(
+    createProtocol({ resources: pressmark, server: { name: "far", version: "1" }, tools: reading }),
+    {
+      port: 0,
+      graceMs: 0,
+      identify: ({ headers }) => (headers.authorization === `Bearer ${token}` ? { id: "me" } : undefined),
+    },
+  );
 });
 
 afterAll(async () => {
   await listening.close();
-  await house.close();
+  await pressmark.close();
   stand.remove();
 });
 
@@ -89,7 +92,7 @@ describe("a server that asks who one is", () => {
     "is what %s may be pointed to, with the same two flags",
     async (name) => {
       const { flags } = (await loadCommand(name))!;
-      expect([flags["server"], flags["header"]]).toEqual([reachFlags.server, reachFlags.header]);
+      expect([flags["server"], flags["header"]]).toEqual([resourceAccessFlags.server, resourceAccessFlags.header]);
     },
   );
 

@@ -1,13 +1,13 @@
 /** `--header`: what is sent to another server with every request, with the secret itself kept out of the shell's history. */
 import { quote } from "../../errors.ts";
-import { UsageError, type World } from "../command.ts";
+import { UsageError, type CommandContext } from "../command.ts";
 
 const name = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** Each is `Name: value`. In a value `${env:NAME}` and `${file:path}` are what they stand for; `@path` is what the file says. */
 export async function readHeaders(
   words: readonly string[],
-  { env, folder }: Pick<World, "env" | "folder">,
+  { env, folder }: Pick<CommandContext, "env" | "folder">,
 ): Promise<Record<string, string>> {
   const headers: Record<string, string> = {};
   if (words.length === 0) return headers;

@@ -2,13 +2,13 @@
 import { quote } from "../../errors.ts";
 import { plain } from "../print.ts";
 import { grouped } from "./amounts.ts";
-import type { Desk } from "./desk.ts";
+import type { ReadingContext } from "./reading-context.ts";
 
 const cells = 24;
 
 /** Resolves when all has been looked at; what could not be is said. Gives the mounts of which something was said. */
 export async function bringUpToDate(
-  { index, call, progress, warn }: Desk,
+  { index, call, progress, warn }: ReadingContext,
   more?: { readonly vectors: boolean },
 ): Promise<ReadonlySet<string>> {
   const said = new Set<string>();
@@ -29,10 +29,10 @@ function bar(done: number, total = 0): string {
   if (total === 0) return "indexing…";
   const share = Math.min(1, done / total);
   const filled = Math.round(share * cells);
-  return `indexing ${"█".repeat(filled)}${"░".repeat(cells - filled)} ${percent(share)}, ${grouped(done)} of ${grouped(total)}`;
+  return `indexing ${"█".repeat(filled)}${"░".repeat(cells - filled)} ${formatPercent(share)}, ${grouped(done)} of ${grouped(total)}`;
 }
 
 /** Never 100 % of what is not all. */
-export function percent(share: number): string {
+export function formatPercent(share: number): string {
   return `${Math.floor(share * 100)} %`;
 }

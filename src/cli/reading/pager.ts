@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { Writable } from "node:stream";
 import { quote } from "../../errors.ts";
-import type { Screen, World } from "../command.ts";
+import type { Screen, CommandContext } from "../command.ts";
 import { flag } from "../command.ts";
 import { print } from "../print.ts";
 
@@ -17,7 +17,7 @@ export interface Paged {
 }
 
 /** Undefined where there is no one to page for, or no one who wants it. */
-export function createPager(isWanted: boolean, { out, err, env }: World): Paged | undefined {
+export function createPager(isWanted: boolean, { out, err, env }: CommandContext): Paged | undefined {
   if (!out.isTTY || !(isWanted || env["PRESSMARK_PAGER"])) return undefined;
   const [program, ...words] = (env["PRESSMARK_PAGER"] || env["PAGER"] || "less")
     .split(" ")

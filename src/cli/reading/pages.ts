@@ -1,7 +1,7 @@
 /** All of a list, page after page, as they are asked for. */
 import { invalid, quote, ResourceError } from "../../errors.ts";
-import { createLeadsOn } from "../../lib/leads-on.ts";
-import type { Page, PageAsk } from "../../resources.ts";
+import { createCursorGuard } from "../../lib/cursor-guard.ts";
+import type { Page, PageRequest } from "../../resources.ts";
 import { plain } from "../print.ts";
 
 export interface PagesOptions {
@@ -13,10 +13,10 @@ export interface PagesOptions {
 
 /** Throws "unavailable" behind the last page if something is missing; what, has been said before. "invalid" where there is no last page. */
 export async function* pagesOf<T>(
-  ask: (page: PageAsk) => Promise<Page<T>>,
+  ask: (page: PageRequest) => Promise<Page<T>>,
   { seen, warn }: PagesOptions,
 ): AsyncGenerator<readonly T[]> {
-  const leadsOn = createLeadsOn();
+  const leadsOn = createCursorGuard();
   const failed = new Set<string>();
   let cursor: string | undefined;
   let count = 0;

@@ -1,6 +1,6 @@
 /** Colour, where it is wanted: what kind of thing a name stands for. */
 import { directoryType } from "../../resources.ts";
-import { choiceFlag, type World } from "../command.ts";
+import { choiceFlag, type CommandContext } from "../command.ts";
 
 export const colorFlag = choiceFlag("WHEN", "use colour", { choices: ["auto", "always", "never"], initial: "auto" });
 
@@ -15,7 +15,10 @@ export interface Paint {
 
 const plainly: Paint = { kind: (_, text) => text, faint: (text) => text, match: (text) => text };
 
-export function createPaint(wanted: "auto" | "always" | "never", { out, env }: Pick<World, "out" | "env">): Paint {
+export function createPaint(
+  wanted: "auto" | "always" | "never",
+  { out, env }: Pick<CommandContext, "out" | "env">,
+): Paint {
   if (wanted === "never" || (wanted === "auto" && !isColourful(env, out.isTTY === true))) return plainly;
   const [directory, media, archive, faint, match] = ["1;34", "35", "31", "2", "1;31"].map(paint) as Colours;
   return {
@@ -39,7 +42,7 @@ function paint(code: string): (text: string) => string {
 }
 
 /** FORCE_COLOR is the stronger word, as it is to Node. */
-function isColourful(env: World["env"], isTerminal: boolean): boolean {
+function isColourful(env: CommandContext["env"], isTerminal: boolean): boolean {
   const forced = env["FORCE_COLOR"];
   if (forced !== undefined && forced !== "") return forced !== "0" && forced !== "false";
   if (env["NO_COLOR"]) return false;

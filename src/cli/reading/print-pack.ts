@@ -5,8 +5,8 @@ import type { Included, Pack } from "../../context/pack.ts";
 import { sayFailures } from "../../lib/say-failures.ts";
 import { valueFlag, wholeNumber } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
-import type { Desk } from "./desk.ts";
-import { percent } from "./indexing.ts";
+import type { ReadingContext } from "./reading-context.ts";
+import { formatPercent } from "./indexing.ts";
 
 export const budgetFlag = valueFlag<number>("TOKENS", "the most that the text may have", {
   initial: 8000,
@@ -21,13 +21,13 @@ const shownLeftOut = 8;
 /** Gathers, counted as well as it can be here, and prints. */
 export async function printPack(
   ask: Omit<GatherAsk, "counter">,
-  { resources, call, print, warn }: Desk,
+  { resources, call, print, warn }: ReadingContext,
 ): Promise<void> {
   const { gather } = await import("../../context/gather.ts");
   const pack: Pack = await gather(resources, { ...ask, counter: "best" }, call);
   const { receipt, items, format, text } = pack;
   if (receipt.ready !== undefined && receipt.ready < 1)
-    warn(`${percent(receipt.ready)} of what there is could be searched; there may be more to find`);
+    warn(`${formatPercent(receipt.ready)} of what there is could be searched; there may be more to find`);
   for (const problem of sayFailures(receipt.failures ?? [])) warn(`mount ${plain(problem)}`);
   if (format === "json") await print(jsonLine({ passages: items, receipt }));
   else {

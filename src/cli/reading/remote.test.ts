@@ -1,36 +1,39 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createEdge } from "../../protocol/create-edge.ts";
+import { createProtocol } from "../../protocol/create-protocol.ts";
 import { createReadingTools } from "../../protocol/tools/reading-tools.ts";
-import { createResources, type House } from "../../router/create-resources.ts";
+import { createResources, type LocalResources } from "../../router/create-resources.ts";
 import { openPolicy } from "../../access/policy.ts";
-import { createTools } from "../../server/tools.ts";
+import { createRuntime } from "../../server/runtime.ts";
 import { createMemory, type Memory } from "../../sources/memory.ts";
 import { type Listening, listen } from "../../transport/listen.ts";
 import { createStand, type Stand } from "../test-command.ts";
 
 let stand: Stand;
 let memory: Memory;
-let house: House;
+let pressmark: LocalResources;
 let listening: Listening;
 
 beforeAll(async () => {
   stand = createStand();
   stand.write("local.txt", "not asked for");
   memory = createMemory({ "readme.md": "# Far away\n", "docs/a b.txt": "alpha", "docs/deep/c.txt": "a needle" });
-  const tools = createTools({ write: () => true });
+  const runtime = createRuntime({ write: () => true });
   const mount = { name: "far", base: "memory://far/", source: memory.source };
-  house = createResources({ mounts: [mount], policy: openPolicy, tools, cursorKey: new Uint8Array(32) });
-  const reading = createReadingTools({ resources: house, server: "far", mounts: () => [mount] });
-  listening = await listen(createEdge({ resources: house, server: { name: "far", version: "1" }, tools: reading }), {
-    port: 0,
-    graceMs: 0,
-  });
+  pressmark = createResources({ mounts: [mount], policy: openPolicy, runtime, cursorKey: new Uint8Array(32) });
+  const reading = createReadingTools({ resources: pressmark, server: "far", mounts: () => [mount] });
+  listening = await listen(
+    createProtocol({ resources: pressmark, server: { name: "far", version: "1" }, tools: reading }),
+    {
+      port: 0,
+      graceMs: 0,
+    },
+  );
 });
 
 afterAll(async () => {
   await listening.close();
-  await house.close();
+  await pressmark.close();
   stand.remove();
 });
 

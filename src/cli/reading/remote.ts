@@ -1,10 +1,10 @@
 /** Resources of another server, for the reading commands. */
 import { notFound, ResourceError } from "../../errors.ts";
-import { isPackageMissing } from "../../lib/needed-package.ts";
+import { isPackageMissing } from "../../lib/missing-package.ts";
 import type { Call, Page, Resource, Resources, Template } from "../../resources.ts";
-import { UsageError, type World } from "../command.ts";
+import { UsageError, type CommandContext } from "../command.ts";
 import { readHeaders } from "./headers.ts";
-import type { Reach, Root } from "./reach.ts";
+import type { ResourceAccess, ReachRoot } from "./resource-access.ts";
 import { splitCommand } from "./split-command.ts";
 
 const neededPackage = "@modelcontextprotocol/client";
@@ -15,22 +15,22 @@ const openingMs = 60_000;
 export async function openRemote(
   server: string,
   header: readonly string[],
-  world: Pick<World, "folder" | "env" | "version">,
-): Promise<Reach> {
-  const house = await connectTo(server, header, world);
-  const roots = await findRoots(house);
+  world: Pick<CommandContext, "folder" | "env" | "version">,
+): Promise<ResourceAccess> {
+  const pressmark = await connectTo(server, header, world);
+  const roots = await findRoots(pressmark);
   return {
-    resources: house,
+    resources: pressmark,
     roots,
-    locate: (where, call) => locate(where, roots, house, call),
-    close: () => house.close(),
+    locate: (where, call) => locate(where, roots, pressmark, call),
+    close: () => pressmark.close(),
   };
 }
 
 async function connectTo(
   server: string,
   header: readonly string[],
-  { folder, env, version }: Pick<World, "folder" | "env" | "version">,
+  { folder, env, version }: Pick<CommandContext, "folder" | "env" | "version">,
 ) {
   const options = { client: { name: "pressmark", version } };
   const isAddress = /^https?:/i.test(server);
@@ -66,10 +66,10 @@ async function connectTo(
 }
 
 /** What all URIs of a place begin with, as far as a first look tells. */
-async function findRoots(house: Resources): Promise<readonly Root[]> {
+async function findRoots(pressmark: Resources): Promise<readonly ReachRoot[]> {
   const call: Call = { caller: { id: "local" }, signal: AbortSignal.timeout(openingMs) };
-  const { items, next } = await house.list({}, call).catch(orNothing<Resource>);
-  const { items: templates } = await house.templates({}, call).catch(orNothing<Template>);
+  const { items, next } = await pressmark.list({}, call).catch(orNothing<Resource>);
+  const { items: templates } = await pressmark.templates({}, call).catch(orNothing<Template>);
   const starts = templates.map(({ uriTemplate }) => startOf(uriTemplate));
   const places = new Map<string, string>();
   for (const { uri } of items) {
@@ -104,18 +104,18 @@ function inCommon(directory: string, uri: string): string {
 }
 
 /** The URI that a person means by a URI, or by a path in one of the places. */
-async function locate(where: string, roots: readonly Root[], house: Resources, call: Call): Promise<string> {
+async function locate(where: string, roots: readonly ReachRoot[], pressmark: Resources, call: Call): Promise<string> {
   if (/^[a-z][a-z0-9+.-]*:/i.test(where)) return where;
   const path = where.split("/").filter((name) => name !== "" && name !== ".");
   for (const { base, uri: root } of roots) {
     const uri = path.length === 0 ? root : base + path.map(encodeURIComponent).join("/");
-    if (await isThere(uri, house, call)) return uri;
+    if (await isThere(uri, pressmark, call)) return uri;
   }
   throw notFound(where);
 }
 
-async function isThere(uri: string, house: Resources, call: Call): Promise<boolean> {
-  for (const look of [() => house.stat(uri, call), () => house.children(uri, {}, call)])
+async function isThere(uri: string, pressmark: Resources, call: Call): Promise<boolean> {
+  for (const look of [() => pressmark.stat(uri, call), () => pressmark.children(uri, {}, call)])
     try {
       await look();
       return true;

@@ -2,10 +2,10 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { quote } from "../../errors.ts";
-import type { Connection, HostFile } from "./hosts.ts";
-import type { Entry } from "./settings.ts";
+import type { HostConnection, HostFile } from "./hosts.ts";
+import type { HostEntry } from "./settings.ts";
 
-export interface Here {
+export interface HostContext {
   /** The folder that is served. */
   readonly project: string;
   /** Where `pressmark serve` answers, or would. */
@@ -16,7 +16,10 @@ export interface Here {
 }
 
 /** The settings of a project are shared: what they say must be true on other machines. */
-export function stdioConnection({ scope, projectFolder }: HostFile, { project, env, program }: Here): Connection {
+export function stdioConnection(
+  { scope, projectFolder }: HostFile,
+  { project, env, program }: HostContext,
+): HostConnection {
   const folder = scope === "user" ? [project] : projectFolder === undefined ? [] : [projectFolder];
   const words = ["stdio", ...folder];
   if (findProgram("pressmark", env)) return { kind: "stdio", command: "pressmark", args: words };
@@ -26,7 +29,7 @@ export function stdioConnection({ scope, projectFolder }: HostFile, { project, e
 }
 
 /** What is wrong with an entry, as a sentence; undefined where it leads here. */
-export function wrongWith(entry: Entry, { url, env }: Here): string | undefined {
+export function wrongWith(entry: HostEntry, { url, env }: HostContext): string | undefined {
   const said = entry["url"] ?? entry["serverUrl"];
   if (typeof said === "string") {
     if (!isLocal(said)) return undefined;

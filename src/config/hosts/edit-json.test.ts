@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseJsonText, valueOf } from "../../lib/json-text.ts";
+import { parseJsonText, nodeValue } from "../../lib/json-text.ts";
 import { editJson } from "./edit-json.ts";
 
 const entry = { url: "http://127.0.0.1:7357/mcp" };
@@ -92,7 +92,7 @@ describe("a value that is set in a JSON text", () => {
         const before = { ...outer, ...(servers && { mcpServers: servers }) };
         if (!servers) delete (before as Record<string, unknown>)["mcpServers"];
         const text = JSON.stringify(before, undefined, indent);
-        const after = valueOf(parseJsonText(edited(text)));
+        const after = nodeValue(parseJsonText(edited(text)));
         expect(after).toEqual(JSON.parse(JSON.stringify({ ...before, mcpServers: { ...servers, pressmark: entry } })));
         expect(edited(edited(text))).toBe(edited(text));
       }),

@@ -5,7 +5,7 @@ import { type JsonNode, memberOf, parseJsonText } from "../../lib/json-text.ts";
 /** Throws a JsonTextError where the text is none, and "invalid" where something on the way is no object. */
 export function editJson(text: string, path: readonly string[], value: unknown): string {
   const style = styleOf(text);
-  if (text.trim() === "" || text === "\ufeff") return `${spell(nest(path, value), "", style)}${style.lineBreak}`;
+  if (text.trim() === "" || text === "\ufeff") return `${render(nest(path, value), "", style)}${style.lineBreak}`;
   let node = parseJsonText(text, { comments: true });
   for (const [index, key] of path.entries()) {
     if (node.kind !== "object")
@@ -17,7 +17,7 @@ export function editJson(text: string, path: readonly string[], value: unknown):
     node = member.value;
   }
   const isOneLine = !text.slice(node.start, node.end).includes("\n");
-  const spelled = isOneLine ? JSON.stringify(value) : spell(value, indentAt(text, node.start), style);
+  const spelled = isOneLine ? JSON.stringify(value) : render(value, indentAt(text, node.start), style);
   return text.slice(0, node.start) + spelled + text.slice(node.end);
 }
 
@@ -40,14 +40,14 @@ function insert(text: string, node: JsonNode & { kind: "object" }, key: string, 
   if (!last) {
     // A comment within stays where it is.
     const inside = text.slice(node.start + 1, node.end - 1).trimEnd();
-    const member = `${lineBreak}${outer}${unit}${JSON.stringify(key)}: ${spell(value, outer + unit, style)}${lineBreak}${outer}`;
+    const member = `${lineBreak}${outer}${unit}${JSON.stringify(key)}: ${render(value, outer + unit, style)}${lineBreak}${outer}`;
     return `${text.slice(0, node.start + 1)}${inside}${member}${text.slice(node.end - 1)}`;
   }
   const isOneLine = !text.slice(node.start, node.end).includes("\n");
   if (isOneLine)
     return `${text.slice(0, last.value.end)}, ${JSON.stringify(key)}: ${JSON.stringify(value)}${text.slice(last.value.end)}`;
   const indent = indentAt(text, last.name.start);
-  const member = `${lineBreak}${indent}${JSON.stringify(key)}: ${spell(value, indent, style)}`;
+  const member = `${lineBreak}${indent}${JSON.stringify(key)}: ${render(value, indent, style)}`;
   // What is said of the last value on its own line stays on that line.
   const rest = /^([ \t]*,)?([ \t]*(?:\/\/[^\r\n]*|\/\*[^\r\n]*?\*\/[ \t]*)?)(?=\r?\n|$)/.exec(
     text.slice(last.value.end),
@@ -66,6 +66,6 @@ function indentAt(text: string, offset: number): string {
   return /^[ \t]*/.exec(line.replace(/^\ufeff/, ""))?.[0] ?? "";
 }
 
-function spell(value: unknown, indent: string, { unit, lineBreak }: Style): string {
+function render(value: unknown, indent: string, { unit, lineBreak }: Style): string {
   return JSON.stringify(value, undefined, unit).split("\n").join(`${lineBreak}${indent}`);
 }

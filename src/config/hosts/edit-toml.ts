@@ -14,13 +14,13 @@ export interface TomlEdit {
 export function editToml(text: string, { path, set, drop }: TomlEdit): string {
   const tables = parseTomlText(text);
   const lineBreak = text.includes("\r\n") ? "\r\n" : "\n";
-  const lines = Object.entries(set).map(([key, value]) => `${key} = ${spell(value)}${lineBreak}`);
+  const lines = Object.entries(set).map(([key, value]) => `${key} = ${render(value)}${lineBreak}`);
   const table = tables.find((each) => !each.isItem && startsWith(path, each.path) && each.path.length === path.length);
   if (table) return withEntries(text, table, lines.join(""), [...drop, ...Object.keys(set)]);
   if (tables.some((each) => definesElsewhere(each, path)))
     throw invalid(`${path.join(".")} is set in a way that is not edited here; change it by hand`);
   const gap = text === "" ? "" : text.endsWith("\n") ? lineBreak : lineBreak.repeat(2);
-  return `${text}${gap}[${path.map(spellKey).join(".")}]${lineBreak}${lines.join("")}`;
+  return `${text}${gap}[${path.map(formatKey).join(".")}]${lineBreak}${lines.join("")}`;
 }
 
 /** The values of a table, and of those below it; undefined where there is none. */
@@ -72,12 +72,12 @@ function startsWith(path: readonly string[], head: readonly string[]): boolean {
   return head.every((key, index) => path[index] === key);
 }
 
-function spellKey(key: string): string {
+function formatKey(key: string): string {
   return /^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stringify(key);
 }
 
 /** JSON's texts are TOML's, too. */
-function spell(value: string | readonly string[]): string {
+function render(value: string | readonly string[]): string {
   return typeof value === "string"
     ? JSON.stringify(value)
     : `[${value.map((each) => JSON.stringify(each)).join(", ")}]`;

@@ -5,10 +5,10 @@ export const hostNames = ["claude-code", "vscode", "codex", "cursor", "zed"] as 
 export type HostName = (typeof hostNames)[number];
 
 export const scopes = ["project", "user"] as const;
-export type Scope = (typeof scopes)[number];
+export type HostScope = (typeof scopes)[number];
 
 /** How a host reaches Pressmark. */
-export type Connection =
+export type HostConnection =
   | {
       readonly kind: "http";
       readonly url: string;
@@ -21,7 +21,7 @@ export type Connection =
 export interface HostFile {
   readonly host: HostName;
   readonly title: string;
-  readonly scope: Scope;
+  readonly scope: HostScope;
   readonly file: string;
   readonly format: "json" | "toml";
   /** Where in the file the servers are, by name. */
@@ -30,20 +30,20 @@ export interface HostFile {
   readonly sign: string;
   /** What the settings call the folder of the project, where they can; others start servers in it. */
   readonly projectFolder?: string;
-  spell(connection: Connection): Readonly<Record<string, string | readonly string[]>>;
+  render(connection: HostConnection): Readonly<Record<string, string | readonly string[]>>;
 }
 
 /** The keys that say how a server is reached; all others of an entry are the person's own. */
 export const connectionKeys: readonly string[] = ["type", "url", "command", "args", "transport", "serverUrl"];
 
-export interface HostSurroundings {
+export interface HostPaths {
   readonly project: string;
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
 }
 
-export function hostFiles({ project, home, env, platform }: HostSurroundings): readonly HostFile[] {
+export function hostFiles({ project, home, env, platform }: HostPaths): readonly HostFile[] {
   const claude = folderFrom(env["CLAUDE_CONFIG_DIR"], home);
   const codex = folderFrom(env["CODEX_HOME"], join(home, ".codex"));
   const settings = folderFrom(env["XDG_CONFIG_HOME"], join(home, ".config"));
@@ -59,13 +59,13 @@ export function hostFiles({ project, home, env, platform }: HostSurroundings): r
         ? join(home, ".config", "zed")
         : join(settings, "zed");
 
-  const json = (host: HostName, title: string, path: string, spell: HostFile["spell"]) =>
-    ({ host, title, format: "json", path: [path], spell }) as const;
+  const json = (host: HostName, title: string, path: string, render: HostFile["render"]) =>
+    ({ host, title, format: "json", path: [path], render }) as const;
   const claudeCode = json("claude-code", "Claude Code", "mcpServers", withType);
   const vscode = json("vscode", "VS Code", "servers", withType);
   const cursor = json("cursor", "Cursor", "mcpServers", plain);
   const zedEditor = json("zed", "Zed", "context_servers", plain);
-  const codexTool = { host: "codex", title: "Codex", format: "toml", path: ["mcp_servers"], spell: plain } as const;
+  const codexTool = { host: "codex", title: "Codex", format: "toml", path: ["mcp_servers"], render: plain } as const;
   return [
     { ...claudeCode, scope: "project", file: join(project, ".mcp.json"), sign: join(project, ".mcp.json") },
     { ...claudeCode, scope: "user", file: join(claude, ".claude.json"), sign: join(claude, ".claude.json") },
@@ -100,11 +100,11 @@ export function hostFiles({ project, home, env, platform }: HostSurroundings): r
   ];
 }
 
-function withType(connection: Connection): ReturnType<HostFile["spell"]> {
+function withType(connection: HostConnection): ReturnType<HostFile["render"]> {
   return { type: connection.kind, ...plain(connection) };
 }
 
-function plain(connection: Connection): ReturnType<HostFile["spell"]> {
+function plain(connection: HostConnection): ReturnType<HostFile["render"]> {
   if (connection.kind === "http") return { url: connection.url };
   return { command: connection.command, args: connection.args };
 }

@@ -12,14 +12,14 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { findProgram, type Here, stdioConnection, wrongWith } from "./connection.ts";
-import { type Connection, type HostFile, hostFiles, hostNames, type Scope } from "./hosts.ts";
+import { findProgram, type HostContext, stdioConnection, wrongWith } from "./connection.ts";
+import { type HostConnection, type HostFile, hostFiles, hostNames, type HostScope } from "./hosts.ts";
 import { planChange, readEntry, writeChange } from "./settings.ts";
 
 let root: string;
 let project: string;
 let home: string;
-let here: Here;
+let here: HostContext;
 
 beforeEach(() => {
   root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-hosts-")));
@@ -36,12 +36,12 @@ beforeEach(() => {
 
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-function fileOf(host: string, scope: Scope): HostFile {
+function fileOf(host: string, scope: HostScope): HostFile {
   const files = hostFiles({ project, home, env: {}, platform: "linux" });
   return files.find((each) => each.host === host && each.scope === scope)!;
 }
 
-function shortFile(host: string, scope: Scope): string {
+function shortFile(host: string, scope: HostScope): string {
   return fileOf(host, scope).file.replace(root, "");
 }
 
@@ -50,7 +50,7 @@ function install(name: string): void {
   chmodSync(join(root, "bin", name), 0o755);
 }
 
-const http: Connection = { kind: "http", url: "http://127.0.0.1:7357/mcp" };
+const http: HostConnection = { kind: "http", url: "http://127.0.0.1:7357/mcp" };
 
 describe("the settings of a host", () => {
   it("are where the host looks for them", () => {
@@ -79,7 +79,7 @@ describe("the settings of a host", () => {
       for (const connection of [http, stdioConnection(fileOf(host, scope), here)]) {
         const file = fileOf(host, scope);
         writeChange(planChange(file, connection), join(root, "backups"));
-        expect(readEntry(file)).toEqual(file.spell(connection));
+        expect(readEntry(file)).toEqual(file.render(connection));
         const again = planChange(file, connection);
         expect(again.after).toBe(again.before);
       }
@@ -96,7 +96,7 @@ describe("the settings of a host", () => {
   });
 
   it("refer to the token where one must be sent, and no longer once the host starts the server itself", () => {
-    const guarded: Connection = { ...http, tokenVariable: "PRESSMARK_TOKEN" };
+    const guarded: HostConnection = { ...http, tokenVariable: "PRESSMARK_TOKEN" };
     const sent = Object.fromEntries(
       hostNames.map((host) => {
         const file = fileOf(host, "project");
@@ -105,7 +105,7 @@ describe("the settings of a host", () => {
         expect(again.after).toBe(again.before);
         const { headers, bearer_token_env_var: variable } = readEntry(file)!;
         writeChange(planChange(file, stdioConnection(file, here)), join(root, "backups"));
-        expect(readEntry(file)).toEqual(file.spell(stdioConnection(file, here)));
+        expect(readEntry(file)).toEqual(file.render(stdioConnection(file, here)));
         return [host, headers ?? variable];
       }),
     );

@@ -2,23 +2,23 @@
 import { mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { invalid, quote, ResourceError } from "../../errors.ts";
-import { JsonTextError, memberOf, parseJsonText, valueOf } from "../../lib/json-text.ts";
-import { createPlaceFinder } from "../../lib/place-finder.ts";
+import { JsonTextError, memberOf, parseJsonText, nodeValue } from "../../lib/json-text.ts";
+import { createPlaceFinder } from "../../lib/text-position.ts";
 import { writeFileAtomically } from "../../lib/write-file-atomically.ts";
 import { isPlainObject } from "../references.ts";
 import { editJson } from "./edit-json.ts";
 import { editToml, readToml } from "./edit-toml.ts";
-import { type Connection, connectionKeys, type HostFile } from "./hosts.ts";
+import { type HostConnection, connectionKeys, type HostFile } from "./hosts.ts";
 import { askedInput, tokenKeys, tokenReference } from "./token-reference.ts";
 import { TomlTextError } from "./toml-text.ts";
 
 /** The name that hosts know this server by. */
 export const serverName = "pressmark";
 
-export type Entry = Readonly<Record<string, unknown>>;
+export type HostEntry = Readonly<Record<string, unknown>>;
 
 /** Undefined where the host does not know Pressmark. A file that cannot be understood throws "invalid". */
-export function readEntry(host: HostFile): Entry | undefined {
+export function readEntry(host: HostFile): HostEntry | undefined {
   const text = readSettings(host.file);
   if (text === undefined || text.trim() === "") return undefined;
   return explained(host, text, () => {
@@ -29,7 +29,7 @@ export function readEntry(host: HostFile): Entry | undefined {
       if (!member) return undefined;
       node = member.value;
     }
-    const value = valueOf(node);
+    const value = nodeValue(node);
     return isPlainObject(value) ? value : {};
   });
 }
@@ -44,13 +44,13 @@ export interface SettingsChange {
 }
 
 /** What the file would be with this connection. What else is said of Pressmark there stays. */
-export function planChange(host: HostFile, connection: Connection): SettingsChange {
+export function planChange(host: HostFile, connection: HostConnection): SettingsChange {
   const before = readSettings(host.file);
   const text = before ?? "";
   const path = [...host.path, serverName];
   const after = explained(host, text, () => {
     const entry = readEntry(host) ?? {};
-    const set = { ...host.spell(connection), ...tokenFor(host, connection, entry) };
+    const set = { ...host.render(connection), ...tokenFor(host, connection, entry) };
     const ours = connection.kind === "stdio" ? [...connectionKeys, ...tokenKeys] : connectionKeys;
     const drop = ours.filter((key) => !(key in set));
     if (isSet(entry, set, drop)) return text;
@@ -62,10 +62,10 @@ export function planChange(host: HostFile, connection: Connection): SettingsChan
   return { file: host.file, before, after };
 }
 
-type Spelled = ReturnType<HostFile["spell"]>;
+type Spelled = ReturnType<HostFile["render"]>;
 
 /** The reference to the token, where one must be sent and a person has not said another way. */
-function tokenFor({ host }: HostFile, connection: Connection, entry: Entry): Entry {
+function tokenFor({ host }: HostFile, connection: HostConnection, entry: HostEntry): HostEntry {
   if (connection.kind !== "http" || connection.tokenVariable === undefined) return {};
   const said = Object.entries(tokenReference(host, connection.tokenVariable) ?? {});
   return Object.fromEntries(
@@ -77,7 +77,7 @@ function tokenFor({ host }: HostFile, connection: Connection, entry: Entry): Ent
 }
 
 /** Whether the entry says all of this, and nothing of what is to be gone. */
-function isSet(entry: Entry, set: Entry, drop: readonly string[]): boolean {
+function isSet(entry: HostEntry, set: HostEntry, drop: readonly string[]): boolean {
   return (
     Object.entries(set).every(([key, value]) => JSON.stringify(entry[key]) === JSON.stringify(value)) &&
     drop.every((key) => !(key in entry))
@@ -87,7 +87,7 @@ function isSet(entry: Entry, set: Entry, drop: readonly string[]): boolean {
 /** What the header refers to is asked of the person: the file has to say so. */
 function withAskedInput(text: string): string {
   const member = memberOf(parseJsonText(text, { comments: true }), "inputs");
-  const inputs = member ? valueOf(member.value) : [];
+  const inputs = member ? nodeValue(member.value) : [];
   if (!Array.isArray(inputs)) throw invalid(`"inputs" is no list; change it by hand`);
   if (inputs.some((input) => isPlainObject(input) && input["id"] === askedInput.id)) return text;
   return editJson(text, ["inputs"], [...(inputs as unknown[]), askedInput]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createPlaceFinder } from "../../lib/place-finder.ts";
+import { createPlaceFinder } from "../../lib/text-position.ts";
 import { editToml, readToml } from "./edit-toml.ts";
 import { parseTomlText, TomlTextError } from "./toml-text.ts";
 

@@ -1,5 +1,5 @@
 /** A Word document as Markdown: headings, paragraphs, lists, tables, links and notes, in the order of reading. */
-import { createBlocks, heading, oneLine, table } from "./markdown.ts";
+import { createMarkdownBlocks, markdownHeading, oneLine, table } from "./markdown.ts";
 import { mainPart, readXml, type Relationship, relationshipsOf } from "./package-parts.ts";
 import { fromCode, scanXml } from "./xml.ts";
 import type { Zip } from "./zip.ts";
@@ -33,7 +33,7 @@ export function docxToMarkdown(zip: Zip): string {
   };
   const styles = readStyles(xmlOf("styles"));
   const numbering = readNumbering(xmlOf("numbering"));
-  const blocks = createBlocks();
+  const blocks = createMarkdownBlocks();
   readBody(readXml(zip, main) ?? "", { styles, numbering, related, add: blocks.add });
   for (const [type, mark] of [
     ["footnotes", ""],
@@ -89,7 +89,7 @@ function readBody(xml: string, { styles, numbering, related, add }: BodyOptions)
     }
     const { text, style, list } = paragraph;
     const level = paragraph.level === undefined ? styles.headingLevel(style) : paragraph.level + 1;
-    if (level !== undefined && level <= 9) add(heading(level, text));
+    if (level !== undefined && level <= 9) add(markdownHeading(level, text));
     else if (list) add(item(list, oneLine(text)), true);
     else add(text);
   }

@@ -1,7 +1,7 @@
 /** A web page as Markdown: what a reader sees of it, without what only a browser needs. */
 import { findEncoding } from "../text-encoding.ts";
 import { decodeHtmlEntities } from "./html-entities.ts";
-import { createBlocks, heading, oneLine, table } from "./markdown.ts";
+import { createMarkdownBlocks, markdownHeading, oneLine, table } from "./markdown.ts";
 
 /** Whole elements that are not for reading. Of those that hold no markup the end is looked for by name. */
 const dropped = new Set([
@@ -35,7 +35,7 @@ interface Tag {
 }
 
 export function htmlToMarkdown(html: string): string {
-  const blocks = createBlocks();
+  const blocks = createMarkdownBlocks();
   const lists: { readonly isNumbered: boolean; count: number }[] = [];
   const tables: { readonly rows: string[][] }[] = [];
   /** The link that is open. The line before it is set aside: to cut it out of a long line again and again would take long. */
@@ -68,7 +68,7 @@ export function htmlToMarkdown(html: string): string {
       return;
     }
     if (preformatted > 0) return add(fenced(text));
-    if (level > 0) return add(heading(level, text));
+    if (level > 0) return add(markdownHeading(level, text));
     const list = lists.at(-1);
     if (!list) return add(text);
     const indent = "  ".repeat(Math.min(8, lists.length - 1));

@@ -1,7 +1,7 @@
 /** Blocks of Markdown, gathered one after the other. */
 import { DocumentError } from "./document-error.ts";
 
-export interface Blocks {
+export interface MarkdownBlocks {
   /** Nothing is added for a block without any text. Blocks that `joins` stand on the next line instead of after an empty one. */
   add(block: string, joins?: boolean): void;
   toString(): string;
@@ -27,7 +27,7 @@ export function tooLong(): DocumentError {
   return new DocumentError("too-large", `it has more than ${maxLength} characters of text`);
 }
 
-export function createBlocks(): Blocks {
+export function createMarkdownBlocks(): MarkdownBlocks {
   const pieces: string[] = [];
   let length = 0;
   let wasJoined = false;
@@ -45,7 +45,7 @@ export function createBlocks(): Blocks {
   };
 }
 
-export function heading(level: number, text: string): string {
+export function markdownHeading(level: number, text: string): string {
   const title = oneLine(text);
   return title === "" ? "" : `${"#".repeat(Math.min(6, Math.max(1, level)))} ${title}`;
 }

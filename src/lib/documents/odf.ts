@@ -1,6 +1,6 @@
 /** An OpenDocument text, sheet or presentation as Markdown. All three keep what they say in one file, in the same words. */
 import { DocumentError } from "./document-error.ts";
-import { createBlocks, createCellCount, heading, oneLine, table } from "./markdown.ts";
+import { createMarkdownBlocks, createCellCount, markdownHeading, oneLine, table } from "./markdown.ts";
 import { readXml } from "./package-parts.ts";
 import { scanXml } from "./xml.ts";
 import type { Zip } from "./zip.ts";
@@ -33,7 +33,7 @@ export function odfToMarkdown(zip: Zip): string {
     throw new DocumentError("protected", "it is protected by a password");
   const xml = readXml(zip, "content.xml");
   if (xml === undefined) throw new DocumentError("malformed", "it has no content");
-  const blocks = createBlocks();
+  const blocks = createMarkdownBlocks();
   const paragraphs: { text: string; readonly level: number | undefined }[] = [];
   const tables: Row[][] = [];
   const notes: string[] = [];
@@ -54,7 +54,7 @@ export function odfToMarkdown(zip: Zip): string {
     const cell = tables.at(-1)?.at(-1)?.cells.at(-1);
     if (note) note.push(text);
     else if (cell) cell.text = cell.text === "" ? text : `${cell.text}\n${text}`;
-    else if (level !== undefined) blocks.add(heading(level, text));
+    else if (level !== undefined) blocks.add(markdownHeading(level, text));
     else if (lists > 0)
       blocks.add(text.trim() === "" ? "" : `${"  ".repeat(Math.min(8, lists - 1))}- ${oneLine(text)}`, true);
     else blocks.add(text);
@@ -95,10 +95,10 @@ export function odfToMarkdown(zip: Zip): string {
           break;
         case "page":
           page += 1;
-          blocks.add(heading(2, `Slide ${page}`));
+          blocks.add(markdownHeading(2, `Slide ${page}`));
           break;
         case "notes":
-          if (page > 0) blocks.add(heading(3, "Notes"));
+          if (page > 0) blocks.add(markdownHeading(3, "Notes"));
           break;
         case "note":
           write(`[^${notes.length + 1}]`);
@@ -106,7 +106,7 @@ export function odfToMarkdown(zip: Zip): string {
           break;
         case "table":
           if (tables.length === 0 && tag.get("table:name") !== undefined && isSheet(xml))
-            blocks.add(heading(2, tag.get("table:name") ?? ""));
+            blocks.add(markdownHeading(2, tag.get("table:name") ?? ""));
           tables.push([]);
           break;
         case "table-row":

@@ -1,5 +1,5 @@
 /** A presentation as Markdown: slides in their order, each with its notes. */
-import { createBlocks, heading, oneLine, table } from "./markdown.ts";
+import { createMarkdownBlocks, markdownHeading, oneLine, table } from "./markdown.ts";
 import { mainPart, readXml, relationshipsOf } from "./package-parts.ts";
 import { scanXml } from "./xml.ts";
 import type { Zip } from "./zip.ts";
@@ -14,7 +14,7 @@ interface Shape {
 export function pptxToMarkdown(zip: Zip): string {
   const main = mainPart(zip);
   const related = relationshipsOf(zip, main);
-  const blocks = createBlocks();
+  const blocks = createMarkdownBlocks();
   let number = 0;
   for (const id of slideIds(readXml(zip, main) ?? "")) {
     const path = related.get(id)?.target ?? "";
@@ -24,14 +24,14 @@ export function pptxToMarkdown(zip: Zip): string {
     const shapes = readShapes(xml).filter(({ placeholder }) => !furniture.has(placeholder ?? ""));
     const title = shapes.find(({ placeholder }) => placeholder === "title" || placeholder === "ctrTitle");
     const titled = title ? oneLine(title.paragraphs.map(({ text }) => text).join(" ")) : "";
-    blocks.add(heading(2, titled === "" ? `Slide ${number}` : `Slide ${number}: ${titled}`));
+    blocks.add(markdownHeading(2, titled === "" ? `Slide ${number}` : `Slide ${number}: ${titled}`));
     for (const shape of shapes) if (shape !== title) addShape(shape, blocks.add);
     const notes = [...relationshipsOf(zip, path).values()].find(({ type }) => type === "notesSlide");
     const spoken = readShapes(readXml(zip, notes?.target ?? "") ?? "").filter(
       ({ placeholder }) => placeholder === "body",
     );
     if (spoken.some(({ paragraphs }) => paragraphs.some(({ text }) => text.trim() !== ""))) {
-      blocks.add(heading(3, "Notes"));
+      blocks.add(markdownHeading(3, "Notes"));
       for (const { paragraphs } of spoken) blocks.add(paragraphs.map(({ text }) => text).join("\n"));
     }
   }

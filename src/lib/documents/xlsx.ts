@@ -1,5 +1,5 @@
 /** A workbook as Markdown: a heading and a table per sheet, with what the cells show rather than how it is stored. */
-import { createBlocks, createCellCount, heading, table } from "./markdown.ts";
+import { createMarkdownBlocks, createCellCount, markdownHeading, table } from "./markdown.ts";
 import { mainPart, readXml, relationshipsOf } from "./package-parts.ts";
 import { scanXml } from "./xml.ts";
 import type { Zip } from "./zip.ts";
@@ -20,9 +20,9 @@ export interface Sheet {
 }
 
 export function xlsxToMarkdown(zip: Zip): string {
-  const blocks = createBlocks();
+  const blocks = createMarkdownBlocks();
   for (const { name, isHidden, rows } of sheetsOf(zip)) {
-    blocks.add(heading(2, isHidden ? `${name} (hidden)` : name));
+    blocks.add(markdownHeading(2, isHidden ? `${name} (hidden)` : name));
     blocks.add(table(rows));
   }
   return blocks.toString();

@@ -1,13 +1,13 @@
 /** What is said of a resource beside its content: annotations, sizes, and whatever the server adds. */
 import type { ComponentChild } from "preact";
-import type { Preview } from "../state.ts";
-import { ago, inUnits, type Language } from "../texts.ts";
+import type { PreviewState } from "../state.ts";
+import { ago, unitText, type Language } from "../texts.ts";
 import { estimateTokens } from "../../lib/estimate-tokens.ts";
-import { type Json, parseJson } from "./json.ts";
+import { type Json, parseJsonView } from "./json.ts";
 import { JsonTree } from "./json-tree.tsx";
 
 interface AboutProps {
-  readonly preview: Preview;
+  readonly preview: PreviewState;
   readonly language: Language;
   readonly now: number;
 }
@@ -26,7 +26,7 @@ export default function AboutView({ preview: { resource, contents, isPartial }, 
     [texts.shown.mimeType, resource.mimeType ?? texts.unknownType],
     [
       texts.shown.size,
-      resource.size !== undefined && `${inUnits(resource.size)} (${resource.size.toLocaleString(code)} B)`,
+      resource.size !== undefined && `${unitText(resource.size)} (${resource.size.toLocaleString(code)} B)`,
     ],
     [texts.shown.lastModified, lastModified !== undefined && modified(lastModified)],
     [texts.shown.priority, priority !== undefined && priorityView(priority)],
@@ -91,7 +91,7 @@ export default function AboutView({ preview: { resource, contents, isPartial }, 
   }
 
   function bytes(body: Uint8Array): readonly Fact[] {
-    return [[texts.shown.size, inUnits(body.length)]];
+    return [[texts.shown.size, unitText(body.length)]];
   }
 }
 
@@ -119,6 +119,6 @@ function Meta({
   readonly texts: Language["texts"];
 }) {
   // It came as JSON, and is JSON again.
-  const value: Json = parseJson(JSON.stringify(meta))?.value ?? {};
+  const value: Json = parseJsonView(JSON.stringify(meta))?.value ?? {};
   return <JsonTree {...{ value, texts }} />;
 }

@@ -1,6 +1,6 @@
 /** Code with numbered lines, in colours as far as there is time for them. */
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { colourBlock, linesOf, type Run } from "./highlight.ts";
+import { colourBlock, highlightedLines, type HighlightRun } from "./highlight.ts";
 import { useSight } from "./use-sight.ts";
 import type { ViewProps } from "./view.ts";
 
@@ -8,7 +8,10 @@ const linesAtOnce = 250;
 
 export default function CodeView({ text, type }: ViewProps) {
   const coloured = useColours(text, type);
-  const lines = useMemo(() => linesOf([...coloured, { text: text.slice(lengthOf(coloured)) }]), [text, coloured]);
+  const lines = useMemo(
+    () => highlightedLines([...coloured, { text: text.slice(lengthOf(coloured)) }]),
+    [text, coloured],
+  );
   const [count, setCount] = useState(1);
   const pieces = Math.ceil(lines.length / linesAtOnce);
   const end = useSight(() => setCount((before) => Math.min(pieces, before + 1)), [count, pieces]);
@@ -37,7 +40,7 @@ export function CodeBlock({ text, language }: { readonly text: string; readonly 
   );
 }
 
-function Lines({ first, lines }: { readonly first: number; readonly lines: readonly (readonly Run[])[] }) {
+function Lines({ first, lines }: { readonly first: number; readonly lines: readonly (readonly HighlightRun[])[] }) {
   return (
     <pre>
       {lines.slice(first, first + linesAtOnce).map((runs, index) => (
@@ -51,23 +54,23 @@ function Lines({ first, lines }: { readonly first: number; readonly lines: reado
   );
 }
 
-function Coloured({ text, kind }: Run) {
+function Coloured({ text, kind }: HighlightRun) {
   return kind === undefined ? <>{text}</> : <span class={`code-${kind}`}>{text}</span>;
 }
 
 interface Colours {
   /** The text that these are the beginning of. */
   readonly of: string;
-  readonly runs: readonly Run[];
+  readonly runs: readonly HighlightRun[];
   /** Before the last block, which may go on where more of the text comes. */
-  readonly settled: readonly Run[];
+  readonly settled: readonly HighlightRun[];
 }
 
 const none: Colours = { of: "", runs: [], settled: [] };
 const maxLength = 512 * 1024;
 
 /** The colours of the text from its beginning, block by block, each when the page has nothing else to do. */
-function useColours(text: string, type: string): readonly Run[] {
+function useColours(text: string, type: string): readonly HighlightRun[] {
   const [found, setFound] = useState(none);
   useEffect(() => {
     const known = text.startsWith(found.of) ? found : none;
@@ -96,7 +99,7 @@ function useColours(text: string, type: string): readonly Run[] {
   return text.startsWith(found.of) ? found.runs : none.runs;
 }
 
-function lengthOf(runs: readonly Run[]): number {
+function lengthOf(runs: readonly HighlightRun[]): number {
   return runs.reduce((sum, { text }) => sum + text.length, 0);
 }
 

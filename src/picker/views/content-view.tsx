@@ -1,6 +1,6 @@
 /** One content: as an image, by the renderer of its kind, or as text. */
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { Shown } from "../shown.ts";
+import type { PreviewContent } from "../shown.ts";
 import type { Language } from "../texts.ts";
 import { viewFor, views } from "./choose-view.ts";
 import { Lazily, type Load } from "./lazily.tsx";
@@ -8,7 +8,7 @@ import { TextView } from "./text-view.tsx";
 import type { ViewProps } from "./view.ts";
 
 interface ContentProps {
-  readonly shown: Shown;
+  readonly shown: PreviewContent;
   readonly name: string;
   readonly language: Language;
   readonly follow: (uri: string) => void;
@@ -20,7 +20,7 @@ export function ContentView({ shown, name, language, follow }: ContentProps) {
 }
 
 interface RenderedProps extends ContentProps {
-  readonly shown: Extract<Shown, { readonly text: string }>;
+  readonly shown: Extract<PreviewContent, { readonly text: string }>;
 }
 
 function RenderedView({ shown: { text, type, uri, isWhole }, name, language, follow }: RenderedProps) {

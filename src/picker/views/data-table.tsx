@@ -1,14 +1,14 @@
 /** A table of any length: what is far from being seen is room of the same height. */
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import type { Texts } from "../texts.ts";
+import type { PickerTexts } from "../texts.ts";
 import { isNumber } from "./series.ts";
-import { type Blocks, useBlocks } from "./use-blocks.ts";
+import { type BlockList, useBlocks } from "./use-blocks.ts";
 
 interface TableProps {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
   readonly label: string;
-  readonly texts: Texts;
+  readonly texts: PickerTexts;
 }
 
 const rowsAtOnce = 50;
@@ -80,7 +80,7 @@ interface RowsProps {
   readonly index: number;
   readonly rows: TableProps["rows"];
   readonly columns: readonly Column[];
-  readonly blocks: Blocks;
+  readonly blocks: BlockList;
 }
 
 function Rows({ index, rows, columns, blocks }: RowsProps) {

@@ -1,6 +1,6 @@
 /** Mermaid: diagrams of entities and relations are drawn, other kinds are shown as they are written. */
 import { useMemo } from "preact/hooks";
-import type { Texts } from "../texts.ts";
+import type { PickerTexts } from "../texts.ts";
 import { isErDiagram, parseErDiagram } from "./er.ts";
 import { ErDiagram } from "./er-diagram.tsx";
 import type { ViewProps } from "./view.ts";
@@ -9,7 +9,7 @@ export default function DiagramView({ text, language: { texts } }: Pick<ViewProp
   return <Mermaid {...{ text, texts }} />;
 }
 
-export function Mermaid({ text, texts }: { readonly text: string; readonly texts: Texts }) {
+export function Mermaid({ text, texts }: { readonly text: string; readonly texts: PickerTexts }) {
   const diagram = useMemo(() => (isErDiagram(text) ? parseErDiagram(text) : undefined), [text]);
   if (diagram) return <ErDiagram {...{ diagram, texts }} />;
   return (

@@ -1,8 +1,8 @@
 /** A diff: each file with what was added and removed, told by signs and in words as well as by colour. */
 import type { ComponentChild } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { Texts } from "../texts.ts";
-import { type DiffLine, type FileDiff, parseDiff, type RunOfLines, runsOf } from "./diff.ts";
+import type { PickerTexts } from "../texts.ts";
+import { type DiffLine, type FileDiff, parseDiff, type RunOfLines, diffRuns } from "./diff.ts";
 import { useSight } from "./use-sight.ts";
 import type { ViewProps } from "./view.ts";
 
@@ -22,7 +22,7 @@ export default function DiffView({ text, language: { texts } }: ViewProps) {
       {pieces.slice(0, count).map(({ file, first }, index) => (
         <section key={index}>
           {first === 0 && <Heading {...{ file, texts }} />}
-          <pre>{runsOf(file.lines.slice(first, first + linesAtOnce)).map((run) => runView(run, texts))}</pre>
+          <pre>{diffRuns(file.lines.slice(first, first + linesAtOnce)).map((run) => runView(run, texts))}</pre>
         </section>
       ))}
       {count < pieces.length && <div class="end" ref={end} />}
@@ -35,7 +35,13 @@ function piecesOf(file: FileDiff): readonly Piece[] {
   return Array.from({ length: count }, (_, index) => ({ file, first: index * linesAtOnce }));
 }
 
-function Heading({ file: { name, was, added, removed }, texts }: { readonly file: FileDiff; readonly texts: Texts }) {
+function Heading({
+  file: { name, was, added, removed },
+  texts,
+}: {
+  readonly file: FileDiff;
+  readonly texts: PickerTexts;
+}) {
   if (name === "") return null;
   return (
     <h3>
@@ -45,7 +51,7 @@ function Heading({ file: { name, was, added, removed }, texts }: { readonly file
   );
 }
 
-function runView({ kind, lines }: RunOfLines, texts: Texts): ComponentChild {
+function runView({ kind, lines }: RunOfLines, texts: PickerTexts): ComponentChild {
   switch (kind) {
     case "added":
       return (

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseDiff, runsOf } from "./diff.ts";
+import { parseDiff, diffRuns } from "./diff.ts";
 
 const told = (text: string): readonly string[] =>
   parseDiff(text).map(
@@ -41,7 +41,7 @@ describe("diffs", () => {
 
   it("lines of one kind that follow each other are said once", () => {
     const [file] = parseDiff("@@ -1,2 +1,2 @@\n-a\n-b\n+c\n+d\n");
-    expect(runsOf(file?.lines ?? []).map(({ kind, lines }) => [kind, lines.length])).toEqual([
+    expect(diffRuns(file?.lines ?? []).map(({ kind, lines }) => [kind, lines.length])).toEqual([
       ["hunk", 1],
       ["removed", 2],
       ["added", 2],

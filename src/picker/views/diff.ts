@@ -119,7 +119,7 @@ export interface RunOfLines {
 }
 
 /** Lines of one kind that follow each other. */
-export function runsOf(lines: readonly DiffLine[]): readonly RunOfLines[] {
+export function diffRuns(lines: readonly DiffLine[]): readonly RunOfLines[] {
   const runs: { kind: LineKind; lines: DiffLine[] }[] = [];
   for (const line of lines) {
     const last = runs.at(-1);

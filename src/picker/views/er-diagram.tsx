@@ -1,13 +1,22 @@
 /** Entities and relations, drawn; and the same in words for those who do not see it. */
 import { useMemo, useState } from "preact/hooks";
-import type { Texts } from "../texts.ts";
+import type { PickerTexts } from "../texts.ts";
 import type { Diagram, End } from "./er.ts";
-import { type Box, headHeight, layOut, type Line, type LineEnd, rowHeight, spelled, textWidth } from "./er-layout.ts";
+import {
+  type Box,
+  headHeight,
+  layOut,
+  type LayoutLine,
+  type LineEnd,
+  rowHeight,
+  spelled,
+  textWidth,
+} from "./er-layout.ts";
 
 /** A wider one is not made to fit: nothing could be read. */
 const maxFitted = 1500;
 
-export function ErDiagram({ diagram, texts }: { readonly diagram: Diagram; readonly texts: Texts }) {
+export function ErDiagram({ diagram, texts }: { readonly diagram: Diagram; readonly texts: PickerTexts }) {
   const layout = useMemo(() => layOut(diagram), [diagram]);
   const [isFitted, setFitted] = useState(layout.width <= maxFitted);
   const { width, height, boxes, lines } = layout;
@@ -57,7 +66,7 @@ export function ErDiagram({ diagram, texts }: { readonly diagram: Diagram; reado
   );
 }
 
-function EntityBox({ box, texts }: { readonly box: Box; readonly texts: Texts }) {
+function EntityBox({ box, texts }: { readonly box: Box; readonly texts: PickerTexts }) {
   const { x, y, width, height, entity, attributes, hidden } = box;
   const letters = Math.floor((width - 16) / 7.3);
   return (
@@ -98,7 +107,7 @@ function EntityBox({ box, texts }: { readonly box: Box; readonly texts: Texts })
   );
 }
 
-function Connection({ relation, path, ends: [from, to] }: Line) {
+function Connection({ relation, path, ends: [from, to] }: LayoutLine) {
   return (
     <g class="er-line">
       <path class={relation.isFirm ? "" : "loose"} d={path} />

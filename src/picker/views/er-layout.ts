@@ -12,7 +12,7 @@ export interface Box {
   readonly height: number;
 }
 
-export interface Line {
+export interface LayoutLine {
   readonly relation: Relation;
   readonly path: string;
   /** Where it leaves and arrives, and to which side: 1 is to the right. */
@@ -28,7 +28,7 @@ export interface LineEnd {
 
 export interface Layout {
   readonly boxes: readonly Box[];
-  readonly lines: readonly Line[];
+  readonly lines: readonly LayoutLine[];
   readonly width: number;
   readonly height: number;
 }
@@ -241,7 +241,7 @@ function linesOf(
   relations: readonly Relation[],
   boxes: ReadonlyMap<string, Box>,
   passagesOf: (line: number) => readonly Passage[],
-): readonly Line[] {
+): readonly LayoutLine[] {
   const sides = relations.map(({ from, to }) => sidesOf(boxes.get(from), boxes.get(to)));
   /** Lines that meet at one side of a box share its height, in the order of where they come from. */
   const ports = new Map<string, { readonly line: number; readonly end: 0 | 1; readonly otherY: number }[]>();
@@ -282,10 +282,10 @@ function sidesOf(from: Box | undefined, to: Box | undefined): readonly [1 | -1, 
   return to.x + to.width < from.x ? [-1, 1] : [1, 1];
 }
 
-function lineOf(relation: Relation, from: LineEnd, to: LineEnd, passages: readonly Passage[]): Line {
+function lineOf(relation: Relation, from: LineEnd, to: LineEnd, passages: readonly Passage[]): LayoutLine {
   let path = `M${from.x} ${from.y}`;
   let [x, y, side] = [from.x, from.y, from.side];
-  let middle: Line["middle"] | undefined;
+  let middle: LayoutLine["middle"] | undefined;
   const curve = (toX: number, toY: number, toSide: 1 | -1): void => {
     const reach = side === toSide ? 56 : Math.max(30, Math.abs(toX - x) / 2);
     const [near, far] = [x + side * reach, toX + toSide * reach];

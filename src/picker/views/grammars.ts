@@ -158,7 +158,7 @@ const known = new Map(
 );
 
 /** By a MIME type or a word; undefined where it is none that we know. */
-export function languageOf(said: string): string | undefined {
+export function grammarOf(said: string): string | undefined {
   const word = said.toLowerCase().replace(/^(?:text|application|image)\//, "");
   return known.get(word) ?? known.get(word.replace(/^.*\+/, ""));
 }

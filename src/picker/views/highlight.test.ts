@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { grammars, languageOf } from "./grammars.ts";
-import { colourBlock, linesOf, type Run } from "./highlight.ts";
+import { grammars, grammarOf } from "./grammars.ts";
+import { colourBlock, highlightedLines, type HighlightRun } from "./highlight.ts";
 
 /** All blocks of a text. */
-function runsOf(text: string, type: string): readonly Run[] | undefined {
-  const runs: Run[] = [];
+function runsOf(text: string, type: string): readonly HighlightRun[] | undefined {
+  const runs: HighlightRun[] = [];
   let from = 0;
   do {
     const block = colourBlock(text, from, type);
@@ -49,7 +49,7 @@ describe("code", () => {
       for (const text of texts) {
         const runs = runsOf(text, language) ?? [];
         expect(runs.map((run) => run.text).join(""), language).toBe(text);
-        expect(linesOf(runs).map((line) => line.map((run) => run.text).join(""))).toEqual(
+        expect(highlightedLines(runs).map((line) => line.map((run) => run.text).join(""))).toEqual(
           text.match(/[^\n]*\n|[^\n]+$/g) ?? [],
         );
       }
@@ -88,7 +88,7 @@ describe("code", () => {
         "application/x-sh",
         "TS",
         "text/x-c++",
-      ].map(languageOf),
+      ].map(grammarOf),
     ).toEqual(["rust", "rust", "yaml", "xml", "xml", "bash", "typescript", "cpp"]);
   });
 });

@@ -1,10 +1,10 @@
 /** Code in colours: what stands where, as values. The library would make HTML of it; here it is only asked what it found. */
 import core from "highlight.js/lib/core";
 import type { Emitter } from "highlight.js";
-import { grammars, languageOf } from "./grammars.ts";
+import { grammars, grammarOf } from "./grammars.ts";
 
 /** A piece of the text, and what it is: one of a fixed set of words, which the style sheet knows. */
-export interface Run {
+export interface HighlightRun {
   readonly text: string;
   readonly kind?: RunKind;
 }
@@ -51,7 +51,7 @@ let deadlineMs = Infinity;
 
 /** Takes down what the library finds. A class, because the library makes it with `new`. */
 class Runs implements Emitter {
-  readonly runs: Run[] = [];
+  readonly runs: HighlightRun[] = [];
   length = 0;
   /** Behind the last line that ended outside of everything: from there on, a grammar can begin anew. */
   lastEnd = 0;
@@ -110,14 +110,14 @@ const maxLine = 500;
 
 export interface Block {
   /** Together they are the text from where it was begun. */
-  readonly runs: readonly Run[];
+  readonly runs: readonly HighlightRun[];
   /** Where the next block begins. */
   readonly to: number;
 }
 
 /** Colours the text from here on, as far as there is time for at once. Undefined where nothing is known of the language. */
 export function colourBlock(text: string, from: number, said: string): Block | undefined {
-  const language = languageOf(said);
+  const language = grammarOf(said);
   if (language === undefined) return undefined;
   for (let length = blockLength; ; length *= 2) {
     const end = endOfLines(text, from, length);
@@ -157,8 +157,8 @@ function endOfLine(text: string, from: number): number {
   return feed < 0 ? text.length : feed + 1;
 }
 
-function upTo(runs: readonly Run[], length: number): readonly Run[] {
-  const kept: Run[] = [];
+function upTo(runs: readonly HighlightRun[], length: number): readonly HighlightRun[] {
+  const kept: HighlightRun[] = [];
   let left = length;
   for (const { text, kind } of runs) {
     if (left <= 0) break;
@@ -169,9 +169,9 @@ function upTo(runs: readonly Run[], length: number): readonly Run[] {
 }
 
 /** The same in lines, each with its end. */
-export function linesOf(runs: readonly Run[]): readonly (readonly Run[])[] {
-  const lines: Run[][] = [];
-  let line: Run[] = [];
+export function highlightedLines(runs: readonly HighlightRun[]): readonly (readonly HighlightRun[])[] {
+  const lines: HighlightRun[][] = [];
+  let line: HighlightRun[] = [];
   for (const { text, kind } of runs)
     for (let from = 0; from < text.length;) {
       const end = text.indexOf("\n", from);
@@ -187,7 +187,7 @@ export function linesOf(runs: readonly Run[]): readonly (readonly Run[])[] {
   return lines;
 }
 
-function run(text: string, kind: RunKind | undefined): Run {
+function run(text: string, kind: RunKind | undefined): HighlightRun {
   return kind === undefined ? { text } : { text, kind };
 }
 

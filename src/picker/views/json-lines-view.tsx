@@ -2,7 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { Choices } from "./choices.tsx";
 import { DataTable } from "./data-table.tsx";
-import { compact, type Json, parseJson } from "./json.ts";
+import { compact, type Json, parseJsonView } from "./json.ts";
 import { JsonTree } from "./json-tree.tsx";
 import { recordsOf } from "./records.ts";
 import type { ViewProps } from "./view.ts";
@@ -36,7 +36,7 @@ function linesIn(text: string, isWhole: boolean) {
   const filled = lines.filter((line) => line.trim() !== "");
   let bad = 0;
   const values = filled.slice(0, maxLines).map((line): Json => {
-    const read = parseJson(line);
+    const read = parseJsonView(line);
     if (!read) bad += 1;
     return read ? read.value : line;
   });

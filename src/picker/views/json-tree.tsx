@@ -1,11 +1,11 @@
 /** JSON as a tree that opens where one looks. What is closed is not drawn, however deep or long it is. */
 import { useState } from "preact/hooks";
-import type { Texts } from "../texts.ts";
-import { compact, isList, isObject, type Json, leaf } from "./json.ts";
+import type { PickerTexts } from "../texts.ts";
+import { compact, isJsonList, isJsonRecord, type Json, leaf } from "./json.ts";
 
 interface TreeProps {
   readonly value: Json;
-  readonly texts: Texts;
+  readonly texts: PickerTexts;
 }
 
 const firstShown = 100;
@@ -27,7 +27,7 @@ interface NodeProps extends TreeProps {
 }
 
 function Node({ value, name, depth, texts }: NodeProps) {
-  const size = isList(value) ? value.length : isObject(value) ? Object.keys(value).length : undefined;
+  const size = isJsonList(value) ? value.length : isJsonRecord(value) ? Object.keys(value).length : undefined;
   const [isOpen, setOpen] = useState(depth === 0 || (depth < 3 && (size ?? 0) <= 12));
   const [shown, setShown] = useState(firstShown);
   const label = name !== undefined && (
@@ -45,7 +45,7 @@ function Node({ value, name, depth, texts }: NodeProps) {
     );
   const entries: readonly (readonly [string | number, Json])[] = !isOpen
     ? []
-    : isList(value)
+    : isJsonList(value)
       ? value.slice(0, shown).map((each, index) => [index, each] as const)
       : Object.entries(value as Readonly<Record<string, Json>>).slice(0, shown);
   return (
@@ -53,7 +53,7 @@ function Node({ value, name, depth, texts }: NodeProps) {
       <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
           {label}
-          <span class="quiet">{isList(value) ? `[${size}]` : `{${size}}`}</span>
+          <span class="quiet">{isJsonList(value) ? `[${size}]` : `{${size}}`}</span>
           {!isOpen && <span class="json-preview">{compact(value, previewLength)}</span>}
         </summary>
         {isOpen && (
@@ -76,8 +76,8 @@ function Node({ value, name, depth, texts }: NodeProps) {
 }
 
 function Leaf({ value }: { readonly value: Json }) {
-  if (isList(value)) return <span class="quiet">[]</span>;
-  if (isObject(value)) return <span class="quiet">{"{}"}</span>;
+  if (isJsonList(value)) return <span class="quiet">[]</span>;
+  if (isJsonRecord(value)) return <span class="quiet">{"{}"}</span>;
   const text = leaf(value);
   const kind =
     typeof value === "string" ? "string" : value === null || typeof value === "boolean" ? "keyword" : "number";

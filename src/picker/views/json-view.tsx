@@ -3,7 +3,7 @@ import type { ComponentChild } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { Choices } from "./choices.tsx";
 import { DataTable } from "./data-table.tsx";
-import { type Json, parseJson } from "./json.ts";
+import { type Json, parseJsonView } from "./json.ts";
 import { JsonTree } from "./json-tree.tsx";
 import { Lazily } from "./lazily.tsx";
 import { recordsIn } from "./records.ts";
@@ -18,7 +18,7 @@ const loadSchema = () => import("./schema-view.tsx");
 export default function JsonView(props: ViewProps) {
   const { text, language } = props;
   const { texts } = language;
-  const read = useMemo(() => parseJson(text), [text]);
+  const read = useMemo(() => parseJsonView(text), [text]);
   const [isTree, setTree] = useState(false);
   const other = useMemo(() => read && inItsWay(read.value, props), [read, language]);
   if (!read) return <TextView text={text} />;

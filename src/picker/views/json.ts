@@ -14,7 +14,7 @@ export class Exact {
 const mayLose = /[\d.]{16}|\d[eE][-+]?\d/;
 
 /** Undefined for what is no JSON. */
-export function parseJson(text: string): { readonly value: Json } | undefined {
+export function parseJsonView(text: string): { readonly value: Json } | undefined {
   try {
     return { value: JSON.parse(text, mayLose.test(text) ? keepExact : undefined) as Json };
   } catch (cause) {
@@ -37,11 +37,11 @@ function keepExact(_name: string, value: unknown, context?: { readonly source?: 
   return !Number.isFinite(value) || /\d{16}/.test(source.replace(".", "")) ? new Exact(source) : value;
 }
 
-export function isList(value: Json): value is readonly Json[] {
+export function isJsonList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-export function isObject(value: Json | undefined): value is { readonly [name: string]: Json } {
+export function isJsonRecord(value: Json | undefined): value is { readonly [name: string]: Json } {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Exact);
 }
 
@@ -52,7 +52,7 @@ export function compact(value: Json, maxLength: number): string {
   let text = "";
   const add = (each: Json, depth: number): void => {
     if (text.length > maxLength) return;
-    if (isList(each)) {
+    if (isJsonList(each)) {
       text += "[";
       if (depth > deepest) text += "…";
       else
@@ -62,7 +62,7 @@ export function compact(value: Json, maxLength: number): string {
           add(item, depth + 1);
         }
       text += "]";
-    } else if (isObject(each)) {
+    } else if (isJsonRecord(each)) {
       text += "{";
       if (depth > deepest) text += "…";
       else

@@ -2,9 +2,9 @@
 import { cutAt } from "../../lib/cut-at.ts";
 import type { ComponentChild } from "preact";
 import { useMemo } from "preact/hooks";
-import { type Block, blocksOf } from "../markdown.ts";
+import { type MarkdownBlock, blocksOf } from "../markdown.ts";
 import type { Inline } from "../markdown-inline.ts";
-import type { Texts } from "../texts.ts";
+import type { PickerTexts } from "../texts.ts";
 import { Lazily } from "./lazily.tsx";
 import type { ViewProps } from "./view.ts";
 
@@ -13,7 +13,7 @@ interface Links {
   readonly base: string;
   /** Opens another resource. */
   readonly follow: (uri: string) => void;
-  readonly texts: Texts;
+  readonly texts: PickerTexts;
 }
 
 const loadCode = () => import("./code-view.tsx").then(({ CodeBlock }) => ({ default: CodeBlock }));
@@ -25,7 +25,7 @@ export default function MarkdownView({ text, uri, follow, language: { texts } }:
   return <div class="markdown">{blocks.map((block) => blockView(block, links))}</div>;
 }
 
-function blockView(block: Block, links: Links): ComponentChild {
+function blockView(block: MarkdownBlock, links: Links): ComponentChild {
   switch (block.kind) {
     case "heading": {
       // The page has a first heading of its own.
@@ -73,7 +73,7 @@ function blockView(block: Block, links: Links): ComponentChild {
 interface FenceProps {
   readonly text: string;
   readonly language?: string;
-  readonly texts: Texts;
+  readonly texts: PickerTexts;
 }
 
 function Fence({ text, language = "", texts }: FenceProps) {
@@ -89,7 +89,7 @@ function Fence({ text, language = "", texts }: FenceProps) {
 }
 
 /** One paragraph alone is the item itself. */
-function itemViews(blocks: readonly Block[], links: Links): ComponentChild[] {
+function itemViews(blocks: readonly MarkdownBlock[], links: Links): ComponentChild[] {
   return blocks.map((block, index) =>
     index === 0 && block.kind === "paragraph" ? <>{inlineViews(block.inlines, links)}</> : blockView(block, links),
   );

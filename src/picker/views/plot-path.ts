@@ -1,5 +1,5 @@
 /** A line through points, as the path of an SVG: no more of it than can be seen. */
-import type { Point } from "./series.ts";
+import type { PlotPoint } from "./series.ts";
 
 interface Place {
   readonly x: (atMs: number) => number;
@@ -8,14 +8,14 @@ interface Place {
 }
 
 /** From how long a silence on there is a gap: several times what is usual between two points. */
-export function gapsOf(points: readonly Point[]): number {
+export function gapsOf(points: readonly PlotPoint[]): number {
   const steps = points.slice(1).map(([atMs], index) => atMs - (points[index]?.[0] ?? 0));
   const usual = steps.toSorted((one, other) => one - other)[Math.floor(steps.length / 2)];
   return usual === undefined ? Infinity : usual * 3;
 }
 
 /** Of the points that fall on one dot of the screen, the first, the lowest, the highest and the last. */
-export function pathOf(points: readonly Point[], gapMs: number, { x, y, width }: Place): string {
+export function plotPath(points: readonly PlotPoint[], gapMs: number, { x, y, width }: Place): string {
   const path: string[] = [];
   let before: number | undefined;
   const isDense = points.length > width * 4;

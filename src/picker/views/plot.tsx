@@ -1,12 +1,12 @@
 /** Values over time as lines. The values at one moment are read by pointing at it, or with the arrow keys. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Language } from "../texts.ts";
-import { gapsOf, pathOf } from "./plot-path.ts";
+import { gapsOf, plotPath } from "./plot-path.ts";
 import { type Scale, scaleOf, ticksOf, timeFormatOf, timeTicksOf } from "./scale.ts";
-import type { Series } from "./series.ts";
+import type { PlotSeries } from "./series.ts";
 
 interface PlotProps {
-  readonly series: readonly Series[];
+  readonly series: readonly PlotSeries[];
   readonly language: Language;
 }
 
@@ -39,7 +39,7 @@ export default function Plot({ series: all, language: { texts, code } }: PlotPro
       series.map(
         ({ label, points }, order) =>
           !hidden.has(label) && (
-            <path key={order} class={lineOf(order)} d={pathOf(points, gapsOf(points), { x, y, width })} />
+            <path key={order} class={lineOf(order)} d={plotPath(points, gapsOf(points), { x, y, width })} />
           ),
       ),
     [series, hidden, width],
@@ -144,7 +144,7 @@ export default function Plot({ series: all, language: { texts, code } }: PlotPro
     </figure>
   );
 
-  function saidAt(each: Series): string {
+  function saidAt(each: PlotSeries): string {
     const found = pointed === undefined ? undefined : valueAt(each, pointed);
     return found === undefined ? "–" : number.format(found);
   }
@@ -161,7 +161,7 @@ function lineOf(order: number): string {
   return `series series-${order % colours} dash-${Math.floor(order / colours) % 4}`;
 }
 
-function timesOf(series: readonly Series[]): readonly number[] {
+function timesOf(series: readonly PlotSeries[]): readonly number[] {
   const all = new Set(series.flatMap(({ points }) => points.map(([atMs]) => atMs)));
   return [...all].toSorted((one, other) => one - other);
 }
@@ -181,7 +181,7 @@ function nearest<T>(sorted: readonly T[], timeOf: (each: T) => number, wanted: n
   return Math.max(0, wanted - at(low - 1, -Infinity) < at(low, Infinity) - wanted ? low - 1 : low);
 }
 
-function valueAt({ points }: Series, atMs: number): number | undefined {
+function valueAt({ points }: PlotSeries, atMs: number): number | undefined {
   const found = points[nearest(points, ([each]) => each, atMs)];
   return found?.[0] === atMs && Number.isFinite(found[1]) ? found[1] : undefined;
 }

@@ -1,5 +1,5 @@
 /** Many objects of one kind as a table. */
-import { compact, isList, isObject, type Json } from "./json.ts";
+import { compact, isJsonList, isJsonRecord, type Json } from "./json.ts";
 
 export interface Records {
   readonly head: readonly string[];
@@ -11,15 +11,15 @@ const maxCell = 1000;
 
 /** Of a list of objects, or of an object that holds one table and little else; undefined for anything else. */
 export function recordsIn(value: Json): Records | undefined {
-  if (isList(value)) return recordsOf(value);
-  if (!isObject(value)) return undefined;
+  if (isJsonList(value)) return recordsOf(value);
+  if (!isJsonRecord(value)) return undefined;
   const { columns, rows } = value;
-  if (columns !== undefined && rows !== undefined && isList(columns) && isList(rows)) {
-    const names = columns.map((column) => (isObject(column) ? column["name"] : column));
-    if (names.every((name) => typeof name === "string") && rows.every(isList))
+  if (columns !== undefined && rows !== undefined && isJsonList(columns) && isJsonList(rows)) {
+    const names = columns.map((column) => (isJsonRecord(column) ? column["name"] : column));
+    if (names.every((name) => typeof name === "string") && rows.every(isJsonList))
       return { head: names, rows: rows.map((row) => row.map(cellOf)) };
   }
-  return rows !== undefined && isList(rows) ? recordsOf(rows) : undefined;
+  return rows !== undefined && isJsonList(rows) ? recordsOf(rows) : undefined;
 }
 
 /** Undefined unless all of them are objects, and have few enough names between them. */
@@ -29,7 +29,7 @@ export function recordsOf(values: readonly Json[]): Records | undefined {
   const places = new Map<string, number>();
   const rows: string[][] = [];
   for (const value of values) {
-    if (!isObject(value)) return undefined;
+    if (!isJsonRecord(value)) return undefined;
     const row: string[] = [];
     for (const [name, each] of Object.entries(value)) {
       const place = places.get(name) ?? places.size;

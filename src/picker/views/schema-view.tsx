@@ -3,7 +3,7 @@ import type { ComponentChild } from "preact";
 import { useMemo } from "preact/hooks";
 import { CodeBlock } from "./code-view.tsx";
 import { ErDiagram } from "./er-diagram.tsx";
-import { diagramOf, type Key, type Schema } from "./schema.ts";
+import { diagramOf, type SchemaKey, type Schema } from "./schema.ts";
 import type { ViewProps } from "./view.ts";
 
 interface SchemaProps extends Pick<ViewProps, "uri" | "language" | "follow"> {
@@ -20,7 +20,7 @@ export default function SchemaView({ schema, uri, language: { texts, code }, fol
   ];
 
   /** The schema of the table beside this one; in words where its name may need other marks in a URI. */
-  function tableLink({ table, schema: of }: Key): ComponentChild {
+  function tableLink({ table, schema: of }: SchemaKey): ComponentChild {
     const isBeside = uri.endsWith("/schema") && /^[a-z_][a-z0-9_]*$/i.test(table) && of === "";
     if (!isBeside) return <code>{of === "" ? table : `${of}.${table}`}</code>;
     const folder = uri.slice(0, -"/schema".length);

@@ -1,8 +1,8 @@
 /** What a database's schema resource says of a table, taken in as far as it has the form that it should have. */
-import { isList, isObject, type Json } from "./json.ts";
+import { isJsonList, isJsonRecord, type Json } from "./json.ts";
 import type { Diagram, Entity, Relation } from "./er.ts";
 
-export interface Column {
+export interface SchemaColumn {
   readonly name: string;
   readonly type: string;
   readonly nullable: boolean;
@@ -11,7 +11,7 @@ export interface Column {
   readonly keys: readonly ("PK" | "FK" | "UK")[];
 }
 
-export interface Key {
+export interface SchemaKey {
   readonly columns: readonly string[];
   readonly table: string;
   readonly schema: string;
@@ -26,9 +26,9 @@ export interface Schema {
   readonly comment: string;
   readonly owner: string;
   readonly rowEstimate?: number;
-  readonly columns: readonly Column[];
-  readonly foreignKeys: readonly Key[];
-  readonly referencedBy: readonly Key[];
+  readonly columns: readonly SchemaColumn[];
+  readonly foreignKeys: readonly SchemaKey[];
+  readonly referencedBy: readonly SchemaKey[];
   readonly indexes: readonly { readonly name: string; readonly unique: boolean; readonly columns: readonly string[] }[];
   readonly constraints: readonly { readonly name: string; readonly kind: string; readonly definition: string }[];
   readonly definition: string;
@@ -36,13 +36,14 @@ export interface Schema {
 
 /** Undefined for what is no description of a table. */
 export function parseSchema(value: Json): Schema | undefined {
-  if (!isObject(value) || value["columns"] === undefined || !isList(value["columns"])) return undefined;
+  if (!isJsonRecord(value) || value["columns"] === undefined || !isJsonList(value["columns"])) return undefined;
   const { database, table, kind, foreignKeys, indexes } = value;
   if (typeof database !== "string" || typeof table !== "string" || typeof kind !== "string") return undefined;
-  if (foreignKeys === undefined || indexes === undefined || !isList(foreignKeys) || !isList(indexes)) return undefined;
+  if (foreignKeys === undefined || indexes === undefined || !isJsonList(foreignKeys) || !isJsonList(indexes))
+    return undefined;
   const primary = new Set(words(value["primaryKey"]));
-  const outward = records(foreignKeys).map((key): Key => {
-    const references = isObject(key["references"]) ? key["references"] : {};
+  const outward = records(foreignKeys).map((key): SchemaKey => {
+    const references = isJsonRecord(key["references"]) ? key["references"] : {};
     return {
       columns: words(key["columns"]),
       table: text(references["table"]),
@@ -109,7 +110,7 @@ export function parseSchema(value: Json): Schema | undefined {
 export function diagramOf({ table, columns, foreignKeys, referencedBy }: Schema): Diagram {
   const own: Entity = { id: "", label: table, attributes: columns };
   const others = new Map<string, Entity>();
-  const meet = ({ schema, table: name }: Key, isOwn: boolean): string => {
+  const meet = ({ schema, table: name }: SchemaKey, isOwn: boolean): string => {
     if (isOwn) return own.id;
     const id = `${schema}.${name}`;
     if (!others.has(id)) others.set(id, { id, label: name, attributes: [] });
@@ -143,9 +144,9 @@ function text(value: Json | undefined): string {
 }
 
 function words(value: Json | undefined): readonly string[] {
-  return value !== undefined && isList(value) ? value.filter((each) => typeof each === "string") : [];
+  return value !== undefined && isJsonList(value) ? value.filter((each) => typeof each === "string") : [];
 }
 
 function records(value: Json | undefined): readonly Readonly<Record<string, Json>>[] {
-  return value !== undefined && isList(value) ? value.filter(isObject) : [];
+  return value !== undefined && isJsonList(value) ? value.filter(isJsonRecord) : [];
 }

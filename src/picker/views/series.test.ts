@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { gapsOf, pathOf } from "./plot-path.ts";
+import { gapsOf, plotPath } from "./plot-path.ts";
 import { scaleOf, ticksOf, timeTicksOf } from "./scale.ts";
-import { type Point, seriesOfMatrix, seriesOfTable } from "./series.ts";
+import { type PlotPoint, seriesOfMatrix, seriesOfTable } from "./series.ts";
 
 const matrix = (result: unknown) => ({ status: "success", data: { resultType: "matrix", result } });
 const day = (number: number): number => new Date(2026, 10, number).getTime();
@@ -215,7 +215,7 @@ describe("the line of a plot", () => {
   const place = { x: (atMs: number) => atMs, y: (value: number) => value, width: 100 };
 
   it("breaks where values are missing, and where nothing was said for long", () => {
-    const all: readonly Point[] = [
+    const all: readonly PlotPoint[] = [
       [0, 1],
       [1, 2],
       [2, Number.NaN],
@@ -223,12 +223,15 @@ describe("the line of a plot", () => {
       [4, 5],
       [50, 6],
     ];
-    expect(pathOf(all, gapsOf(all), place)).toBe("M0.0 1.0h0.01L1.0 2.0M3.0 4.0h0.01L4.0 5.0M50.0 6.0h0.01");
+    expect(plotPath(all, gapsOf(all), place)).toBe("M0.0 1.0h0.01L1.0 2.0M3.0 4.0h0.01L4.0 5.0M50.0 6.0h0.01");
   });
 
   it("keeps the highest and the lowest of what falls on one dot", () => {
-    const all = Array.from({ length: 10_000 }, (_, index): Point => [index / 100, index === 5050 ? 1000 : index % 3]);
-    const path = pathOf(all, Infinity, place);
+    const all = Array.from({ length: 10_000 }, (_, index): PlotPoint => [
+      index / 100,
+      index === 5050 ? 1000 : index % 3,
+    ]);
+    const path = plotPath(all, Infinity, place);
     expect(path).toContain("1000.0");
     expect(path.length).toBeLessThan(10_000);
   });

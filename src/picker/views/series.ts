@@ -1,12 +1,12 @@
 /** Values over time, out of what Prometheus answers and out of tables with a column of times. */
 
-export interface Series {
+export interface PlotSeries {
   readonly label: string;
   /** Milliseconds since 1970 and a value, in the order of time. What is no number is a gap. */
-  readonly points: readonly Point[];
+  readonly points: readonly PlotPoint[];
 }
 
-export type Point = readonly [atMs: number, value: number];
+export type PlotPoint = readonly [atMs: number, value: number];
 
 /** No calendar goes further. */
 const lastMs = 8.64e15;
@@ -14,7 +14,7 @@ const lastMs = 8.64e15;
 const largest = 1e150;
 
 /** What Prometheus answers to a question over a range of time; undefined for anything else. */
-export function seriesOfMatrix(value: unknown): readonly Series[] | undefined {
+export function seriesOfMatrix(value: unknown): readonly PlotSeries[] | undefined {
   const data = isRecord(value) && isRecord(value["data"]) ? value["data"] : value;
   if (!isRecord(data) || data["resultType"] !== "matrix" || !Array.isArray(data["result"])) return undefined;
   const found = data["result"].filter(isRecord);
@@ -22,7 +22,7 @@ export function seriesOfMatrix(value: unknown): readonly Series[] | undefined {
   return found.map(({ values }, index) => ({
     label: labels[index] ?? "",
     points: inOrder(
-      (Array.isArray(values) ? values : []).flatMap((pair: unknown): Point[] =>
+      (Array.isArray(values) ? values : []).flatMap((pair: unknown): PlotPoint[] =>
         Array.isArray(pair) && typeof pair[0] === "number" && Math.abs(pair[0] * 1000) <= lastMs
           ? [[pair[0] * 1000, valueOf(pair[1])]]
           : [],
@@ -58,7 +58,7 @@ const fewest = 3;
 export function seriesOfTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
-): readonly Series[] | undefined {
+): readonly PlotSeries[] | undefined {
   const first = rows.slice(0, looked);
   if (first.length < fewest) return undefined;
   const columns = head.map((name, index) => ({ name: name.trim(), index, cells: filled(first, index) }));
@@ -79,7 +79,7 @@ export function seriesOfTable(
     }));
   const value = numbers.find(({ name }) => valueNames.test(name)) ?? (numbers.length === 1 ? numbers[0] : undefined);
   if (!value) return undefined;
-  const groups = new Map<string, Point[]>();
+  const groups = new Map<string, PlotPoint[]>();
   for (const { atMs, row } of timed) {
     const label = words.map(({ index }) => row[index] ?? "").join(" · ");
     const points = groups.get(label);
@@ -131,7 +131,7 @@ function valueOf(value: unknown): number {
   return Math.abs(number) <= largest ? number : Number.NaN;
 }
 
-function inOrder(points: readonly Point[]): readonly Point[] {
+function inOrder(points: readonly PlotPoint[]): readonly PlotPoint[] {
   return points.every(([atMs], index) => index === 0 || (points[index - 1]?.[0] ?? 0) <= atMs)
     ? points
     : points.toSorted(([one], [other]) => one - other);

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 const marginPx = 800;
 
-export interface Blocks {
+export interface BlockList {
   readonly first: number;
   /** Behind the last. */
   readonly end: number;
@@ -54,7 +54,7 @@ export function useBlocks(count: number, usualHeight: number) {
     };
   }, [count]);
 
-  const blocks: Blocks = {
+  const blocks: BlockList = {
     first: range.first,
     end: Math.min(count, range.end),
     get room() {

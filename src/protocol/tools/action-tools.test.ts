@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import type { Action, Call } from "../../resources.ts";
-import type { Asked } from "../tools.ts";
+import type { ToolCall } from "../tools.ts";
 import { createActionTools } from "./action-tools.ts";
 
 const call: Call = { caller: { id: "test" }, signal: new AbortController().signal };
-const asked: Asked = { ...call, inputResponses: undefined, requestState: undefined, clientCapabilities: {} };
+const asked: ToolCall = { ...call, inputResponses: undefined, requestState: undefined, clientCapabilities: {} };
 const action = (mount: string, name: string): Action => ({
   mount,
   name,

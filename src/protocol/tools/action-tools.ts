@@ -1,13 +1,13 @@
 /** The actions of mounts as tools: each caller has those of the mounts that they may see. */
 import type { Action, Resources } from "../../resources.ts";
-import type { Tool, ToolShelf } from "../tools.ts";
+import type { Tool, ToolSet } from "../tools.ts";
 
 type Doing = Required<Pick<Resources, "actions" | "act">>;
 
 /** Longer names are refused by some hosts. */
 const maxNameLength = 64;
 
-export function createActionTools({ actions, act }: Pick<Resources, "actions" | "act">): ToolShelf {
+export function createActionTools({ actions, act }: Pick<Resources, "actions" | "act">): ToolSet {
   return {
     async list(taken, call) {
       if (!actions || !act) return [];

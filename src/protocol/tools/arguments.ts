@@ -1,10 +1,10 @@
 /** What a model passed to a tool, turned into something that can be trusted, or refused in words that it can act on. */
 import { invalid, quote } from "../../errors.ts";
 import { nearest } from "../../lib/nearest.ts";
-import { member, type Params } from "../message.ts";
+import { member, type RequestParams } from "../message.ts";
 
 /** What is not known is refused, so that a misspelled argument is not silently without effect. */
-export function checkNames(args: Params, tool: string, known: readonly string[]): void {
+export function checkNames(args: RequestParams, tool: string, known: readonly string[]): void {
   const unknown = Object.keys(args).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const meant = nearest(unknown, known);
@@ -13,11 +13,11 @@ export function checkNames(args: Params, tool: string, known: readonly string[])
 }
 
 /** Models write null for what they leave out. */
-function given(args: Params, name: string): unknown {
+function given(args: RequestParams, name: string): unknown {
   return member(args, name) ?? undefined;
 }
 
-export function textArgument(args: Params, name: string, maxLength: number): string | undefined {
+export function textArgument(args: RequestParams, name: string, maxLength: number): string | undefined {
   const value = given(args, name);
   if (value === undefined) return undefined;
   if (typeof value !== "string") throw invalid(`"${name}" is a text`);
@@ -26,14 +26,14 @@ export function textArgument(args: Params, name: string, maxLength: number): str
   return value;
 }
 
-export function neededText(args: Params, name: string, maxLength: number): string {
+export function neededText(args: RequestParams, name: string, maxLength: number): string {
   const value = textArgument(args, name, maxLength);
   if (value === undefined) throw invalid(`"${name}" is missing`);
   return value;
 }
 
 export function countArgument(
-  args: Params,
+  args: RequestParams,
   name: string,
   { initial, most }: { readonly initial: number; readonly most: number },
 ): number {
@@ -45,22 +45,22 @@ export function countArgument(
 }
 
 /** `last` is infinite where the range has no end of its own. */
-export interface Range {
+export interface LineRange {
   readonly unit: "lines" | "bytes";
   readonly first: number;
   readonly last: number;
 }
 
-export function rangeArgument(args: Params): Range | undefined {
+export function rangeArgument(args: RequestParams): LineRange | undefined {
   const lines = textArgument(args, "lines", 40);
   const bytes = textArgument(args, "bytes", 40);
   if (lines !== undefined && bytes !== undefined) throw invalid('ask for "lines" or for "bytes", not for both');
-  if (lines !== undefined) return parseRange("lines", lines);
-  return bytes === undefined ? undefined : parseRange("bytes", bytes);
+  if (lines !== undefined) return parseLineRange("lines", lines);
+  return bytes === undefined ? undefined : parseLineRange("bytes", bytes);
 }
 
 /** Lines are counted from 1, bytes from 0, and both ends are included. */
-export function parseRange(unit: Range["unit"], text: string): Range {
+export function parseLineRange(unit: LineRange["unit"], text: string): LineRange {
   const found = /^(\d{1,15})(?:\s{0,4}(-)\s{0,4}(\d{0,15}))?$/.exec(text.trim());
   const [, begin = "", dash = "", end = ""] = found ?? [];
   const first = Number(begin);
@@ -73,12 +73,12 @@ export function parseRange(unit: Range["unit"], text: string): Range {
   return { unit, first, last };
 }
 
-export function spellRange({ first, last }: Range): string {
+export function formatLineRange({ first, last }: LineRange): string {
   return `${first}-${last === Infinity ? "" : last}`;
 }
 
 /** False unless said. */
-export function flagArgument(args: Params, name: string): boolean {
+export function flagArgument(args: RequestParams, name: string): boolean {
   const value = member(args, name) ?? false;
   if (typeof value !== "boolean") throw invalid(`"${name}" is true or false`);
   return value;

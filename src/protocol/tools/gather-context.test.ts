@@ -4,12 +4,12 @@ import { createResources } from "../../router/create-resources.ts";
 import { createMemory } from "../../sources/memory.ts";
 import { createClock } from "../../testing/clock.ts";
 import { createGatherPrompt } from "../gather-prompt.ts";
-import type { Params } from "../message.ts";
-import type { PromptAnswer } from "../prompts.ts";
-import type { Asked, ToolAnswer } from "../tools.ts";
+import type { RequestParams } from "../message.ts";
+import type { PromptResult } from "../prompts.ts";
+import type { ToolCall, ToolResult } from "../tools.ts";
 import { createReadingTools } from "./reading-tools.ts";
 
-const reader: Asked = {
+const reader: ToolCall = {
   caller: { id: "reader" },
   signal: new AbortController().signal,
   inputResponses: undefined,
@@ -18,7 +18,7 @@ const reader: Asked = {
 };
 const policy: Policy = { maySee: (_caller, _mount, { path }) => !path.startsWith("secrets") };
 const base = "memory://shelf/";
-const house = createResources({
+const pressmark = createResources({
   mounts: [
     {
       name: "shelf",
@@ -31,20 +31,20 @@ const house = createResources({
     },
   ],
   policy,
-  tools: createClock().tools,
+  runtime: createClock().runtime,
   cursorKey: new Uint8Array(32),
 });
 
 const mounts = [{ name: "shelf", base }];
 const [tool] = createReadingTools({
-  resources: house,
+  resources: pressmark,
   server: "pressmark",
   mounts: () => mounts,
   only: ["gather_context"],
 });
 
-async function gatherContext(args: Params) {
-  return (await tool!.call(args, reader)) as ToolAnswer;
+async function gatherContext(args: RequestParams) {
+  return (await tool!.call(args, reader)) as ToolResult;
 }
 
 describe("gather_context", () => {
@@ -103,8 +103,8 @@ describe("gather_context", () => {
 });
 
 describe("the prompt gather", () => {
-  const prompt = createGatherPrompt(house);
-  const get = async (args: Readonly<Record<string, string>>) => (await prompt.get(args, reader)) as PromptAnswer;
+  const prompt = createGatherPrompt(pressmark);
+  const get = async (args: Readonly<Record<string, string>>) => (await prompt.get(args, reader)) as PromptResult;
 
   it("gives each passage as a resource, framed as data, and the task behind them", async () => {
     const { description, messages } = await get({ task: "the kettle boils", budget: "500" });

@@ -2,7 +2,7 @@
 import { sayFailures } from "../../lib/say-failures.ts";
 import { invalid } from "../../errors.ts";
 import type { Pack, Receipt } from "../../context/pack.ts";
-import { member, type Params } from "../message.ts";
+import { member, type RequestParams } from "../message.ts";
 import { checkNames, countArgument, neededText, textArgument } from "./arguments.ts";
 import type { ReadingTool } from "./reading-tools.ts";
 import { trimSlash } from "./within.ts";
@@ -117,7 +117,7 @@ export const gatherContext: ReadingTool = {
   },
 };
 
-function urisArgument(args: Params): readonly string[] {
+function urisArgument(args: RequestParams): readonly string[] {
   const value = member(args, "include") ?? [];
   const uris = typeof value === "string" ? [value] : value;
   const isList = Array.isArray(uris) && uris.every((uri) => typeof uri === "string" && uri.length <= maxUriLength);

@@ -5,14 +5,14 @@ import { createTimeSlices } from "../../lib/time-slices.ts";
 import {
   type Call,
   directoryType,
-  type Failure,
+  type MountFailure,
   type Page,
-  type PageAsk,
+  type PageRequest,
   type Resource,
   type Resources,
 } from "../../resources.ts";
 import { checkNames, countArgument, textArgument } from "./arguments.ts";
-import { decodePath, type NamedMount, pathWithin } from "./mounts.ts";
+import { decodePath, type NamedMount, pathBelowMount } from "./mounts.ts";
 import type { ReadingTool } from "./reading-tools.ts";
 import { withSuggestions } from "./suggest.ts";
 import { trimSlash } from "./within.ts";
@@ -102,7 +102,7 @@ export const listResources: ReadingTool = {
 const never = () => false;
 
 interface Walk {
-  page(ask: PageAsk): Promise<Page<Resource>>;
+  page(ask: PageRequest): Promise<Page<Resource>>;
   fits(resource: Resource): boolean;
   /** Whether nothing that comes later can fit. */
   isPast(resource: Resource): boolean;
@@ -114,9 +114,9 @@ async function walkOf(
   { resources, mounts }: { readonly resources: Resources; readonly mounts: readonly NamedMount[] },
   call: Call,
 ): Promise<Walk> {
-  const everything = (ask: PageAsk) => resources.list(ask, call);
+  const everything = (ask: PageRequest) => resources.list(ask, call);
   if (within === undefined) {
-    const fits = ({ uri, name }: Resource) => !glob || glob.matches(pathWithin(mounts, uri) ?? name);
+    const fits = ({ uri, name }: Resource) => !glob || glob.matches(pathBelowMount(mounts, uri) ?? name);
     return { page: everything, fits, isPast: never };
   }
   if (!glob) return { page: (ask) => resources.children(within, ask, call), fits: () => true, isPast: never };
@@ -143,7 +143,7 @@ async function walkOf(
 interface Taken {
   readonly items: readonly Resource[];
   readonly next: string | undefined;
-  readonly failures: readonly Failure[];
+  readonly failures: readonly MountFailure[];
   /** How many were compared with the pattern without an end in sight. */
   readonly looked: number | undefined;
 }
@@ -154,7 +154,7 @@ interface Taken {
  */
 async function take({ page, fits, isPast }: Walk, from: string | undefined, limit: number): Promise<Taken> {
   const items: Resource[] = [];
-  const failures = new Map<string, Failure>();
+  const failures = new Map<string, MountFailure>();
   let room = maxTextBytes;
   let cursor = from;
   let looked = 0;

@@ -34,7 +34,7 @@ export function nameMounts(mounts: readonly NamedMount[], maxLength: number): st
 }
 
 /** The path of a URI within its mount, decoded; undefined where it has none that could be written as one. */
-export function pathWithin(mounts: readonly NamedMount[], uri: string): string | undefined {
+export function pathBelowMount(mounts: readonly NamedMount[], uri: string): string | undefined {
   const whole = decodePath(uri);
   if (whole === undefined) return undefined;
   for (const { base } of mounts) {

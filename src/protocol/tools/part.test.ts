@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Range } from "./arguments.ts";
-import { beginning, takeBytes, takeLines } from "./part.ts";
+import type { LineRange } from "./arguments.ts";
+import { beginning, takeBytes, excerptLines } from "./part.ts";
 
 const texts = fc
   .array(fc.oneof(fc.constantFrom("\n", "\r\n", "a", "語", "🖋️", "é"), fc.string({ unit: "binary", maxLength: 5 })), {
@@ -14,9 +14,10 @@ const whole = (text: string) => ({ text, firstLine: 1, countsBytes: true });
 /** Goes on as a model would, until there is no more. */
 function readAll(text: string, maxBytes: number): string {
   let said = "";
-  let range: Range | undefined;
+  let range: LineRange | undefined;
   for (let turn = 0; turn < 500; turn += 1) {
-    const given = range?.unit === "bytes" ? takeBytes(text, range, maxBytes) : takeLines(whole(text), range, maxBytes);
+    const given =
+      range?.unit === "bytes" ? takeBytes(text, range, maxBytes) : excerptLines(whole(text), range, maxBytes);
     if (!given) throw new Error(`nothing at ${JSON.stringify(range)}`);
     expect(Buffer.byteLength(given.text)).toBeLessThanOrEqual(maxBytes + 3);
     expect(given.text.isWellFormed()).toBe(true);
@@ -38,34 +39,34 @@ describe("a text in parts", () => {
 
   it("says which lines it gave, of how many, and where to go on", () => {
     const text = "one\ntwo\nthree\nfour\n";
-    expect(takeLines(whole(text), { unit: "lines", first: 2, last: 3 }, 100)).toEqual({
+    expect(excerptLines(whole(text), { unit: "lines", first: 2, last: 3 }, 100)).toEqual({
       text: "two\nthree\n",
       range: { unit: "lines", first: 2, last: 3, total: 4 },
       next: { unit: "lines", first: 4, last: 5 },
     });
-    expect(takeLines(whole(text), { unit: "lines", first: 2, last: 4 }, 10)).toEqual({
+    expect(excerptLines(whole(text), { unit: "lines", first: 2, last: 4 }, 10)).toEqual({
       text: "two\nthree\n",
       range: { unit: "lines", first: 2, last: 3, total: 4 },
       next: { unit: "lines", first: 4, last: 4 },
     });
-    expect(takeLines(whole(text), undefined, 100)).toEqual({ text });
+    expect(excerptLines(whole(text), undefined, 100)).toEqual({ text });
   });
 
   it("has nothing beyond its end", () => {
-    expect(takeLines(whole("one\n"), { unit: "lines", first: 2, last: 3 }, 100)).toBeUndefined();
+    expect(excerptLines(whole("one\n"), { unit: "lines", first: 2, last: 3 }, 100)).toBeUndefined();
     expect(takeBytes("one\n", { unit: "bytes", first: 4, last: 9 }, 100)).toBeUndefined();
-    expect(takeLines(whole(""), undefined, 100)).toEqual({ text: "" });
+    expect(excerptLines(whole(""), undefined, 100)).toEqual({ text: "" });
   });
 
   it("goes on by lines behind one that is too long, where no one can say at which byte it is", () => {
     const part = { text: `${"x".repeat(50)}\nafter\n`, firstLine: 7, countsBytes: false };
-    expect(takeLines(part, undefined, 20)).toEqual({
+    expect(excerptLines(part, undefined, 20)).toEqual({
       text: "x".repeat(20),
       range: { unit: "lines", first: 7, last: 7 },
       next: { unit: "lines", first: 8, last: 8 },
       brokenLine: 7,
     });
-    expect(takeLines({ ...part, text: "x".repeat(50) }, undefined, 20)).not.toHaveProperty("next");
+    expect(excerptLines({ ...part, text: "x".repeat(50) }, undefined, 20)).not.toHaveProperty("next");
   });
 });
 

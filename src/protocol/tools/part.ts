@@ -1,11 +1,11 @@
 /** A part of a text that is small enough for a model, and where to go on. Whoever cuts, no character is torn. */
-import type { Range } from "./arguments.ts";
+import type { LineRange } from "./arguments.ts";
 
-export interface Given {
+export interface TextExcerpt {
   readonly text: string;
   /** What it is of the whole; absent where it is the whole. */
-  readonly range?: Range & { readonly total?: number };
-  readonly next?: Range;
+  readonly range?: LineRange & { readonly total?: number };
+  readonly next?: LineRange;
   /** A line that is longer than may be given, and of which this is the beginning. */
   readonly brokenLine?: number;
 }
@@ -17,13 +17,13 @@ export interface TextPart {
   /** How many lines the whole has; what is not said is what the text itself shows. */
   readonly total?: number;
   /** Where the whole goes on behind the text. */
-  readonly next?: Range;
+  readonly next?: LineRange;
   /** Whether bytes of the whole are those of the text in UTF-8, from its beginning. */
   readonly countsBytes: boolean;
 }
 
 /** The lines that were asked for, as many of them as fit. Undefined if there are none. */
-export function takeLines(part: TextPart, asked: Range | undefined, maxBytes: number): Given | undefined {
+export function excerptLines(part: TextPart, asked: LineRange | undefined, maxBytes: number): TextExcerpt | undefined {
   const { text, firstLine } = part;
   const first = Math.max(asked?.first ?? firstLine, firstLine);
   const lastWanted = asked?.last ?? Infinity;
@@ -46,7 +46,7 @@ export function takeLines(part: TextPart, asked: Range | undefined, maxBytes: nu
   const total = part.total ?? (isAll ? line - 1 : part.next ? undefined : firstLine - 1 + countLines(text));
   if (isAll && first === 1) return { text: text.slice(from, end) };
   const width = line - first;
-  const next: Range | undefined = isAll
+  const next: LineRange | undefined = isAll
     ? undefined
     : line <= lastWanted && lastWanted !== Infinity
       ? { unit: "lines", first: line, last: lastWanted }
@@ -59,7 +59,7 @@ export function takeLines(part: TextPart, asked: Range | undefined, maxBytes: nu
 }
 
 /** The beginning of a line that does not fit. */
-function breakLine(part: TextPart, line: number, from: number, maxBytes: number): Given {
+function breakLine(part: TextPart, line: number, from: number, maxBytes: number): TextExcerpt {
   const piece = beginning(part.text.slice(from, from + maxBytes), maxBytes);
   if (part.countsBytes) {
     const before = Buffer.byteLength(part.text.slice(0, from));
@@ -79,7 +79,7 @@ function breakLine(part: TextPart, line: number, from: number, maxBytes: number)
 }
 
 /** The characters that begin between these bytes of the text. Undefined if there are none. */
-export function takeBytes(text: string, asked: Range, maxBytes: number): Given | undefined {
+export function takeBytes(text: string, asked: LineRange, maxBytes: number): TextExcerpt | undefined {
   const all = Buffer.from(text);
   if (asked.first >= all.length) return undefined;
   const from = boundary(all, asked.first);

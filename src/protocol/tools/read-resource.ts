@@ -1,11 +1,11 @@
 /** The tool `read_resource`: what a resource says, or a part of it that fits into a conversation. */
 import { invalid, ResourceError } from "../../errors.ts";
-import type { Call, Content, ReadAnswer, Resources } from "../../resources.ts";
-import type { Block } from "../blocks.ts";
-import { isRecord } from "../message.ts";
-import type { ToolAnswer } from "../tools.ts";
-import { checkNames, neededText, parseRange, type Range, rangeArgument, spellRange } from "./arguments.ts";
-import { beginning, type Given, takeBytes, takeLines } from "./part.ts";
+import type { Call, Content, ReadResult, Resources } from "../../resources.ts";
+import type { ContentBlock } from "../blocks.ts";
+import { isJsonObject } from "../message.ts";
+import type { ToolResult } from "../tools.ts";
+import { checkNames, neededText, parseLineRange, type LineRange, rangeArgument, formatLineRange } from "./arguments.ts";
+import { beginning, type TextExcerpt, takeBytes, excerptLines } from "./part.ts";
 import type { ReadingTool } from "./reading-tools.ts";
 import { notUri, withSuggestions } from "./suggest.ts";
 
@@ -63,12 +63,12 @@ interface Found {
   readonly contents: readonly Content[];
   /** As it may be asked for again. */
   readonly uri: string;
-  readonly range: Range | undefined;
+  readonly range: LineRange | undefined;
 }
 
-async function read(uri: string, asked: Range | undefined, resources: Resources, call: Call): Promise<Found> {
+async function read(uri: string, asked: LineRange | undefined, resources: Resources, call: Call): Promise<Found> {
   const range = asked?.unit === "bytes" ? narrow(asked) : asked;
-  let found: ReadAnswer;
+  let found: ReadResult;
   try {
     found = await readPart(uri, range, resources, call);
   } catch (cause) {
@@ -93,7 +93,12 @@ async function inLines(found: Found, resources: Resources, call: Call): Promise<
 }
 
 /** Through the source's own ranges, where it has some; otherwise the whole, which is cut here. */
-async function readPart(uri: string, range: Range | undefined, resources: Resources, call: Call): Promise<ReadAnswer> {
+async function readPart(
+  uri: string,
+  range: LineRange | undefined,
+  resources: Resources,
+  call: Call,
+): Promise<ReadResult> {
   if (!range) return resources.read(uri, call);
   try {
     return await resources.read(withRange(uri, range), call);
@@ -107,7 +112,7 @@ async function readPart(uri: string, range: Range | undefined, resources: Resour
 async function otherWay(
   cause: unknown,
   uri: string,
-  range: Range | undefined,
+  range: LineRange | undefined,
   resources: Resources,
   call: Call,
 ): Promise<Found | undefined> {
@@ -118,7 +123,7 @@ async function otherWay(
   const text = await readText(uri, undefined, resources, call);
   if (text) return text;
   const hasLines = rangesOf(cause).some((each) => /[?&]lines=/.test(each));
-  const first: Range = { unit: "lines", first: 1, last: 1000 };
+  const first: LineRange = { unit: "lines", first: 1, last: 1000 };
   return hasLines
     ? { contents: (await resources.read(withRange(uri, first), call)).contents, uri, range: undefined }
     : undefined;
@@ -127,7 +132,7 @@ async function otherWay(
 /** The text of a document, where its source can take it out. */
 async function readText(
   uri: string,
-  range: Range | undefined,
+  range: LineRange | undefined,
   resources: Resources,
   call: Call,
 ): Promise<Found | undefined> {
@@ -140,12 +145,12 @@ async function readText(
   return { contents: (await resources.read(withRange(asText, wanted), call)).contents, uri: asText, range };
 }
 
-function narrow({ unit, first, last }: Range): Range {
+function narrow({ unit, first, last }: LineRange): LineRange {
   return { unit, first, last: Math.min(last, first + maxRangeBytes - 1) };
 }
 
 /** The URI with this range in its query, in place of any other. */
-function withRange(uri: string, range: Range): string {
+function withRange(uri: string, range: LineRange): string {
   const mind = uri.indexOf("?");
   const bare = mind < 0 ? uri : uri.slice(0, mind);
   const kept =
@@ -155,7 +160,7 @@ function withRange(uri: string, range: Range): string {
           .slice(mind + 1)
           .split("&")
           .filter((pair) => pair !== "" && !/^(?:lines|bytes)=/.test(pair));
-  return `${bare}?${[...kept, `${range.unit}=${spellRange(range)}`].join("&")}`;
+  return `${bare}?${[...kept, `${range.unit}=${formatLineRange(range)}`].join("&")}`;
 }
 
 function rangesOf({ details }: ResourceError): readonly string[] {
@@ -173,8 +178,8 @@ function refusal(cause: unknown): unknown {
 }
 
 /** A range is one of the first content; of several, those that no longer fit are named. */
-function toAnswer({ contents, uri, range }: Found): ToolAnswer {
-  const blocks: Block[] = [];
+function toAnswer({ contents, uri, range }: Found): ToolResult {
+  const blocks: ContentBlock[] = [];
   const left: string[] = [];
   let room = maxTextBytes;
   for (const content of range ? contents.slice(0, 1) : contents) {
@@ -199,7 +204,7 @@ function toAnswer({ contents, uri, range }: Found): ToolAnswer {
 }
 
 /** How much of the room for texts a block takes. One image is enough. */
-function weigh(block: Block): number {
+function weigh(block: ContentBlock): number {
   if (block.type !== "embedded") return maxTextBytes;
   const { body } = block.content;
   return "text" in body ? Buffer.byteLength(body.text) : body.bytes.length;
@@ -208,10 +213,10 @@ function weigh(block: Block): number {
 interface Shown {
   /** What a model should know beside the content. */
   readonly said?: string | undefined;
-  readonly block?: Block;
+  readonly block?: ContentBlock;
 }
 
-function cut(content: Content, text: string, uri: string, range: Range | undefined, room: number): Shown {
+function cut(content: Content, text: string, uri: string, range: LineRange | undefined, room: number): Shown {
   const given = part(content, text, range, room);
   // What the source said of its range is no longer true of a part of it.
   const { meta: _meta, ...rest } = content;
@@ -219,7 +224,7 @@ function cut(content: Content, text: string, uri: string, range: Range | undefin
   return { said: sayPart(given, uri), block: { type: "embedded", content: shown } };
 }
 
-function part(content: Content, text: string, range: Range | undefined, room: number): Given {
+function part(content: Content, text: string, range: LineRange | undefined, room: number): TextExcerpt {
   const own = ownRange(content);
   if (own?.unit === "bytes")
     return { text: beginning(text, 3 * maxRangeBytes), range: own, ...(own.next && { next: own.next }) };
@@ -236,17 +241,17 @@ function part(content: Content, text: string, range: Range | undefined, room: nu
     ...(own?.total !== undefined && { total: own.total }),
     ...(own?.next && { next: own.next }),
   };
-  const given = takeLines(lines, range, room);
+  const given = excerptLines(lines, range, room);
   if (given) return given;
   throw invalid(`there are fewer than ${range?.first ?? 1} lines`);
 }
 
-type OwnRange = Range & { readonly total?: number; readonly next?: Range };
+type OwnRange = LineRange & { readonly total?: number; readonly next?: LineRange };
 
 /** What the source says that it gave. */
 function ownRange({ meta }: Content): OwnRange | undefined {
   const said = meta?.["pressmark/range"];
-  if (!isRecord(said)) return undefined;
+  if (!isJsonObject(said)) return undefined;
   const unit = Array.isArray(said["lines"]) ? "lines" : "bytes";
   const [first, last] = Array.isArray(said[unit]) ? (said[unit] as readonly unknown[]) : [];
   if (typeof first !== "number" || typeof last !== "number") return undefined;
@@ -260,24 +265,24 @@ function ownRange({ meta }: Content): OwnRange | undefined {
   };
 }
 
-function nextOf(query: string): { readonly next?: Range } {
+function nextOf(query: string): { readonly next?: LineRange } {
   const found = /(?:^|&)(lines|bytes)=([\d-]+)$/.exec(query);
   if (!found) return {};
-  return { next: parseRange(found[1] === "lines" ? "lines" : "bytes", found[2] ?? "") };
+  return { next: parseLineRange(found[1] === "lines" ? "lines" : "bytes", found[2] ?? "") };
 }
 
-function sayPart({ range, next, brokenLine }: Omit<Given, "text">, uri: string): string | undefined {
+function sayPart({ range, next, brokenLine }: Omit<TextExcerpt, "text">, uri: string): string | undefined {
   if (!range && !next) return undefined;
   const { unit, total } = range ?? {};
   const of = total === undefined ? "" : ` of ${total}`;
-  const said = [range ? `This is ${unit} ${spellRange(range)}${of}.` : "This is a part."];
+  const said = [range ? `This is ${unit} ${formatLineRange(range)}${of}.` : "This is a part."];
   if (brokenLine !== undefined) said.push(`Line ${brokenLine} is too long to be given whole, and is cut.`);
-  if (next) said.push(`To go on, call read_resource with uri ${uri} and ${next.unit} "${spellRange(next)}".`);
+  if (next) said.push(`To go on, call read_resource with uri ${uri} and ${next.unit} "${formatLineRange(next)}".`);
   return said.join(" ");
 }
 
 /** What is no text. */
-function showBytes(content: Content, bytes: Uint8Array, range: Range | undefined): Shown {
+function showBytes(content: Content, bytes: Uint8Array, range: LineRange | undefined): Shown {
   const { mimeType = "application/octet-stream" } = content;
   const uri = content.uri.split("?", 1)[0] ?? content.uri;
   if (range?.unit === "lines") throw invalid(`it is no text (${mimeType}), so it has no lines; ask for "bytes"`);

@@ -5,16 +5,16 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Policy } from "../../access/policy.ts";
 import { ResourceError } from "../../errors.ts";
 import type { Call, Resources } from "../../resources.ts";
-import { createResources, type House } from "../../router/create-resources.ts";
+import { createResources, type LocalResources } from "../../router/create-resources.ts";
 import file from "../../sources/file.ts";
 import { createMemory } from "../../sources/memory.ts";
 import { createClock } from "../../testing/clock.ts";
-import type { Params } from "../message.ts";
-import type { Asked, ToolAnswer } from "../tools.ts";
+import type { RequestParams } from "../message.ts";
+import type { ToolCall, ToolResult } from "../tools.ts";
 import type { NamedMount } from "./mounts.ts";
 import { createReadingTools, type ReadingToolName, type ReadingToolsOptions } from "./reading-tools.ts";
 
-const reader: Asked = {
+const reader: ToolCall = {
   caller: { id: "reader" },
   signal: new AbortController().signal,
   inputResponses: undefined,
@@ -24,7 +24,7 @@ const reader: Asked = {
 const policy: Policy = { maySee: ({ id }, _mount, { path }) => id === "owner" || !/^secrets(?:\/|$)/.test(path) };
 
 let folder: string;
-let house: House;
+let pressmark: LocalResources;
 let mounts: readonly NamedMount[];
 let base: string;
 
@@ -49,7 +49,7 @@ beforeAll(async () => {
     Uint8Array.from({ length: 50_000 }, (_, at) => (at * 7) % 256),
   );
   await put("secrets/key.txt", "hidden\n");
-  const { tools } = createClock();
+  const { runtime } = createClock();
   const options = { root: folder, maxBytes: 5 * 1024 * 1024 };
   const memory = createMemory(
     {
@@ -75,29 +75,34 @@ beforeAll(async () => {
   );
   base = file.base!(options);
   const all = [
-    { name: "project", base, source: await file.open(options, tools) },
+    { name: "project", base, source: await file.open(options, runtime) },
     { name: "shelf", base: "memory://shelf/", source: memory.source },
   ];
   mounts = all;
-  house = createResources({ mounts: all, policy, tools, cursorKey: new Uint8Array(32).fill(1), pageSize: 1000 });
+  pressmark = createResources({ mounts: all, policy, runtime, cursorKey: new Uint8Array(32).fill(1), pageSize: 1000 });
 });
 afterAll(async () => {
-  await house.close();
+  await pressmark.close();
   await rm(folder, { recursive: true, force: true });
 });
 
 function open(options: Partial<ReadingToolsOptions> = {}) {
-  return createReadingTools({ resources: house, server: "pressmark", mounts: () => mounts, ...options });
+  return createReadingTools({ resources: pressmark, server: "pressmark", mounts: () => mounts, ...options });
 }
 
-async function use(name: ReadingToolName, args: Params, asked = reader, options: Partial<ReadingToolsOptions> = {}) {
+async function use(
+  name: ReadingToolName,
+  args: RequestParams,
+  asked = reader,
+  options: Partial<ReadingToolsOptions> = {},
+) {
   const tool = open(options).find((each) => each.name === name);
-  const answer = (await tool!.call(args, asked)) as ToolAnswer;
+  const answer = (await tool!.call(args, asked)) as ToolResult;
   const text = answer.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
   return { ...answer, text };
 }
 
-async function refused(name: ReadingToolName, args: Params, asked = reader): Promise<string> {
+async function refused(name: ReadingToolName, args: RequestParams, asked = reader): Promise<string> {
   try {
     const { content } = await use(name, args, asked);
     throw new Error(`not refused: ${JSON.stringify(content).slice(0, 200)}`);
@@ -107,9 +112,9 @@ async function refused(name: ReadingToolName, args: Params, asked = reader): Pro
   }
 }
 
-const searching = (search: Resources["search"]): Resources => ({ ...house, search });
+const searching = (search: Resources["search"]): Resources => ({ ...pressmark, search });
 
-const textOf = (answer: ToolAnswer) =>
+const textOf = (answer: ToolResult) =>
   answer.content
     .map((block) => (block.type === "embedded" && "text" in block.content.body ? block.content.body.text : ""))
     .join("");
@@ -195,7 +200,7 @@ describe("search_resources", () => {
       [12, 17],
     ] as const;
     const hit = { resource, score: 1, snippet: "Buy ink for\npress", offset: 0, marks, lines: [3, 4] as const };
-    const resources: Resources = { ...house, search: async () => ({ hits: [hit], ready: 1 }) };
+    const resources: Resources = { ...pressmark, search: async () => ({ hits: [hit], ready: 1 }) };
     const { text } = await use("search_resources", { query: "ink press" }, reader, { resources });
     expect(text).toContain("1. a.txt (A letter), lines 3-4\nmemory://shelf/a.txt\nBuy «ink» for «press»");
   });
@@ -244,7 +249,7 @@ describe("search_resources", () => {
       offset: 0,
       marks: [[at, at + 5]] as const,
     }));
-    const resources: Resources = { ...house, search: async () => ({ hits, ready: 1 }) };
+    const resources: Resources = { ...pressmark, search: async () => ({ hits, ready: 1 }) };
     const { text, structuredContent } = await use("search_resources", { query: "x", limit: 50 }, reader, { resources });
     expect(Buffer.byteLength(text)).toBeLessThan(64 * 1024);
     expect(Buffer.byteLength(JSON.stringify(structuredContent))).toBeLessThan(80 * 1024);
@@ -314,7 +319,7 @@ describe("list_resources", () => {
     const wide = createResources({
       mounts: [{ name: "wide", base: "wide://", source: many.source }],
       policy,
-      tools: createClock().tools,
+      runtime: createClock().runtime,
       cursorKey: new Uint8Array(32),
     });
     const options = { resources: wide };
@@ -332,7 +337,7 @@ describe("list_resources", () => {
     const deep = createResources({
       mounts: [{ name: "deep", base: "deep://", source: many.source }],
       policy,
-      tools: createClock().tools,
+      runtime: createClock().runtime,
       cursorKey: new Uint8Array(32),
     });
     const options = { resources: deep };
@@ -367,7 +372,7 @@ describe("read_resource", () => {
     "gives %s in parts that are whole again when the next ranges are followed",
     async (name) => {
       let said = "";
-      let args: Params = { uri: base + name };
+      let args: RequestParams = { uri: base + name };
       for (let turn = 0; turn < 4; turn += 1) {
         const answer = await use("read_resource", args);
         expect(Buffer.byteLength(textOf(answer))).toBeLessThanOrEqual(96 * 1024);
@@ -452,14 +457,14 @@ describe("read_resource", () => {
     for (const uri of [`${base}secrets/key.txt`, `${base}secrets/kex.txt`, "memory://shelf/secrets/ink.txt"])
       expect(await said(uri)).toBe(await said(uri.replace("secrets", "sexrets")));
     expect(await refused("read_resource", { uri: `${base}secrets/kee.txt` })).not.toContain("key.txt");
-    const owner: Asked = { ...reader, caller: { id: "owner" } };
+    const owner: ToolCall = { ...reader, caller: { id: "owner" } };
     expect(await refused("read_resource", { uri: `${base}secrets/kee.txt` }, owner)).toContain("secrets/key.txt");
   });
 
   it("hands the question on with its caller and its end", async () => {
     const ended = new AbortController();
     ended.abort();
-    const withdrawn: Call = { caller: { id: "reader" }, signal: ended.signal };
-    await expect(use("list_resources", {}, { ...reader, ...withdrawn })).rejects.toMatchObject({ kind: "cancelled" });
+    const cancelled: Call = { caller: { id: "reader" }, signal: ended.signal };
+    await expect(use("list_resources", {}, { ...reader, ...cancelled })).rejects.toMatchObject({ kind: "cancelled" });
   });
 });

@@ -1,7 +1,7 @@
 /** Search, list and read as tools, for models whose host shows them nothing but tools. The server is bound in: none has to be named. */
 import type { Call, Caller, Resources } from "../../resources.ts";
-import type { Params } from "../message.ts";
-import type { Tool, ToolAnswer } from "../tools.ts";
+import type { RequestParams } from "../message.ts";
+import type { Tool, ToolResult } from "../tools.ts";
 import { gatherContext } from "./gather-context.ts";
 import { listResources } from "./list-resources.ts";
 import { type NamedMount, nameMounts } from "./mounts.ts";
@@ -11,7 +11,7 @@ import { searchResources } from "./search-resources.ts";
 export type ReadingToolName = "search_resources" | "list_resources" | "read_resource" | "gather_context";
 
 /** What a tool answers from. */
-export interface Shelf {
+export interface ToolContext {
   readonly resources: Resources;
   /** Those that the caller may know of. */
   readonly mounts: readonly NamedMount[];
@@ -23,8 +23,8 @@ export interface ReadingTool extends Pick<Tool, "inputSchema" | "outputSchema"> 
   readonly name: ReadingToolName;
   readonly title: string;
   /** In the imperative: when to call it, and what for. */
-  describe(about: { readonly server: string; readonly mounts: string; readonly offers: Shelf["offers"] }): string;
-  call(args: Params, shelf: Shelf, call: Call): Promise<ToolAnswer>;
+  describe(about: { readonly server: string; readonly mounts: string; readonly offers: ToolContext["offers"] }): string;
+  call(args: RequestParams, shelf: ToolContext, call: Call): Promise<ToolResult>;
 }
 
 export interface ReadingToolsOptions {
@@ -42,7 +42,7 @@ const allTools: readonly ReadingTool[] = [searchResources, listResources, readRe
 const maxMountsLength = 400;
 
 export function createReadingTools({ resources, server, mounts, only }: ReadingToolsOptions): readonly Tool[] {
-  const offers: Shelf["offers"] = (name) => only === undefined || only.includes(name);
+  const offers: ToolContext["offers"] = (name) => only === undefined || only.includes(name);
   return allTools
     .filter(({ name }) => offers(name))
     .map(({ name, title, describe, inputSchema, outputSchema, call }) => ({

@@ -1,9 +1,9 @@
 /** The tool `search_resources`: from words to the passages that hold them. */
 import { quote, ResourceError } from "../../errors.ts";
 import { sayFailures } from "../../lib/say-failures.ts";
-import type { Failure, Hit, SearchAnswer } from "../../resources.ts";
+import type { MountFailure, Hit, SearchResult } from "../../resources.ts";
 import { checkNames, countArgument, flagArgument, neededText, textArgument } from "./arguments.ts";
-import { pathWithin } from "./mounts.ts";
+import { pathBelowMount } from "./mounts.ts";
 import type { ReadingTool } from "./reading-tools.ts";
 import { withSuggestions } from "./suggest.ts";
 import { trimSlash } from "./within.ts";
@@ -99,7 +99,7 @@ export const searchResources: ReadingTool = {
     const ready = Math.min(1, Math.max(0, found.ready));
     const { failures = [] } = found;
     const lines = shown.map(({ hit, snippet }, index) => {
-      const path = pathWithin(mounts, hit.resource.uri) ?? hit.resource.name;
+      const path = pathBelowMount(mounts, hit.resource.uri) ?? hit.resource.name;
       const title = hit.resource.title === undefined ? "" : ` (${hit.resource.title})`;
       const where = hit.lines ? `, lines ${hit.lines[0]}-${hit.lines[1]}` : "";
       return `${index + 1}. ${oneLine(path + title)}${where}\n${hit.resource.uri}${snippet ? `\n${oneLine(snippet)}` : ""}`;
@@ -137,7 +137,7 @@ function bounded(hits: readonly Hit[]): readonly Shown[] {
   return shown;
 }
 
-function sayFound(query: string, shown: number, { hits, ready, failures }: SearchAnswer, listing: string): string {
+function sayFound(query: string, shown: number, { hits, ready, failures }: SearchResult, listing: string): string {
   const found = hits.length;
   const index = sayMissing(ready, failures);
   if (found === 0) {
@@ -149,7 +149,7 @@ function sayFound(query: string, shown: number, { hits, ready, failures }: Searc
 }
 
 /** Why there may be more than was found. */
-function sayMissing(ready: number, failures: readonly Failure[] = []): string {
+function sayMissing(ready: number, failures: readonly MountFailure[] = []): string {
   const problems = sayFailures(failures).map((problem) => `${problem}.`);
   if (problems.length > 0) return ` Not all was searched, so there may be more. ${problems.join(" ")}`;
   if (ready >= 1) return "";

@@ -3,7 +3,7 @@ import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
 import type { Call, Resources } from "../../resources.ts";
 import { decodePath, type NamedMount, rootOf } from "./mounts.ts";
 
-export interface Surroundings {
+export interface SuggestionContext {
   readonly resources: Resources;
   /** Those that the caller may know of. */
   readonly mounts: readonly NamedMount[];
@@ -19,24 +19,29 @@ const maxMounts = 8;
 const patienceMs = 1500;
 
 /** The same as was thrown, unless nothing was there: then with what is near. */
-export async function withSuggestions(cause: unknown, uri: string, around: Surroundings, call: Call): Promise<unknown> {
+export async function withSuggestions(
+  cause: unknown,
+  uri: string,
+  around: SuggestionContext,
+  call: Call,
+): Promise<unknown> {
   if (!(cause instanceof ResourceError) || cause.kind !== "not-found" || call.signal.aborted) return cause;
   return new ResourceError("not-found", `${notFound(uri).message}; ${await toTry(uri, around, call)}`, { cause });
 }
 
 /** For what is no URI at all. */
-export async function notUri(text: string, around: Surroundings, call: Call): Promise<ResourceError> {
+export async function notUri(text: string, around: SuggestionContext, call: Call): Promise<ResourceError> {
   return invalid(`${quote(text)} is no URI; ${await toTry(text, around, call)}`);
 }
 
-async function toTry(uri: string, around: Surroundings, call: Call): Promise<string> {
+async function toTry(uri: string, around: SuggestionContext, call: Call): Promise<string> {
   const found = await suggest(uri, around, call);
   return found.length > 0 ? `did you mean ${found.join(" or ")} ?` : around.advice;
 }
 
 export async function suggest(
   uri: string,
-  { resources, mounts }: Pick<Surroundings, "resources" | "mounts">,
+  { resources, mounts }: Pick<SuggestionContext, "resources" | "mounts">,
   { caller, client, signal }: Call,
 ): Promise<readonly string[]> {
   const patience = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);

@@ -1,6 +1,6 @@
 /** The thread that keeps the index: it lists, reads, cuts up and writes, and the house does none of it. */
 import { parentPort, workerData } from "node:worker_threads";
-import { giveBackWhenIdle } from "../../lib/give-back.ts";
+import { releaseMemoryWhenIdle } from "../../lib/release-memory.ts";
 import { stack } from "../../layer.ts";
 import { standardLayers } from "../../layers/standard.ts";
 import type { Call } from "../../resources.ts";
@@ -8,14 +8,14 @@ import { createIndexer } from "../../search/indexer.ts";
 import { openStore } from "../../search/sqlite-store.ts";
 import type { Source, SourceDefinition } from "../../source.ts";
 import { sources } from "../../sources/index.ts";
-import { markUsed, sweep } from "./index-shelf.ts";
-import type { FromIndexer, IndexerData, SourceAsk, ThreadMount, ToIndexer } from "./messages.ts";
-import { fromFailure, openEmbeddings, threadTools } from "./thread.ts";
+import { markUsed, sweep } from "./unused-indexes.ts";
+import type { FromIndexer, IndexerData, SourceRequest, ThreadMount, ToIndexer } from "./messages.ts";
+import { fromThreadError, openEmbeddings, threadRuntime } from "./thread.ts";
 
 const { folder, project, cacheFolder, embeddings, maxFileBytes, maxBytes, maxFiles, once, leaseMs, everyMs, stop } =
   workerData as IndexerData;
 const stopped = new Int32Array(stop);
-const tools = threadTools(post);
+const runtime = threadRuntime(post);
 const mounts = new Map<string, ThreadMount>();
 const arming = new Map<string, () => void>();
 const asked = new Map<number, PromiseWithResolvers<unknown>>();
@@ -25,14 +25,14 @@ let isSwept = false;
 const indexer = createIndexer({
   folder,
   openStore,
-  tools,
+  runtime,
   maxFileBytes,
   maxBytes,
   maxFiles,
   once,
   ...(leaseMs !== undefined && { leaseMs }),
   ...(everyMs !== undefined && { everyMs }),
-  embeddings: openEmbeddings(embeddings, tools),
+  embeddings: openEmbeddings(embeddings, runtime),
   open,
   follow: (mount, signal) =>
     new Promise((resolve) => {
@@ -49,12 +49,12 @@ const indexer = createIndexer({
     try {
       sweep(cacheFolder, Date.now());
     } catch (cause) {
-      tools.log("info", "unused search indexes could not be removed", { cause });
+      runtime.log("info", "unused search indexes could not be removed", { cause });
     }
   },
 });
 
-giveBackWhenIdle();
+releaseMemoryWhenIdle();
 
 parentPort!.on("message", (message: ToIndexer) => {
   if ("serve" in message) {
@@ -66,7 +66,7 @@ parentPort!.on("message", (message: ToIndexer) => {
   else if ("armed" in message) arming.get(message.armed)?.();
   else if ("answer" in message) {
     const { id, ...answer } = message.answer;
-    if ("failure" in answer) asked.get(id)?.reject(fromFailure(answer.failure));
+    if ("failure" in answer) asked.get(id)?.reject(fromThreadError(answer.failure));
     else asked.get(id)?.resolve(answer.answer);
   } else void indexer.close().then(() => parentPort!.close());
 });
@@ -81,51 +81,51 @@ async function open(name: string): Promise<Source> {
   if (opened && Object.hasOwn(sources, opened.source)) {
     const { default: definition } = await sources[opened.source as keyof typeof sources]();
     try {
-      const redaction = opened.redact ? (await import("../redaction.ts")).createRedaction(tools) : undefined;
-      const source = await (definition as SourceDefinition).open(opened.options, redaction?.tools ?? tools);
+      const redaction = opened.redact ? (await import("../redaction.ts")).createRedaction(runtime) : undefined;
+      const source = await (definition as SourceDefinition).open(opened.options, redaction?.runtime ?? runtime);
       // Everything is read once: nothing is kept of it.
       return stack(
         source,
         { name },
-        standardLayers(tools, { maxBytes: 0, maxSeen: 0, ...(redaction && { redact: redaction.layer }) }),
+        standardLayers(runtime, { maxBytes: 0, maxSeen: 0, ...(redaction && { redact: redaction.layer }) }),
       );
     } catch (cause) {
-      tools.log("info", "a source cannot be opened a second time, so it is read for the index where it is open", {
+      runtime.log("info", "a source cannot be opened a second time, so it is read for the index where it is open", {
         mount: name,
         cause,
       });
     }
   }
   return {
-    list: (ask, call) => askHouse(name, "list", ask, call) as ReturnType<Source["list"]>,
-    read: (at, call) => askHouse(name, "read", at, call) as ReturnType<Source["read"]>,
+    list: (ask, call) => askMainThread(name, "list", ask, call) as ReturnType<Source["list"]>,
+    read: (at, call) => askMainThread(name, "read", at, call) as ReturnType<Source["read"]>,
     // Which order it is does not matter here.
     ...(hasOrder && { order: () => 0 }),
     ...(hasStat && {
-      stat: (at, call) => askHouse(name, "stat", at, call) as ReturnType<NonNullable<Source["stat"]>>,
+      stat: (at, call) => askMainThread(name, "stat", at, call) as ReturnType<NonNullable<Source["stat"]>>,
     }),
   };
 }
 
-async function askHouse(
+async function askMainThread(
   mount: string,
-  operation: SourceAsk["operation"],
+  operation: SourceRequest["operation"],
   question: unknown,
   { signal }: Call,
 ): Promise<unknown> {
   const id = ++askedCount;
   const answer = Promise.withResolvers<unknown>();
-  const withdraw = (): void => {
-    post({ withdraw: id });
+  const cancel = (): void => {
+    post({ cancel: id });
     answer.reject(signal.reason);
   };
   asked.set(id, answer);
-  signal.addEventListener("abort", withdraw, { once: true });
+  signal.addEventListener("abort", cancel, { once: true });
   post({ ask: { id, mount, operation, asked: question } });
   try {
     return await answer.promise;
   } finally {
     asked.delete(id);
-    signal.removeEventListener("abort", withdraw);
+    signal.removeEventListener("abort", cancel);
   }
 }

@@ -5,16 +5,16 @@ import type { HeardChange } from "../../search/crawl.ts";
 import type { IndexedMount } from "../../search/indexer.ts";
 import type { SearchFindings, SearchQuestion } from "../../search/searcher.ts";
 import type { IndexStatus, Role } from "../../search/status.ts";
-import type { Tools } from "../../source.ts";
-import type { Project } from "./index-place.ts";
+import type { Runtime } from "../../source.ts";
+import type { Project } from "./index-location.ts";
 
 /** What a thread is told when it begins. */
-export interface IndexPlace {
+export interface IndexLocation {
   readonly folder: string;
   readonly embeddings: EmbeddingOptions | undefined;
 }
 
-export interface IndexerData extends IndexPlace {
+export interface IndexerData extends IndexLocation {
   /** What the index is of; said on disk beside it. */
   readonly project?: Project;
   /** Where indexes that nobody has used for long are removed. */
@@ -46,25 +46,25 @@ export type ToIndexer =
   | { readonly mount: string; readonly changes: readonly HeardChange[]; readonly upTo: number }
   /** Someone could not search the index, or found it damaged. */
   | { readonly check: "missing" | "damaged" }
-  | { readonly answer: SourceAnswer }
+  | { readonly answer: SourceResponse }
   | { readonly close: true };
 
 export type FromIndexer =
   | { readonly role: Role; readonly status: IndexStatus | undefined }
   | { readonly follow: string }
-  | { readonly ask: SourceAsk }
-  | { readonly withdraw: number }
-  | Said;
+  | { readonly ask: SourceRequest }
+  | { readonly cancel: number }
+  | ThreadLogLine;
 
 export type ToSearcher =
   | { readonly id: number; readonly question: SearchQuestion; readonly withStatus: boolean }
-  | { readonly withdraw: number }
+  | { readonly cancel: number }
   | { readonly close: true };
 
 export type FromSearcher =
   | ({ readonly id: number } & Answered)
-  | { readonly id: number; readonly failure: Failure; readonly isDamaged: boolean }
-  | Said;
+  | { readonly id: number; readonly failure: ThreadError; readonly isDamaged: boolean }
+  | ThreadLogLine;
 
 export interface Answered extends SearchFindings {
   /** On request: what the process that keeps the index says of it; absent where no process does. */
@@ -72,24 +72,24 @@ export interface Answered extends SearchFindings {
 }
 
 /** A line for the log, which only the house may write: it knows what must not stand there. */
-export interface Said {
-  readonly said: Parameters<Tools["log"]>;
+export interface ThreadLogLine {
+  readonly said: Parameters<Runtime["log"]>;
 }
 
 /** A question to a source that only the house has open. */
-export interface SourceAsk {
+export interface SourceRequest {
   readonly id: number;
   readonly mount: string;
   readonly operation: "list" | "read" | "stat";
   readonly asked: unknown;
 }
 
-export type SourceAnswer =
+export type SourceResponse =
   | { readonly id: number; readonly answer: unknown }
-  | { readonly id: number; readonly failure: Failure };
+  | { readonly id: number; readonly failure: ThreadError };
 
 /** An error as it can be handed over. */
-export interface Failure {
+export interface ThreadError {
   readonly kind: ErrorKind;
   readonly message: string;
   readonly passing: boolean;

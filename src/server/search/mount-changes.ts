@@ -1,6 +1,6 @@
 /** The changes of the mounts that are indexed: watched here, numbered, and told to the thread that indexes. */
 import type { HeardChange } from "../../search/crawl.ts";
-import type { Source, SourceChange, Tools } from "../../source.ts";
+import type { Source, SourceChange, Runtime } from "../../source.ts";
 import { createWatchers, type Watchers } from "../../watch/watchers.ts";
 
 /** A mount whose changes are of interest. */
@@ -25,7 +25,7 @@ export interface MountChanges {
 }
 
 export interface MountChangesOptions {
-  readonly tools: Tools;
+  readonly runtime: Runtime;
   /** The last of the changes has this number; the first of all has 1. */
   tell(mount: string, changes: readonly HeardChange[], upTo: number): void;
 }
@@ -36,7 +36,7 @@ interface Followed {
   readonly watchers: Watchers;
 }
 
-export function createMountChanges({ tools, tell }: MountChangesOptions): MountChanges {
+export function createMountChanges({ runtime, tell }: MountChangesOptions): MountChanges {
   const followed = new Map<string, Followed>();
   /** Heard and not yet told. */
   const heard = new Map<string, HeardChange[]>();
@@ -62,7 +62,7 @@ export function createMountChanges({ tools, tell }: MountChangesOptions): MountC
     followed.get(name)?.stop.abort();
     const stop = new AbortController();
     // One watch of each mount is shared by all who listen in the house.
-    const watchers = createWatchers(source, { name }, tools, { lingerMs: 0 });
+    const watchers = createWatchers(source, { name }, runtime, { lingerMs: 0 });
     followed.set(name, { mount, stop, watchers });
     await watchers.join((change) => hear(name, withListed(change, source)), stop.signal);
     return !stop.signal.aborted;

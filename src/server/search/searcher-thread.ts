@@ -6,25 +6,25 @@ import { takeLease } from "../../search/lease.ts";
 import { createSearcher, DamagedIndexError } from "../../search/searcher.ts";
 import type { IndexStatus } from "../../search/status.ts";
 import { openStore } from "../../search/sqlite-store.ts";
-import type { FromSearcher, IndexPlace, ToSearcher } from "./messages.ts";
-import { openEmbeddings, threadTools, toFailure } from "./thread.ts";
+import type { FromSearcher, IndexLocation, ToSearcher } from "./messages.ts";
+import { openEmbeddings, threadRuntime, toThreadError } from "./thread.ts";
 
 /** Who asks does not wait longer for a vector. */
 const embeddingMs = 2000;
 
-const { folder, embeddings } = workerData as IndexPlace;
-const tools = threadTools(post);
+const { folder, embeddings } = workerData as IndexLocation;
+const runtime = threadRuntime(post);
 const searcher = createSearcher({
   folder,
   openStore,
-  tools,
-  embeddings: openEmbeddings(embeddings, tools, { timeoutMs: embeddingMs, retries: 0 }),
+  runtime,
+  embeddings: openEmbeddings(embeddings, runtime, { timeoutMs: embeddingMs, retries: 0 }),
 });
 const asked = new Map<number, AbortController>();
 
 parentPort!.on("message", (message: ToSearcher) => {
   if ("question" in message) void answer(message);
-  else if ("withdraw" in message) asked.get(message.withdraw)?.abort();
+  else if ("cancel" in message) asked.get(message.cancel)?.abort();
   else {
     searcher.close();
     parentPort!.close();
@@ -42,8 +42,8 @@ async function answer({ id, question, withStatus }: Extract<ToSearcher, { readon
     const status = withStatus ? statusOfKeeper() : undefined;
     post({ id, ...(await searcher.search(question, stop.signal)), ...(status && { status }) });
   } catch (cause) {
-    if (!(cause instanceof ResourceError) && !stop.signal.aborted) tools.log("error", "a search failed", { cause });
-    post({ id, failure: toFailure(cause), isDamaged: cause instanceof DamagedIndexError });
+    if (!(cause instanceof ResourceError) && !stop.signal.aborted) runtime.log("error", "a search failed", { cause });
+    post({ id, failure: toThreadError(cause), isDamaged: cause instanceof DamagedIndexError });
   } finally {
     asked.delete(id);
   }

@@ -15,7 +15,7 @@ export interface EndOptions {
 }
 
 /** Asks a thread to end, with `stop` also one that is too busy to hear a message. Resolves when it has. `forced` is called where it did not by itself. */
-export async function ended(worker: Worker, { stop, forced }: EndOptions = {}): Promise<void> {
+export async function threadEnded(worker: Worker, { stop, forced }: EndOptions = {}): Promise<void> {
   if (stop) Atomics.store(new Int32Array(stop), 0, 1);
   // Of a thread that is no more.
   if (worker.threadId < 0) return;

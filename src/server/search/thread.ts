@@ -1,23 +1,23 @@
 /** What the threads of the index have in common: errors and log lines that can be handed over, and the world as they see it. */
 import { ResourceError, toResourceError } from "../../errors.ts";
 import { createEmbeddings, type EmbeddingLimits, type EmbeddingOptions } from "../../search/embeddings.ts";
-import type { Tools } from "../../source.ts";
-import { createTools } from "../tools.ts";
-import type { Failure, Said } from "./messages.ts";
+import type { Runtime } from "../../source.ts";
+import { createRuntime } from "../runtime.ts";
+import type { ThreadError, ThreadLogLine } from "./messages.ts";
 
-export function toFailure(cause: unknown): Failure {
+export function toThreadError(cause: unknown): ThreadError {
   const { kind, message, passing } = toResourceError(cause);
   return { kind, message, passing };
 }
 
-export function fromFailure({ kind, message, passing }: Failure): ResourceError {
+export function fromThreadError({ kind, message, passing }: ThreadError): ResourceError {
   return new ResourceError(kind, message, { passing });
 }
 
 /** A thread has no log of its own. */
-export function threadTools(post: (said: Said) => void): Tools {
+export function threadRuntime(post: (said: ThreadLogLine) => void): Runtime {
   return {
-    ...createTools({ write: () => true }),
+    ...createRuntime({ write: () => true }),
     log: (level, message, facts) => post({ said: [level, message, facts && plainFacts(facts)] }),
   };
 }
@@ -31,6 +31,6 @@ function plainFacts(facts: Readonly<Record<string, unknown>>): Record<string, un
   );
 }
 
-export function openEmbeddings(options: EmbeddingOptions | undefined, tools: Tools, limits: EmbeddingLimits = {}) {
-  return options && { model: options.model, client: createEmbeddings(options, tools, limits) };
+export function openEmbeddings(options: EmbeddingOptions | undefined, runtime: Runtime, limits: EmbeddingLimits = {}) {
+  return options && { model: options.model, client: createEmbeddings(options, runtime, limits) };
 }

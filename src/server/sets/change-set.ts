@@ -4,7 +4,7 @@ import { dirname, extname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { editSet } from "../../config/edit-sets.ts";
 import { writeChange } from "../../config/hosts/settings.ts";
-import { parseText, type TextFormat } from "../../config/parse-text.ts";
+import { parseText, type ConfigFormat } from "../../config/parse-text.ts";
 import { isPlainObject } from "../../config/references.ts";
 import type { SetSettings } from "../../config/schema.ts";
 import { isSetName, isSetUri, setNameRule } from "../../config/sets.ts";
@@ -14,7 +14,7 @@ import { invalid, quote } from "../../errors.ts";
 import type { Call } from "../../resources.ts";
 import { isWithin } from "../folders.ts";
 import { uriFor } from "../locate.ts";
-import { type House, type HouseOptions, openHouse } from "../open-house.ts";
+import { type Server, type OpenServerOptions, openServer } from "../open-server.ts";
 import { homeFolder, stateFolder } from "../state-folder.ts";
 import { noSuchSet } from "../sets.ts";
 
@@ -46,41 +46,41 @@ interface Place {
   write(after: SetSettings | undefined): Promise<void>;
 }
 
-export async function changeSet(change: SetChange, options: HouseOptions, call: Call): Promise<ChangedSet> {
+export async function changeSet(change: SetChange, options: OpenServerOptions, call: Call): Promise<ChangedSet> {
   const { name } = change;
   if (!isSetName(name)) throw invalid(`${setNameRule}; ${quote(name, 64)} is none`);
-  const house = await openHouse({ ...options, live: false });
+  const pressmark = await openServer({ ...options, live: false });
   try {
     // What is added to a set is added to what it holds then: nobody else changes it meanwhile.
-    return await whileAlone(house.config ?? house.sets.kept.folder, stateOf(options), async () => {
-      const place = await placeOf(name, house, options);
+    return await whileAlone(pressmark.config ?? pressmark.sets.kept.folder, stateOf(options), async () => {
+      const place = await placeOf(name, pressmark, options);
       if (!place.before && !change.add) throw noSuchSet(name);
-      const after = await applied(change, place, house, call);
+      const after = await applied(change, place, pressmark, call);
       await place.write(after);
       return { place: place.file, isConfig: place.isConfig, resources: after?.resources };
     });
   } finally {
-    await house.close();
+    await pressmark.close();
   }
 }
 
 async function applied(
   { add = [], remove, title, description }: SetChange,
   { before, folder }: Place,
-  house: House,
+  pressmark: Server,
   call: Call,
 ): Promise<SetSettings | undefined> {
-  const uriOf = (where: string) => uriFor(where, folder ?? "/", house.mounts.map(toLocated)) ?? where;
+  const uriOf = (where: string) => uriFor(where, folder ?? "/", pressmark.mounts.map(toLocated)) ?? where;
   const resources = [...(before?.resources ?? [])];
   for (const word of add) {
-    const uri = await house.locate(word, call);
+    const uri = await pressmark.locate(word, call);
     if (isSetUri(uri)) throw invalid(`a set holds resources, not other sets; leave out ${quote(word)}`);
-    await house.resources.stat(uri, call);
+    await pressmark.resources.stat(uri, call);
     if (!resources.some((each) => each === uri || uriOf(each) === uri)) resources.push(written(uri, folder));
   }
   if (remove?.length === 0) return undefined;
   for (const word of remove ?? []) {
-    const uri = await house.locate(word, call).catch(() => word);
+    const uri = await pressmark.locate(word, call).catch(() => word);
     const index = resources.findIndex((each) => each === word || each === uri || uriOf(each) === uri);
     if (index < 0) throw invalid(`the set holds no ${quote(word)}; "pressmark set show" lists what it holds`);
     resources.splice(index, 1);
@@ -100,7 +100,7 @@ function pick<Key extends string>(key: Key, value: string | undefined): { readon
   return value === undefined ? {} : ({ [key]: value } as { readonly [K in Key]: string });
 }
 
-function toLocated({ name, base, source, folder }: House["mounts"][number]) {
+function toLocated({ name, base, source, folder }: Server["mounts"][number]) {
   return { mount: { name, base, source }, ...(folder !== undefined && { folder }) };
 }
 
@@ -111,8 +111,8 @@ function written(uri: string, folder: string | undefined): string {
   return isWithin(folder, path) ? relative(folder, path).split(sep).join("/") : uri;
 }
 
-async function placeOf(name: string, house: House, options: HouseOptions): Promise<Place> {
-  const { kept } = house.sets;
+async function placeOf(name: string, pressmark: Server, options: OpenServerOptions): Promise<Place> {
+  const { kept } = pressmark.sets;
   const saved = kept.all().find((set) => set.name === name && set.owner === undefined);
   const inState: Place = {
     file: kept.folder,
@@ -123,11 +123,11 @@ async function placeOf(name: string, house: House, options: HouseOptions): Promi
       else kept.remove({ name });
     },
   };
-  const { config } = house;
+  const { config } = pressmark;
   if (config === undefined) return inState;
   const format = formatOf(config);
   if (format === undefined) {
-    if (house.sets.configured().some((set) => set.name === name))
+    if (pressmark.sets.configured().some((set) => set.name === name))
       throw invalid(`the set ${quote(name)} stands in ${quote(config)}, which is a program; change it there by hand`);
     return inState;
   }
@@ -147,18 +147,18 @@ async function placeOf(name: string, house: House, options: HouseOptions): Promi
   };
 }
 
-async function setIn(text: string, format: TextFormat, name: string): Promise<SetSettings | undefined> {
+async function setIn(text: string, format: ConfigFormat, name: string): Promise<SetSettings | undefined> {
   const parsed = await parseText(text, format);
   const sets = "value" in parsed && isPlainObject(parsed.value) ? parsed.value["sets"] : undefined;
   // The house was opened from it, so that it is as it was declared.
   return isPlainObject(sets) && Object.hasOwn(sets, name) ? (sets[name] as SetSettings) : undefined;
 }
 
-function formatOf(file: string): TextFormat | undefined {
+function formatOf(file: string): ConfigFormat | undefined {
   const extension = extname(file);
   return extension === ".json" ? "json" : extension === ".ts" ? undefined : "yaml";
 }
 
-function stateOf({ env }: HouseOptions): string {
+function stateOf({ env }: OpenServerOptions): string {
   return stateFolder({ platform: process.platform, home: homeFolder(env), env });
 }

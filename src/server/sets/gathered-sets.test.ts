@@ -4,12 +4,12 @@ import { createStand, type Stand } from "../../cli/test-command.ts";
 import { gather } from "../../context/gather.ts";
 import { createGatherPrompt } from "../../protocol/gather-prompt.ts";
 import { createReadingTools } from "../../protocol/tools/reading-tools.ts";
-import type { PromptAnswer } from "../../protocol/prompts.ts";
-import type { Asked, ToolAnswer } from "../../protocol/tools.ts";
+import type { PromptResult } from "../../protocol/prompts.ts";
+import type { ToolCall, ToolResult } from "../../protocol/tools.ts";
 import { examineSets } from "../examine-sets.ts";
-import { base, callOf, createSetHouse, discreet, type SetHouse } from "./test-sets.ts";
+import { base, callOf, createSetServer, discreet, type SetServer } from "./test-sets.ts";
 
-const rooms = {
+const sampleContents = {
   "docs/house.md": "# House\n\nWhat stands where.\n",
   "docs/style.md": "# Style\n\nHow it is written.\n",
   "docs/kettle.md": "# Kettle\n\nIt boils.\n",
@@ -20,23 +20,23 @@ const onboarding = {
   resources: ["docs/style.md", "docs/missing.md", "secrets/key.txt", "docs/house.md"].map((path) => base + path),
 };
 const uri = "set://onboarding";
-const asked: Asked = {
+const asked: ToolCall = {
   ...callOf("reader"),
   inputResponses: undefined,
   requestState: undefined,
   clientCapabilities: {},
 };
 
-let house: SetHouse;
+let pressmark: SetServer;
 beforeEach(() => {
-  house = createSetHouse({ rooms, policy: discreet, sets: [onboarding] });
+  pressmark = createSetServer({ sampleContents, policy: discreet, sets: [onboarding] });
 });
-afterEach(() => house[Symbol.asyncDispose]());
+afterEach(() => pressmark[Symbol.asyncDispose]());
 
 describe("a set that is included", () => {
   it("stands for what is in it and may be seen, before what the task finds", async () => {
     const { items, receipt } = await gather(
-      house.resources,
+      pressmark.resources,
       { task: "the kettle boils", budget: 2000, include: [uri] },
       callOf("reader"),
     );
@@ -51,7 +51,7 @@ describe("a set that is included", () => {
   });
 
   it("is packed in its own order where there is no task", async () => {
-    const { items } = await gather(house.resources, { budget: 2000, include: [uri] }, callOf("owner"));
+    const { items } = await gather(pressmark.resources, { budget: 2000, include: [uri] }, callOf("owner"));
     expect(items.map((item) => item.uri.slice(base.length))).toEqual([
       "docs/style.md",
       "secrets/key.txt",
@@ -60,24 +60,24 @@ describe("a set that is included", () => {
   });
 
   it("that is not there, or has nothing in it for the caller, is left out as such", async () => {
-    house.configure([{ name: "closed", resources: [`${base}secrets/key.txt`] }]);
+    pressmark.configure([{ name: "closed", resources: [`${base}secrets/key.txt`] }]);
     for (const missing of ["set://closed", "set://nowhere"]) {
       const ask = { task: "the kettle boils", budget: 2000, include: [missing] };
-      const { receipt } = await gather(house.resources, ask, callOf("reader"));
+      const { receipt } = await gather(pressmark.resources, ask, callOf("reader"));
       expect(receipt.leftOut).toEqual([{ uri: missing, why: "is not here" }]);
     }
   });
 
   it("is told to the tool and to the prompt", async () => {
     const [tool] = createReadingTools({
-      resources: house.resources,
+      resources: pressmark.resources,
       server: "pressmark",
       mounts: () => [{ name: "m", base }],
       only: ["gather_context"],
     });
-    const { content } = (await tool!.call({ task: "boil", include: [uri] }, asked)) as ToolAnswer;
-    const prompt = createGatherPrompt(house.resources);
-    const { messages } = (await prompt.get({ task: "boil", include: ` ${uri} ` }, asked)) as PromptAnswer;
+    const { content } = (await tool!.call({ task: "boil", include: [uri] }, asked)) as ToolResult;
+    const prompt = createGatherPrompt(pressmark.resources);
+    const { messages } = (await prompt.get({ task: "boil", include: ` ${uri} ` }, asked)) as PromptResult;
     for (const said of [content, messages].map((each) => JSON.stringify(each))) {
       expect(said).toContain("How it is written.");
       expect(said).toContain("What stands where.");
@@ -88,15 +88,15 @@ describe("a set that is included", () => {
 
 it("a set that the task names stands for what is in it, too", async () => {
   const ask = { task: `follow ${uri} when you boil water`, budget: 2000 };
-  const { items, receipt } = await gather(house.resources, ask, callOf("reader"));
+  const { items, receipt } = await gather(pressmark.resources, ask, callOf("reader"));
   expect(items.map((item) => item.uri.slice(base.length))).toContain("docs/house.md");
   expect(JSON.stringify(receipt)).toContain(`is in ${uri}, which was asked for`);
   expect(items.some((item) => item.uri === uri)).toBe(false);
 });
 
 it("what a set names and is not there is found, and said with what to do", async () => {
-  house.configure([onboarding, { name: "whole", resources: [`${base}docs/house.md`] }]);
-  expect(await examineSets(house.sets, house.resources, callOf("owner"))).toEqual([
+  pressmark.configure([onboarding, { name: "whole", resources: [`${base}docs/house.md`] }]);
+  expect(await examineSets(pressmark.sets, pressmark.resources, callOf("owner"))).toEqual([
     {
       about: "set onboarding",
       state: "hint",
@@ -111,7 +111,7 @@ describe("on the command line", () => {
   let stand: Stand;
   beforeEach(() => {
     stand = createStand();
-    for (const [path, text] of Object.entries(rooms)) stand.write(path, text);
+    for (const [path, text] of Object.entries(sampleContents)) stand.write(path, text);
     stand.write(
       "pressmark.config.yaml",
       "mounts:\n  all: { source: file, root: . }\nsets:\n  onboarding:\n    resources: [docs/style.md, docs/missing.md, docs/house.md]\n",

@@ -1,63 +1,63 @@
 import { describe, expect, it } from "vitest";
 import { ResourceError } from "../../errors.ts";
-import type { ToolAnswer } from "../../protocol/tools.ts";
+import type { ToolResult } from "../../protocol/tools.ts";
 import { createSaveSet } from "./save-set.ts";
-import { base, callOf, createSetHouse, discreet, type SetHouse } from "./test-sets.ts";
+import { base, callOf, createSetServer, discreet, type SetServer } from "./test-sets.ts";
 
-const rooms = { "readme.md": "# Read me\n", "guide.md": "# Guide\n", "secrets/key.txt": "hidden" };
+const sampleContents = { "readme.md": "# Read me\n", "guide.md": "# Guide\n", "secrets/key.txt": "hidden" };
 const sets = [
   { name: "onboarding", resources: [`${base}readme.md`] },
   { name: "secret", resources: [`${base}secrets/key.txt`] },
 ];
 const readme = `${base}readme.md`;
 
-async function save(house: SetHouse, args: Readonly<Record<string, unknown>>, id = "reader"): Promise<ToolAnswer> {
+async function save(pressmark: SetServer, args: Readonly<Record<string, unknown>>, id = "reader"): Promise<ToolResult> {
   const asked = { ...callOf(id), inputResponses: undefined, requestState: undefined, clientCapabilities: {} };
-  return (await createSaveSet(house).call(args, asked)) as ToolAnswer;
+  return (await createSaveSet(pressmark).call(args, asked)) as ToolResult;
 }
 
-async function refused(house: SetHouse, args: Readonly<Record<string, unknown>>): Promise<string> {
-  const error: unknown = await save(house, args).catch((cause: unknown) => cause);
+async function refused(pressmark: SetServer, args: Readonly<Record<string, unknown>>): Promise<string> {
+  const error: unknown = await save(pressmark, args).catch((cause: unknown) => cause);
   expect(error, JSON.stringify(args)).toBeInstanceOf(ResourceError);
   return (error as ResourceError).message;
 }
 
 describe("save_set", () => {
   it("keeps a choice that is then a set of whoever saved it", async () => {
-    await using house = createSetHouse({ rooms, sets, policy: discreet });
-    const { content } = await save(house, { name: "mine", uris: [readme, `${base}guide.md`], title: "Mine" });
+    await using pressmark = createSetServer({ sampleContents, sets, policy: discreet });
+    const { content } = await save(pressmark, { name: "mine", uris: [readme, `${base}guide.md`], title: "Mine" });
     expect(content[0]).toEqual({ type: "text", text: 'Saved 2 resources as the set "mine": set://mine' });
-    expect(await house.sets.resolveSet("mine", callOf("reader"))).toEqual([readme, `${base}guide.md`]);
-    await save(house, { name: "mine", uris: [readme] });
-    expect(await house.sets.resolveSet("mine", callOf("reader"))).toEqual([readme]);
-    expect(await house.sets.find("mine", callOf("other"))).toBeUndefined();
-    await save(house, { name: "mine", uris: [`${base}guide.md`] }, "other");
-    expect(await house.sets.resolveSet("mine", callOf("reader"))).toEqual([readme]);
+    expect(await pressmark.sets.resolveSet("mine", callOf("reader"))).toEqual([readme, `${base}guide.md`]);
+    await save(pressmark, { name: "mine", uris: [readme] });
+    expect(await pressmark.sets.resolveSet("mine", callOf("reader"))).toEqual([readme]);
+    expect(await pressmark.sets.find("mine", callOf("other"))).toBeUndefined();
+    await save(pressmark, { name: "mine", uris: [`${base}guide.md`] }, "other");
+    expect(await pressmark.sets.resolveSet("mine", callOf("reader"))).toEqual([readme]);
   });
 
   it("does not replace a set of the config", async () => {
-    await using house = createSetHouse({ rooms, sets, policy: discreet });
-    expect(await refused(house, { name: "onboarding", uris: [`${base}guide.md`] })).toMatch(/choose another name/);
-    expect(await house.sets.resolveSet("onboarding", callOf("reader"))).toEqual([readme]);
+    await using pressmark = createSetServer({ sampleContents, sets, policy: discreet });
+    expect(await refused(pressmark, { name: "onboarding", uris: [`${base}guide.md`] })).toMatch(/choose another name/);
+    expect(await pressmark.sets.resolveSet("onboarding", callOf("reader"))).toEqual([readme]);
   });
 
   it("says nothing of a set that may not be seen, and does not take its place", async () => {
-    await using house = createSetHouse({ rooms, sets, policy: discreet });
-    await save(house, { name: "secret", uris: [readme] });
-    expect(await house.sets.resolveSet("secret", callOf("reader"))).toEqual([readme]);
-    expect(await house.sets.resolveSet("secret", callOf("owner"))).toEqual([`${base}secrets/key.txt`]);
+    await using pressmark = createSetServer({ sampleContents, sets, policy: discreet });
+    await save(pressmark, { name: "secret", uris: [readme] });
+    expect(await pressmark.sets.resolveSet("secret", callOf("reader"))).toEqual([readme]);
+    expect(await pressmark.sets.resolveSet("secret", callOf("owner"))).toEqual([`${base}secrets/key.txt`]);
   });
 
   it("refuses what the caller may not see in the words for what is not there", async () => {
-    await using house = createSetHouse({ rooms, sets, policy: discreet });
-    const hidden = await refused(house, { name: "x", uris: [readme, `${base}secrets/key.txt`] });
-    const missing = await refused(house, { name: "x", uris: [readme, `${base}secrets/nay.txt`] });
+    await using pressmark = createSetServer({ sampleContents, sets, policy: discreet });
+    const hidden = await refused(pressmark, { name: "x", uris: [readme, `${base}secrets/key.txt`] });
+    const missing = await refused(pressmark, { name: "x", uris: [readme, `${base}secrets/nay.txt`] });
     expect(hidden.replace("key.txt", "nay.txt")).toBe(missing);
-    expect(house.sets.savedBy(callOf("reader"))).toEqual([]);
+    expect(pressmark.sets.savedBy(callOf("reader"))).toEqual([]);
   });
 
   it("refuses hostile names and URIs", async () => {
-    await using house = createSetHouse({ rooms, sets, policy: discreet });
+    await using pressmark = createSetServer({ sampleContents, sets, policy: discreet });
     const names = [
       "",
       " ",
@@ -74,7 +74,7 @@ describe("save_set", () => {
       null,
       {},
     ];
-    for (const name of names) await refused(house, { name, uris: [readme] });
+    for (const name of names) await refused(pressmark, { name, uris: [readme] });
     const uris = [
       undefined,
       [],
@@ -87,16 +87,16 @@ describe("save_set", () => {
       [`${base}%2e%2e`],
     ];
     for (const each of [...uris, [`${base}${"x".repeat(9000)}`], Array.from({ length: 101 }, () => readme)])
-      await refused(house, { name: "fine", uris: each });
-    await refused(house, { name: "fine", uris: [readme], title: "a\u001b[2Jb" });
-    await refused(house, { name: "fine", uris: [readme], owner: "someone" });
-    expect(house.sets.savedBy(callOf("reader"))).toEqual([]);
+      await refused(pressmark, { name: "fine", uris: each });
+    await refused(pressmark, { name: "fine", uris: [readme], title: "a\u001b[2Jb" });
+    await refused(pressmark, { name: "fine", uris: [readme], owner: "someone" });
+    expect(pressmark.sets.savedBy(callOf("reader"))).toEqual([]);
   });
 
   it("keeps so many for one caller and no more", async () => {
-    await using house = createSetHouse({ rooms, sets, policy: discreet });
-    for (let count = 0; count < 100; count += 1) await save(house, { name: `n${count}`, uris: [readme] });
-    expect(await refused(house, { name: "one-more", uris: [readme] })).toMatch(/at most 100/);
-    await save(house, { name: "n7", uris: [`${base}guide.md`] });
+    await using pressmark = createSetServer({ sampleContents, sets, policy: discreet });
+    for (let count = 0; count < 100; count += 1) await save(pressmark, { name: `n${count}`, uris: [readme] });
+    expect(await refused(pressmark, { name: "one-more", uris: [readme] })).toMatch(/at most 100/);
+    await save(pressmark, { name: "n7", uris: [`${base}guide.md`] });
   });
 });

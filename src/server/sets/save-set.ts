@@ -1,7 +1,7 @@
 /** `save_set`: a model keeps a choice of resources under a name, for whoever asked it to. */
 import { isSetName, isSetUri, setNameRule } from "../../config/sets.ts";
 import { invalid, quote, ResourceError, toResourceError } from "../../errors.ts";
-import { member, type Params } from "../../protocol/message.ts";
+import { member, type RequestParams } from "../../protocol/message.ts";
 import { checkNames, neededText, textArgument } from "../../protocol/tools/arguments.ts";
 import type { Tool } from "../../protocol/tools.ts";
 import type { Call, Resources } from "../../resources.ts";
@@ -89,14 +89,14 @@ export function createSaveSet({ resources, sets }: { readonly resources: Resourc
 }
 
 /** What would steer whatever shows it is no title. */
-function lineArgument(args: Params, name: string, maxLength: number): string | undefined {
+function lineArgument(args: RequestParams, name: string, maxLength: number): string | undefined {
   const text = textArgument(args, name, maxLength);
   if (text !== undefined && /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u.test(text))
     throw invalid(`"${name}" is one line of plain text`);
   return text;
 }
 
-function urisArgument(args: Params): string[] {
+function urisArgument(args: RequestParams): string[] {
   const given = member(args, "uris");
   if (!Array.isArray(given) || given.length === 0) throw invalid('"uris" is a list of at least one URI');
   if (given.length > maxUris) throw invalid(`"uris" holds at most ${maxUris} URIs`);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { Prompt, PromptAnswer } from "../../protocol/prompts.ts";
-import type { Asked } from "../../protocol/tools.ts";
-import { listen } from "../../testing/listen.ts";
+import type { Prompt, PromptResult } from "../../protocol/prompts.ts";
+import type { ToolCall } from "../../protocol/tools.ts";
+import { collectChanges } from "../../testing/listen.ts";
 import { createSetPrompts } from "./set-prompts.ts";
-import { base, callOf, createSetHouse, discreet, type SetHouse } from "./test-sets.ts";
+import { base, callOf, createSetServer, discreet, type SetServer } from "./test-sets.ts";
 
 const at = (...paths: readonly string[]) => paths.map((path) => base + path);
-const rooms = {
+const sampleContents = {
   "readme.md": { text: "# Read me\n", mimeType: "text/markdown", annotations: { priority: 0.8 } },
   "logo.png": { bytes: Uint8Array.of(1, 2, 3), mimeType: "image/png" },
   "big.txt": "x".repeat(300_000),
@@ -23,22 +23,22 @@ const sets = [
   { name: "secret", resources: at("secrets/key.txt") },
 ];
 const call = callOf("reader");
-const asked: Asked = { ...call, inputResponses: undefined, requestState: undefined, clientCapabilities: {} };
+const asked: ToolCall = { ...call, inputResponses: undefined, requestState: undefined, clientCapabilities: {} };
 const fixed: Prompt = { name: "gather", get: async () => ({ messages: [] }) };
 
-function open(more: Partial<Parameters<typeof createSetHouse>[0]> = {}) {
-  return createSetHouse({ rooms, sets, policy: discreet, ...more });
+function open(more: Partial<Parameters<typeof createSetServer>[0]> = {}) {
+  return createSetServer({ sampleContents, sets, policy: discreet, ...more });
 }
 
-function shelf(house: SetHouse) {
-  return createSetPrompts({ ...house, others: [fixed] });
+function shelf(pressmark: SetServer) {
+  return createSetPrompts({ ...pressmark, others: [fixed] });
 }
 
 describe("the prompt of a set", () => {
   it("embeds what is in it, links to what is large or a directory, and leaves out what may not be seen", async () => {
-    await using house = open();
-    const prompt = await shelf(house).find("onboarding", call);
-    const { messages } = (await prompt!.get({}, asked)) as PromptAnswer;
+    await using pressmark = open();
+    const prompt = await shelf(pressmark).find("onboarding", call);
+    const { messages } = (await prompt!.get({}, asked)) as PromptResult;
     expect(messages.map(({ content }) => content)).toMatchObject([
       { type: "text", text: 'The resources of the set "On boarding" follow: read these first' },
       {
@@ -55,8 +55,11 @@ describe("the prompt of a set", () => {
 
   it("holds so much in all, and links to the rest", async () => {
     const many = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`${index}.txt`, "y".repeat(200_000)]));
-    await using house = open({ rooms: many, sets: [{ name: "many", resources: at(...Object.keys(many)) }] });
-    const { messages } = (await (await shelf(house).find("many", call))!.get({}, asked)) as PromptAnswer;
+    await using pressmark = open({
+      sampleContents: many,
+      sets: [{ name: "many", resources: at(...Object.keys(many)) }],
+    });
+    const { messages } = (await (await shelf(pressmark).find("many", call))!.get({}, asked)) as PromptResult;
     expect(messages.slice(1).map(({ content }) => content.type)).toEqual([
       ...Array.from({ length: 5 }, () => "embedded"),
       ...Array.from({ length: 3 }, () => "link"),
@@ -64,27 +67,27 @@ describe("the prompt of a set", () => {
   });
 
   it("is listed to those who may see something of the set", async () => {
-    await using house = open();
-    const names = async (id: string) => (await shelf(house).list(callOf(id))).map(({ name }) => name);
+    await using pressmark = open();
+    const names = async (id: string) => (await shelf(pressmark).list(callOf(id))).map(({ name }) => name);
     expect(await names("reader")).toEqual(["gather", "onboarding"]);
     expect(await names("owner")).toEqual(["gather", "onboarding", "secret"]);
-    expect(await shelf(house).find("secret", call)).toBeUndefined();
-    expect(await shelf(house).find("__proto__", call)).toBeUndefined();
+    expect(await shelf(pressmark).find("secret", call)).toBeUndefined();
+    expect(await shelf(pressmark).find("__proto__", call)).toBeUndefined();
   });
 
   it("stands behind another prompt of its name", async () => {
-    await using house = open({ sets: [{ name: "gather", resources: at("readme.md") }] });
-    const prompts = shelf(house);
+    await using pressmark = open({ sets: [{ name: "gather", resources: at("readme.md") }] });
+    const prompts = shelf(pressmark);
     expect((await prompts.list(call)).map(({ name }) => name)).toEqual(["gather", "set-gather"]);
     expect(await prompts.find("gather", call)).toBe(fixed);
-    expect(((await (await prompts.find("set-gather", call))!.get({}, asked)) as PromptAnswer).messages).toHaveLength(2);
+    expect(((await (await prompts.find("set-gather", call))!.get({}, asked)) as PromptResult).messages).toHaveLength(2);
   });
 
   it("is announced when it comes", async () => {
-    await using house = open();
+    await using pressmark = open();
     const stop = new AbortController();
-    const heard = listen(await shelf(house).watch!(callOf("reader", stop.signal)));
-    house.configure([...sets, { name: "new", resources: at("readme.md") }]);
+    const heard = collectChanges(await shelf(pressmark).watch!(callOf("reader", stop.signal)));
+    pressmark.configure([...sets, { name: "new", resources: at("readme.md") }]);
     await heard.until(() => true, "a new prompt");
     stop.abort();
     await heard.ended;

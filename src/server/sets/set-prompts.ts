@@ -1,7 +1,7 @@
 /** Each set as a prompt: what a person picks, with all that is in it. */
 import { quote, toResourceError } from "../../errors.ts";
-import type { Block } from "../../protocol/blocks.ts";
-import type { Prompt, PromptMessage, PromptShelf } from "../../protocol/prompts.ts";
+import type { ContentBlock } from "../../protocol/blocks.ts";
+import type { Prompt, PromptMessage, PromptSet } from "../../protocol/prompts.ts";
 import { type Call, directoryType, type Resource, type Resources } from "../../resources.ts";
 import { noSuchSet, type SetInfo, type SetMember, type Sets } from "../sets.ts";
 import { setsUri } from "./with-sets.ts";
@@ -18,7 +18,7 @@ export interface SetPromptsOptions {
 const maxMemberBytes = 256 * 1024;
 const maxPromptBytes = 1024 * 1024;
 
-export function createSetPrompts({ resources, sets, others }: SetPromptsOptions): PromptShelf {
+export function createSetPrompts({ resources, sets, others }: SetPromptsOptions): PromptSet {
   const taken = new Map(others.map((prompt) => [prompt.name, prompt]));
   const promptName = (set: string) => (taken.has(set) ? `set-${set}` : set);
 
@@ -79,7 +79,7 @@ async function embed(members: readonly SetMember[], resources: Resources, call: 
   const messages: PromptMessage[] = [];
   let room = maxPromptBytes;
   for (const { uri, resource } of members) {
-    const add = (content: Block) => void messages.push({ role: "user", content });
+    const add = (content: ContentBlock) => void messages.push({ role: "user", content });
     const link = () => add({ type: "link", resource: resource ?? { uri, name: uri } });
     if (resource?.mimeType === directoryType || (resource?.size ?? 0) > Math.min(room, maxMemberBytes)) {
       link();
@@ -106,6 +106,6 @@ async function embed(members: readonly SetMember[], resources: Resources, call: 
   return messages;
 }
 
-function annotationsOf(resource: Resource | undefined): Pick<Block, "annotations"> {
+function annotationsOf(resource: Resource | undefined): Pick<ContentBlock, "annotations"> {
   return resource?.annotations ? { annotations: resource.annotations } : {};
 }

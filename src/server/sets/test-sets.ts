@@ -7,13 +7,13 @@ import type { SetConfig } from "../../config/sets.ts";
 import type { Call, Resources } from "../../resources.ts";
 import { createResources } from "../../router/create-resources.ts";
 import { createMemory, type Memory, type MemoryValue } from "../../sources/memory.ts";
-import { createTools } from "../tools.ts";
-import { createHouseSets } from "./house-sets.ts";
+import { createRuntime } from "../runtime.ts";
+import { createServerSets } from "./server-sets.ts";
 import type { Sets } from "../sets.ts";
 
 export const base = "memory://m/";
 
-export interface SetHouse extends AsyncDisposable {
+export interface SetServer extends AsyncDisposable {
   readonly resources: Resources;
   readonly sets: Sets;
   readonly memory: Memory;
@@ -22,8 +22,8 @@ export interface SetHouse extends AsyncDisposable {
   configure(sets: readonly SetConfig[], zed?: boolean): void;
 }
 
-export interface SetHouseOptions {
-  readonly rooms: Readonly<Record<string, MemoryValue>>;
+export interface SetServerOptions {
+  readonly sampleContents: Readonly<Record<string, MemoryValue>>;
   readonly sets?: readonly SetConfig[];
   readonly policy?: Policy;
   readonly zed?: boolean;
@@ -33,11 +33,16 @@ export interface SetHouseOptions {
   readonly live?: boolean;
 }
 
-export function createSetHouse({ rooms, policy = openPolicy, live = false, ...options }: SetHouseOptions): SetHouse {
+export function createSetServer({
+  sampleContents,
+  policy = openPolicy,
+  live = false,
+  ...options
+}: SetServerOptions): SetServer {
   const made = options.stateFolder === undefined;
   const stateFolder = options.stateFolder ?? mkdtempSync(join(tmpdir(), "pressmark-sets-"));
-  const tools = createTools({ write: () => true });
-  const memory = createMemory(rooms);
+  const runtime = createRuntime({ write: () => true });
+  const memory = createMemory(sampleContents);
   const mounts = [
     { mount: { name: "m", base, source: memory.source } },
     ...(options.scheme === undefined
@@ -49,31 +54,31 @@ export function createSetHouse({ rooms, policy = openPolicy, live = false, ...op
   const { close, ...inner } = createResources({
     mounts: mounts.map(({ mount }) => mount),
     policy,
-    tools,
+    runtime,
     cursorKey: new Uint8Array(32),
   });
   let said = { sets: options.sets ?? [], folder: "/", zed: options.zed ?? false };
-  const house = createHouseSets({
+  const pressmark = createServerSets({
     resources: inner,
     policy,
     mounts: () => mounts,
     configured: () => said,
     stateFolder,
     project: { folders: ["/project"] },
-    tools,
+    runtime,
     live,
   });
   return {
-    resources: house.resources,
-    sets: house.sets,
+    resources: pressmark.resources,
+    sets: pressmark.sets,
     memory,
     stateFolder,
     configure(sets, zed = said.zed) {
       said = { ...said, sets, zed };
-      house.sets.changed();
+      pressmark.sets.changed();
     },
     async [Symbol.asyncDispose]() {
-      await house.close();
+      await pressmark.close();
       await close();
       if (made) rmSync(stateFolder, { recursive: true, force: true });
     },

@@ -1,5 +1,5 @@
 /** Watches on sets: each is announced when something in it changes, comes or goes that this very caller may see. */
-import { createReader } from "../../lib/reader.ts";
+import { createCoalescingQueue } from "../../lib/coalescing-queue.ts";
 import type { Call, Caller, Change, Resources, Watch, WatchFilter } from "../../resources.ts";
 import type { Sets } from "../sets.ts";
 
@@ -67,7 +67,7 @@ export function createSpotWatch(inner: Resources, sets: Sets): (ask: SpotsAsk, c
   }
 
   return async ({ filter, order, spots }, call) => {
-    const reader = createReader<Change>(keyOf);
+    const reader = createCoalescingQueue<Change>(keyOf);
     const rest = await inner.watch(filter, call);
     const iterator = rest[Symbol.asyncIterator]();
     const leaves: (() => void)[] = [];

@@ -1,7 +1,7 @@
 /** A house and its sets as one: `set://name` is read, listed and watched like everything else, by each caller as they may see it. */
 import { notFound, quote, ResourceError, toResourceError } from "../../errors.ts";
 import { directoryType } from "../../resources.ts";
-import type { Call, Content, ReadAnswer, Resource, Resources } from "../../resources.ts";
+import type { Call, Content, ReadResult, Resource, Resources } from "../../resources.ts";
 import { createRoutes, type Mount } from "../../router/route.ts";
 import type { FoundSet, SetInfo, SetMember, Sets } from "../sets.ts";
 import { createSpotWatch, type Spot } from "./watch-sets.ts";
@@ -154,7 +154,7 @@ export function withSets(inner: Resources, { sets, hasZed, isTaken }: WithSetsOp
       return { items: await listed(call) };
     },
 
-    async read(uri, call): Promise<ReadAnswer> {
+    async read(uri, call): Promise<ReadResult> {
       const own = ownOf(uri);
       if (!own) return inner.read(uri, call);
       return { contents: await readOwn(own, uri, call), ttlMs: 0, scope: "private" };

@@ -2,32 +2,32 @@
 import { invalid, notFound, quote } from "../../errors.ts";
 import { nearest } from "../../lib/nearest.ts";
 import type { Address, SourceTemplate } from "../../source.ts";
-import type { Section } from "./markdown.ts";
+import type { ResultSection } from "./markdown.ts";
 import { type TaskType, taskTypes } from "./question.ts";
 
-export const sections: readonly Section[] = ["consensus", "votes", "flow", "events"];
-export const formats = ["json", "markdown"] as const;
-export type Format = (typeof formats)[number];
+export const sections: readonly ResultSection[] = ["consensus", "votes", "flow", "events"];
+export const analysisFormats = ["json", "markdown"] as const;
+export type AnalysisFormat = (typeof analysisFormats)[number];
 
-export type Place =
+export type AnalysisAddress =
   | { readonly kind: "mount" }
   | { readonly kind: "results" }
-  | { readonly kind: "statistics"; readonly format: Format }
+  | { readonly kind: "statistics"; readonly format: AnalysisFormat }
   | {
       readonly kind: "recent";
       readonly task?: TaskType;
       readonly after?: readonly [stored: number, id: string];
       readonly limit: number;
-      readonly format: Format;
+      readonly format: AnalysisFormat;
     }
-  | { readonly kind: "result"; readonly id: string; readonly format: Format }
-  | { readonly kind: "section"; readonly id: string; readonly section: Section; readonly format: Format };
+  | { readonly kind: "result"; readonly id: string; readonly format: AnalysisFormat }
+  | { readonly kind: "section"; readonly id: string; readonly section: ResultSection; readonly format: AnalysisFormat };
 
 const idPattern = /^[0-9a-f]{44}$/;
 const mostRecent = 100;
 
 /** What leads nowhere throws "not-found". */
-export function placeOf({ path, query = {} }: Address): Place {
+export function parseAnalysisAddress({ path, query = {} }: Address): AnalysisAddress {
   const names = Object.keys(query);
   const only = (...known: readonly string[]): void => {
     if (names.some((name) => !known.includes(name))) throw notFound(path);
@@ -54,7 +54,7 @@ export function placeOf({ path, query = {} }: Address): Place {
 }
 
 /** The `after` of a page that goes on behind this one. */
-export function spellAfter({ stored, id }: { readonly stored: number; readonly id: string }): string {
+export function formatAfter({ stored, id }: { readonly stored: number; readonly id: string }): string {
   return `${stored}-${id}`;
 }
 
@@ -75,17 +75,17 @@ function recentOf({ task, after, limit }: Readonly<Record<string, string>>) {
   };
 }
 
-function formatOf({ format = "json" }: Readonly<Record<string, string>>): Format {
-  const known = formats.find((each) => each === format);
-  if (known === undefined) throw invalid(`"format" is one of ${formats.join(", ")}`);
+function formatOf({ format = "json" }: Readonly<Record<string, string>>): AnalysisFormat {
+  const known = analysisFormats.find((each) => each === format);
+  if (known === undefined) throw invalid(`"format" is one of ${analysisFormats.join(", ")}`);
   return known;
 }
 
-export function typeOf(format: Format): string {
+export function analysisTypeOf(format: AnalysisFormat): string {
   return format === "json" ? "application/json" : "text/markdown";
 }
 
-export const templates: readonly SourceTemplate[] = [
+export const analysisTemplates: readonly SourceTemplate[] = [
   {
     template: "results{?task,after,limit,format}",
     name: "Results",

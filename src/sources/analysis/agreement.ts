@@ -1,6 +1,6 @@
 /** How far the models agree, measured so that it means something in Japanese as in English. */
-import { tokensOf } from "../../search/tokens.ts";
-import type { Result } from "./result.ts";
+import { tokenize } from "../../search/tokens.ts";
+import type { ModelsResult } from "./result.ts";
 
 export interface Agreement {
   /** What `recomputed` is made of. */
@@ -26,7 +26,7 @@ export interface VoteAgreement {
 const maxLength = 8000;
 const method = `Dice coefficient with the consensus, mean of word segments (Intl.Segmenter) and of words and bigrams (as searched), first ${maxLength} characters, ICU ${process.versions["icu"] ?? ""}`;
 
-export function measureAgreement({ consensus, llm_votes }: Result): Agreement {
+export function measureAgreement({ consensus, llm_votes }: ModelsResult): Agreement {
   const agreed = measured(consensus.content);
   const votes = llm_votes.map(({ provider, model, agreement_score, response }): VoteAgreement => {
     const own = measured(response.content);
@@ -43,7 +43,7 @@ type Bag = ReadonlyMap<string, number>;
 
 function measured(text: string): { readonly segments: Bag; readonly bigrams: Bag } {
   const cut = text.slice(0, maxLength);
-  return { segments: bagOf(segmentsOf(cut)), bigrams: bagOf(tokensOf(cut).map(({ term }) => term)) };
+  return { segments: bagOf(segmentsOf(cut)), bigrams: bagOf(tokenize(cut).map(({ term }) => term)) };
 }
 
 let segmenter: Intl.Segmenter | undefined;

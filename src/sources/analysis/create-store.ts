@@ -2,10 +2,18 @@
 import { createHash, randomBytes } from "node:crypto";
 import { ResourceError } from "../../errors.ts";
 import type { Caller } from "../../resources.ts";
-import type { Question } from "./question.ts";
-import { add, announce, columns, remove, removed, toSummary, total, valuesOf } from "./rows.ts";
-import { all, type Database, get, type Row, type Work } from "./sql.ts";
-import type { Change, Claim, Keeping, Kept, Lease, Store, Summary } from "./store.ts";
+import type { AnalysisQuestion } from "./question.ts";
+import { add, announce, columns, remove, removed, toSummary, totalOf, valuesOf } from "./rows.ts";
+import { all, type Database, get, type SqlRow, type Work } from "./sql.ts";
+import type {
+  StoreChange,
+  Claim,
+  ResultToStore,
+  StoredResult,
+  ComputationLease,
+  AnalysisStore,
+  Summary,
+} from "./store.ts";
 
 export interface StoreOptions {
   readonly database: Database;
@@ -32,16 +40,16 @@ const maxLeases = 10_000;
 const listed = `number, ${columns.join(", ")}`;
 const overwritten = columns.filter((name) => name !== "id" && name !== "key");
 
-export function createStore(options: StoreOptions): Store {
+export function createAnalysisStore(options: StoreOptions): AnalysisStore {
   const { database, maxBytes, leaseMs, maxLeaseBytes = 64 * 1024 ** 2, newId = timedId, placeOf = headOf } = options;
   const { now, leaseClockMs, agree, read, write, listen, close } = database;
   /** Of the database that was last asked for changes. */
   let watchedGeneration = database.generation;
 
   /** One way down one tree, which is as quick among a million as among a thousand. */
-  function* keptAt(key: Uint8Array): Work<Kept | undefined> {
+  function* keptAt(key: Uint8Array): Work<StoredResult | undefined> {
     const row = yield* get("select body from bodies where place = ? and key = ?", placeOf(key), key);
-    const kept = row && (JSON.parse(String(row["body"])) as Kept);
+    const kept = row && (JSON.parse(String(row["body"])) as StoredResult);
     return kept && kept.dies > now() ? kept : undefined;
   }
 
@@ -79,7 +87,7 @@ export function createStore(options: StoreOptions): Store {
   /** Not all at once, as the limit may be another than it was. Says how many went. */
   function* makeRoom(newest: number): Work<number> {
     for (let count = 0; ; count += 1) {
-      if (count === purgedAtOnce || (yield* total("bytes")) <= maxBytes) return count;
+      if (count === purgedAtOnce || (yield* totalOf("bytes")) <= maxBytes) return count;
       const next = yield* get(`select ${removed} from results where number <> ? order by dies limit 1`, newest);
       if (!next) return count;
       yield* remove([next]);
@@ -96,23 +104,23 @@ export function createStore(options: StoreOptions): Store {
     return leaseClockMs() + leaseMs + clockErrorMs;
   }
 
-  function toLease({ token, until, question, failed, reason }: Row): Lease {
+  function toLease({ token, until, question, failed, reason }: SqlRow): ComputationLease {
     const leftMs = Number(until) > latestEndMs() ? 0 : Math.max(0, Number(until) - leaseClockMs());
     return {
       token: String(token),
       leftMs,
-      question: JSON.parse(String(question)) as Question,
+      question: JSON.parse(String(question)) as AnalysisQuestion,
       ...(failed !== null && { failedMsAgo: leaseClockMs() - Number(failed) }),
       ...(reason !== null && { reason: String(reason) }),
     };
   }
 
-  function* leaseOf(key: Uint8Array): Work<Lease | undefined> {
+  function* leaseOf(key: Uint8Array): Work<ComputationLease | undefined> {
     const row = yield* get("select * from leases where key = ?", key);
     return row && toLease(row);
   }
 
-  function* claim(key: Buffer, question: Question): Work<Claim> {
+  function* claim(key: Buffer, question: AnalysisQuestion): Work<Claim> {
     const kept = yield* keptAt(key);
     if (kept && kept.expires > now()) return { kept };
     const held = yield* leaseOf(key);
@@ -140,7 +148,7 @@ export function createStore(options: StoreOptions): Store {
     return { taken: { token, leftMs: leaseMs, question } };
   }
 
-  function* keep({ key, caller, token, task, title, expires, dies, events, ...body }: Keeping): Work<Summary> {
+  function* keep({ key, caller, token, task, title, expires, dies, events, ...body }: ResultToStore): Work<Summary> {
     const { quality, result, question } = body;
     const place = placeOf(key);
     const before = yield* get("select id, bytes from results where key = ?", key);
@@ -352,7 +360,7 @@ export function createStore(options: StoreOptions): Store {
         const tallies: Record<string, Record<string, number>> = {};
         for (const { task, name, value } of yield* all("select * from tallies"))
           (tallies[String(task)] ??= {})[String(name)] = Number(value);
-        return { tallies, results: yield* total("results"), bytes: yield* total("bytes") };
+        return { tallies, results: yield* totalOf("results"), bytes: yield* totalOf("bytes") };
       }),
 
     async changes(after) {
@@ -366,7 +374,7 @@ export function createStore(options: StoreOptions): Store {
           last,
           changes: rows.map(({ seq, kind, id }) => ({
             seq: Number(seq),
-            kind: kind as Change["kind"],
+            kind: kind as StoreChange["kind"],
             id: String(id),
           })),
         };

@@ -1,9 +1,9 @@
 /** `find_analysis`: producers ask before they compute. */
-import type { ActionAnswer, SourceAction } from "../../source.ts";
-import { type AskedQuestion, type Desk, iso, tellHit, tellStale, toQuestion } from "./desk.ts";
-import type { Found } from "./flight.ts";
+import type { SourceActionResult, SourceAction } from "../../source.ts";
+import { type AskedQuestion, type AnalysisActions, iso, tellHit, tellStale, toQuestion } from "./analysis-actions.ts";
+import type { AnalysisLookup } from "./computations.ts";
 import { keyOf, questionShape, type TaskType } from "./question.ts";
-import type { Tally } from "./tally.ts";
+import type { AnalysisCounts } from "./analysis-counts.ts";
 
 interface Finding extends AskedQuestion {
   readonly claim: boolean;
@@ -15,15 +15,15 @@ interface Finding extends AskedQuestion {
 /** Below the time that a question may take. */
 const maxWaitMs = 25_000;
 
-export function createFindAnalysis(desk: Desk): SourceAction<Finding> {
-  const { options, store, flights, tally, now } = desk;
+export function createFindAnalysis(analysisActions: AnalysisActions): SourceAction<Finding> {
+  const { options, store, flights, tally, now } = analysisActions;
 
-  function toAnswer(found: Found): ActionAnswer {
+  function toAnswer(found: AnalysisLookup): SourceActionResult {
     switch (found.status) {
       case "hit":
-        return tellHit(found.kept, desk);
+        return tellHit(found.kept, analysisActions);
       case "stale":
-        return tellStale(found.kept, found.reason, desk);
+        return tellStale(found.kept, found.reason, analysisActions);
       case "compute": {
         const { token, leftMs } = found.lease;
         return { value: { status: "compute", lease: token, lease_until: iso(now() + leftMs), lease_ms: leftMs } };
@@ -58,8 +58,8 @@ export function createFindAnalysis(desk: Desk): SourceAction<Finding> {
 
     async run(asked, call) {
       const { claim, acceptStale, waitMs, lease: token } = asked;
-      await desk.begin();
-      const question = await toQuestion(asked, desk, call);
+      await analysisActions.begin();
+      const question = await toQuestion(asked, analysisActions, call);
       const key = keyOf(question);
       const lease = token === undefined ? undefined : await store.renew(token, key);
       const ask = {
@@ -69,7 +69,7 @@ export function createFindAnalysis(desk: Desk): SourceAction<Finding> {
         takesStale: acceptStale,
         waitMs,
       };
-      const found: Found = lease ? { status: "compute", lease } : await flights.find(ask, call);
+      const found: AnalysisLookup = lease ? { status: "compute", lease } : await flights.find(ask, call);
       if (!lease) count(tally, question.taskType, found);
       const { value, ...rest } = toAnswer(found);
       return { value: { ...value, key: key.toString("hex") }, ...rest };
@@ -77,7 +77,7 @@ export function createFindAnalysis(desk: Desk): SourceAction<Finding> {
   };
 }
 
-function count(tally: Tally, task: TaskType, found: Found): void {
+function count(tally: AnalysisCounts, task: TaskType, found: AnalysisLookup): void {
   switch (found.status) {
     case "hit":
     case "stale": {

@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
 import type { Source } from "../../source.ts";
-import { listen } from "../../testing/listen.ts";
+import { collectChanges } from "../../testing/listen.ts";
 import { refusal } from "../../testing/refusal.ts";
 import { createMemory } from "../memory.ts";
-import { useHouses } from "./test-house.ts";
+import { useServers } from "./test-server.ts";
 import { resultOf } from "./test-results.ts";
 
-const open = useHouses();
+const open = useServers();
 
 function library(more: Parameters<typeof open>[0] = {}) {
   const memory = createMemory({ "guide.md": "first edition", "other.md": "another", secret: "hidden" });
@@ -17,17 +17,17 @@ function library(more: Parameters<typeof open>[0] = {}) {
 const grounding = [{ uri: "notes://guide.md" }];
 
 it("an answer is dropped when what it rests on changes, through the house's own watch", async () => {
-  const { memory, keep, find, house, call, clock, json } = library();
-  const changes = listen(await house.watch({ list: true }, call));
+  const { memory, keep, find, pressmark, call, clock, json } = library();
+  const changes = collectChanges(await pressmark.watch({ list: true }, call));
   const { id, key } = await keep({ grounding });
   const { id: rest } = await keep({ grounding: [{ uri: "notes://other.md" }] });
   await clock.advance(1000);
-  const heard = listen(await house.watch({ uris: [`analysis://results/${id}`] }, call));
+  const heard = collectChanges(await pressmark.watch({ uris: [`analysis://results/${id}`] }, call));
   memory.set("guide.md", "second edition");
   await clock.advance(2000);
   await heard.until((change) => change.kind === "updated", "that the result is gone");
   await changes.until((change) => change.kind === "list-changed", "that the list changed");
-  await refusal(house.read(`analysis://results/${id}`, call), ["not-found"], "a dropped result");
+  await refusal(pressmark.read(`analysis://results/${id}`, call), ["not-found"], "a dropped result");
   expect((await json(`analysis://results/${rest}`)).value.id).toBe(rest);
   expect((await json("analysis://statistics")).value).toMatchObject({ invalidated: 1, results: 1 });
 
@@ -58,7 +58,7 @@ it("after a restart what answers rest on is looked at, and followed again", asyn
   const first = library();
   await first.keep({ prompt: "changed meanwhile", grounding });
   const { id } = await first.keep({ prompt: "changes later", grounding: [{ uri: "notes://other.md" }] });
-  await first.house.close();
+  await first.pressmark.close();
   const memory = createMemory({ "guide.md": "second edition", "other.md": "another" });
   const second = open({ path: first.path, others: [{ name: "notes", base: "notes://", source: memory.source }] });
   await second.json("analysis://statistics");
@@ -74,7 +74,7 @@ it("after a restart what answers rest on is looked at, and followed again", asyn
 it("what went while no one looked takes along what rested on it, also where no one does more than ask", async () => {
   const first = library();
   await first.keep({ grounding });
-  await first.house.close();
+  await first.pressmark.close();
   const memory = createMemory({ "other.md": "another" });
   const second = open({ path: first.path, others: [{ name: "notes", base: "notes://", source: memory.source }] });
   expect(await second.find({ prompt: "something else", claim: false })).toMatchObject({ status: "miss" });

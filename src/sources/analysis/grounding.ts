@@ -2,9 +2,9 @@
 import { createHash } from "node:crypto";
 import { invalid, quote, toResourceError } from "../../errors.ts";
 import type { Body, Call, Caller } from "../../resources.ts";
-import type { Tools } from "../../source.ts";
-import type { Ground } from "./question.ts";
-import type { Store } from "./store.ts";
+import type { Runtime } from "../../source.ts";
+import type { Evidence } from "./question.ts";
+import type { AnalysisStore } from "./store.ts";
 
 export interface AskedGround {
   readonly uri: string;
@@ -13,9 +13,9 @@ export interface AskedGround {
 
 export interface Grounding {
   /** Each with a version: the one that was said, or that of the content as this caller may read it now. */
-  stamp(asked: readonly AskedGround[], call: Call): Promise<readonly Ground[]>;
+  stamp(asked: readonly AskedGround[], call: Call): Promise<readonly Evidence[]>;
   /** Whether those that were stamped here are still the same. */
-  isSame(grounds: readonly Ground[], call: Call): Promise<boolean>;
+  isSame(grounds: readonly Evidence[], call: Call): Promise<boolean>;
   /** From here on, results that rest on these are dropped when they change. */
   follow(uris: readonly string[], caller: Caller): void;
   /** Follows what results in the store rest on, and nothing that none does any more. */
@@ -27,17 +27,17 @@ export interface Grounding {
 const maxFollowed = 10_000;
 
 export function createGrounding(
-  store: Pick<Store, "dropGrounded" | "isGround" | "grounds">,
-  { house, log }: Pick<Tools, "house" | "log">,
+  store: Pick<AnalysisStore, "dropGrounded" | "isGround" | "grounds">,
+  { pressmark, log }: Pick<Runtime, "pressmark" | "log">,
 ): Grounding {
   const followed = new Map<string, { readonly uri: string; readonly stop: AbortController }>();
   const running = new Set<Promise<void>>();
 
   /** Undefined for what is not there, or not for this caller. */
   async function versionOf(uri: string, call: Call): Promise<string | undefined> {
-    if (!house) return undefined;
+    if (!pressmark) return undefined;
     try {
-      const { contents } = await house.read(uri, call);
+      const { contents } = await pressmark.read(uri, call);
       const hash = createHash("sha256");
       for (const { body } of contents) hash.update(bytesOf(body)).update("\0");
       return `sha256:${hash.digest("hex")}`;
@@ -45,12 +45,12 @@ export function createGrounding(
       const { kind } = toResourceError(cause);
       if (kind === "not-found" || kind === "invalid" || kind === "unsupported") return undefined;
       if (kind !== "too-large") throw cause;
-      const { size, annotations } = await house.stat(uri, call);
+      const { size, annotations } = await pressmark.stat(uri, call);
       return `large:${size ?? ""}:${annotations?.lastModified ?? ""}`;
     }
   }
 
-  async function stampOne({ uri, version }: AskedGround, field: string, call: Call): Promise<Ground> {
+  async function stampOne({ uri, version }: AskedGround, field: string, call: Call): Promise<Evidence> {
     if (version !== undefined) return { uri, version, isStamped: false };
     const found = await versionOf(uri, call);
     if (found === undefined)
@@ -71,7 +71,7 @@ export function createGrounding(
 
   async function listen(uri: string, caller: Caller, signal: AbortSignal): Promise<void> {
     const call: Call = { caller, signal };
-    const watch = await house?.watch({ uris: [uri] }, call);
+    const watch = await pressmark?.watch({ uris: [uri] }, call);
     // It may have changed before the watch was armed.
     await judge(uri, call, false);
     if (!watch || watch.uris.length === 0) return;
@@ -83,7 +83,7 @@ export function createGrounding(
 
   function follow(uri: string, caller: Caller): void {
     const name = JSON.stringify([uri, caller]);
-    if (!house || followed.has(name) || followed.size >= maxFollowed) return;
+    if (!pressmark || followed.has(name) || followed.size >= maxFollowed) return;
     const stop = new AbortController();
     followed.set(name, { uri, stop });
     const over = listen(uri, caller, stop.signal)
@@ -101,7 +101,7 @@ export function createGrounding(
 
   return {
     async stamp(asked, call) {
-      const grounds: Ground[] = [];
+      const grounds: Evidence[] = [];
       const seen = new Set<string>();
       for (const [index, each] of asked.entries()) {
         if (seen.has(each.uri)) throw invalid(`"grounding[${index}].uri" is there twice`);
@@ -122,7 +122,7 @@ export function createGrounding(
     },
 
     async followStored() {
-      if (!house) return;
+      if (!pressmark) return;
       const stored = await store.grounds(maxFollowed);
       const needed = new Set(stored.map(({ uri }) => uri));
       for (const { uri, stop } of followed.values()) if (!needed.has(uri)) stop.abort();

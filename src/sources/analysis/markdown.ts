@@ -1,8 +1,8 @@
 /** Results for people: Markdown in the language that the answer is written in. */
-import { iso } from "./desk.ts";
-import type { Result } from "./result.ts";
-import type { Event, Kept } from "./store.ts";
-import type { Numbers, Statistics } from "./tally.ts";
+import { iso } from "./analysis-actions.ts";
+import type { ModelsResult } from "./result.ts";
+import type { StoreEvent, StoredResult } from "./store.ts";
+import type { Numbers, Statistics } from "./analysis-counts.ts";
 
 type Language = "en" | "ja";
 
@@ -61,10 +61,10 @@ const words = {
   },
 } as const;
 
-export type Section = "consensus" | "votes" | "flow" | "events";
+export type ResultSection = "consensus" | "votes" | "flow" | "events";
 
-export function resultMarkdown(kept: Kept, events: readonly Event[], now: number): string {
-  const say = words[languageOf(kept.result.consensus.content)];
+export function resultMarkdown(kept: StoredResult, events: readonly StoreEvent[], now: number): string {
+  const say = words[answerLanguageOf(kept.result.consensus.content)];
   const { grounding } = kept.question;
   return blocks(
     `# ${inline(kept.title)}`,
@@ -79,7 +79,12 @@ export function resultMarkdown(kept: Kept, events: readonly Event[], now: number
   );
 }
 
-export function sectionMarkdown(section: Section, kept: Kept, events: readonly Event[], now: number): string {
+export function sectionMarkdown(
+  section: ResultSection,
+  kept: StoredResult,
+  events: readonly StoreEvent[],
+  now: number,
+): string {
   const head = [`# ${inline(kept.title)}`, line(kept, now)];
   switch (section) {
     case "consensus":
@@ -108,8 +113,8 @@ export function statisticsMarkdown(statistics: Statistics): string {
   );
 }
 
-function line({ result, quality, expires, task }: Kept, now: number): string {
-  const say = words[languageOf(result.consensus.content)];
+function line({ result, quality, expires, task }: StoredResult, now: number): string {
+  const say = words[answerLanguageOf(result.consensus.content)];
   const parts = [
     `\`${task}\``,
     `${say.confidence} ${percent(quality.confidence)}`,
@@ -121,8 +126,8 @@ function line({ result, quality, expires, task }: Kept, now: number): string {
   return parts.join(" · ");
 }
 
-function consensusBlocks({ result: { consensus } }: Kept): string[] {
-  const say = words[languageOf(consensus.content)];
+function consensusBlocks({ result: { consensus } }: StoredResult): string[] {
+  const say = words[answerLanguageOf(consensus.content)];
   return [
     `## ${say.consensus}`,
     quoted(consensus.content),
@@ -130,8 +135,8 @@ function consensusBlocks({ result: { consensus } }: Kept): string[] {
   ];
 }
 
-function votesBlocks({ result, agreement }: Kept): string[] {
-  const say = words[languageOf(result.consensus.content)];
+function votesBlocks({ result, agreement }: StoredResult): string[] {
+  const say = words[answerLanguageOf(result.consensus.content)];
   const head = [say.provider, say.model, say.confidence, say.agreement, say.recomputed, say.cost, say.tokens];
   const rows = result.llm_votes.map((vote, index) => voteRow(vote, agreement.votes[index]?.recomputed ?? 0));
   return [
@@ -145,7 +150,10 @@ function votesBlocks({ result, agreement }: Kept): string[] {
   ];
 }
 
-function voteRow({ provider, model, agreement_score, response }: Result["llm_votes"][number], own: number): string {
+function voteRow(
+  { provider, model, agreement_score, response }: ModelsResult["llm_votes"][number],
+  own: number,
+): string {
   const { input, output, total = input + output } = response.tokens;
   return cells([
     inline(provider),
@@ -158,8 +166,8 @@ function voteRow({ provider, model, agreement_score, response }: Result["llm_vot
   ]);
 }
 
-function flowBlocks({ result }: Kept): string[] {
-  const say = words[languageOf(result.consensus.content)];
+function flowBlocks({ result }: StoredResult): string[] {
+  const say = words[answerLanguageOf(result.consensus.content)];
   const flow = result.flow_details;
   if (!flow) return [`## ${say.flow}`, say.none];
   return [
@@ -170,8 +178,8 @@ function flowBlocks({ result }: Kept): string[] {
   ];
 }
 
-function eventsBlocks({ result }: Kept, events: readonly Event[]): string[] {
-  const say = words[languageOf(result.consensus.content)];
+function eventsBlocks({ result }: StoredResult, events: readonly StoreEvent[]): string[] {
+  const say = words[answerLanguageOf(result.consensus.content)];
   const rows = events.map(({ at, what, detail = "" }) => cells([iso(at), inline(what), inline(detail)]));
   return [
     `## ${say.events}`,
@@ -180,7 +188,7 @@ function eventsBlocks({ result }: Kept, events: readonly Event[]): string[] {
 }
 
 /** Kana tell Japanese from what it shares its other letters with. */
-export function languageOf(text: string): Language {
+export function answerLanguageOf(text: string): Language {
   const kana = text.match(/[\p{Script=Hiragana}\p{Script=Katakana}]/gu)?.length ?? 0;
   const letters = text.match(/\p{L}/gu)?.length ?? 0;
   return kana > 0 && kana >= letters / 10 ? "ja" : "en";

@@ -1,16 +1,16 @@
 /** Which database results are kept in: a file, or a server that many machines share. */
 import { invalid } from "../../errors.ts";
-import type { Tools } from "../../source.ts";
+import type { Runtime } from "../../source.ts";
 import type { AnalysisOptions } from "./options.ts";
 import type { Database } from "./sql.ts";
 import { createFile } from "./sqlite-database.ts";
 
 /** Nothing is opened or connected before the first question. */
-export async function openDatabase(options: AnalysisOptions, tools: Tools): Promise<Database> {
+export async function openAnalysisDatabase(options: AnalysisOptions, runtime: Runtime): Promise<Database> {
   const { path, url, password, ca, schema, timeoutMs, maxConnections } = options;
   if (url === undefined) {
     if (path === undefined) throw invalid('"path" or "url" must say where results are kept');
-    return createFile(path, tools);
+    return createFile(path, runtime);
   }
   const { parseUrl, tlsOptions } = await import("../postgres/url.ts");
   const { createPostgresDatabase } = await import("./postgres-database.ts");
@@ -22,6 +22,6 @@ export async function openDatabase(options: AnalysisOptions, tools: Tools): Prom
     schema,
     timeoutMs,
     maxConnections,
-    tools,
+    runtime,
   });
 }

@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import { proofOptions } from "../postgres/options.ts";
 import type { TaskType } from "./question.ts";
-import type { Gate } from "./result.ts";
+import type { QualityLimits } from "./result.ts";
 
 export interface AnalysisOptions {
   readonly path?: string | undefined;
@@ -17,7 +17,7 @@ export interface AnalysisOptions {
   readonly doubtfulMs: number;
   readonly staleMs: number;
   readonly leaseMs: number;
-  readonly gate: Gate;
+  readonly gate: QualityLimits;
   readonly maxResultBytes: number;
   readonly maxBytes: number;
   readonly pollMs: number;

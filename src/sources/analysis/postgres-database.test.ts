@@ -1,14 +1,14 @@
 /** Results in a PostgreSQL server that several machines share: who may, who hears of what, and what happens when it goes. */
 import { afterEach, describe, expect, it } from "vitest";
 import { toResourceError } from "../../errors.ts";
-import { createTools } from "../../server/tools.ts";
+import { createRuntime } from "../../server/runtime.ts";
 import type { Call } from "../../resources.ts";
-import type { Source, SourceChange, Tools } from "../../source.ts";
-import { listen } from "../../testing/listen.ts";
+import type { Source, SourceChange, Runtime } from "../../source.ts";
+import { collectChanges } from "../../testing/listen.ts";
 import { refusal } from "../../testing/refusal.ts";
 import definition from "../analysis.ts";
-import { createStore } from "./create-store.ts";
-import { openDatabase } from "./open-database.ts";
+import { createAnalysisStore } from "./create-store.ts";
+import { openAnalysisDatabase } from "./open-database.ts";
 import { keyOf } from "./question.ts";
 import { optionsFor, question, resultOf, type Where } from "./test-results.ts";
 import { kinds, openAt, usePlaces } from "./test-stores.ts";
@@ -29,9 +29,13 @@ describe.skipIf(kind.missing)(`results in PostgreSQL (${kind.missing ?? "real"})
   });
 
   /** One that looks by itself so seldom that all it knows in time is what it was told. */
-  async function open(where: Where, more: Readonly<Record<string, unknown>> = {}, log: Tools["log"] = () => undefined) {
+  async function open(
+    where: Where,
+    more: Readonly<Record<string, unknown>> = {},
+    log: Runtime["log"] = () => undefined,
+  ) {
     const options = optionsFor(where, { pollMs: 3_600_000, ...more });
-    const source = await definition.open(options, { ...createTools(process.stderr), log });
+    const source = await definition.open(options, { ...createRuntime(process.stderr), log });
     opened.push(source);
     const { find_analysis: find, store_analysis: keep } = source.actions!;
     return {
@@ -46,14 +50,14 @@ describe.skipIf(kind.missing)(`results in PostgreSQL (${kind.missing ?? "real"})
   it("others hear at once of what is written, written again and dropped", async () => {
     const { where } = place();
     const [one, other] = [await open(where), await open(where)];
-    const heard = listen(await one.source.watch!(call()));
+    const heard = collectChanges(await one.source.watch!(call()));
     const grounding = [{ uri: "https://example.com/spec", version: "1" }];
     const { id } = await other.keep({ grounding });
     await heard.until(saying("appeared", id), "that it appeared");
     await other.keep({ grounding });
     await heard.until(saying("changed", id), "that it changed");
-    const store = createStore({
-      database: await openDatabase(optionsFor(where), createTools(process.stderr)),
+    const store = createAnalysisStore({
+      database: await openAnalysisDatabase(optionsFor(where), createRuntime(process.stderr)),
       maxBytes: 1e9,
       leaseMs: 1000,
     });
@@ -66,7 +70,7 @@ describe.skipIf(kind.missing)(`results in PostgreSQL (${kind.missing ?? "real"})
     const { where } = place();
     const [one, other] = [await open(where), await open(where, { ttlMs: { basic: 1000 } })];
     const { id } = await other.keep();
-    const heard = listen(await one.source.watch!(call()));
+    const heard = collectChanges(await one.source.watch!(call()));
     await heard.until(saying("changed", id), "that it expired");
     expect(await one.find({ acceptStale: true })).toMatchObject({ status: "stale", id });
   });
@@ -96,7 +100,7 @@ describe.skipIf(kind.missing)(`results in PostgreSQL (${kind.missing ?? "real"})
     await server().start();
     expect(await one.find()).toMatchObject({ status: "hit", id });
     expect(await other.find()).toMatchObject({ status: "hit", id });
-    const heard = listen(await one.source.watch!(call()));
+    const heard = collectChanges(await one.source.watch!(call()));
     const { id: later } = await other.keep({ prompt: "afterwards" });
     await heard.until(saying("appeared", later), "that it appeared");
   });
@@ -121,7 +125,9 @@ describe.skipIf(kind.missing)(`results in PostgreSQL (${kind.missing ?? "real"})
   it("machines whose clocks are an hour apart agree on what is fresh, and on who computes", async () => {
     const { where } = place();
     const [one, late] = [await openAt(where), await openAt(where, 1_700_003_600_000)];
-    const stores = [one, late].map(({ database }) => createStore({ database, maxBytes: 1e9, leaseMs: 600_000 }));
+    const stores = [one, late].map(({ database }) =>
+      createAnalysisStore({ database, maxBytes: 1e9, leaseMs: 600_000 }),
+    );
     await Promise.all(stores.map((store) => store.agree()));
     expect(Math.abs(one.database.now() - late.database.now())).toBeLessThan(60_000);
     const asked = { ...question, options: {}, providers: [], models: [], grounding: [] };

@@ -2,9 +2,9 @@
 import { createHash } from "node:crypto";
 import type pg from "pg";
 import { quote, ResourceError } from "../../errors.ts";
-import type { Tools } from "../../source.ts";
+import type { Runtime } from "../../source.ts";
 import { type ConnectionOptions, createPool } from "../postgres/pool.ts";
-import type { Database, Row, Statement, Value, Work, Writing } from "./sql.ts";
+import type { Database, SqlRow, Statement, SqlValue, Work, Writing } from "./sql.ts";
 
 /** Changes whenever results are kept in another way. */
 const format = 1;
@@ -44,7 +44,7 @@ const tables = `
 export interface PostgresDatabaseOptions extends ConnectionOptions {
   /** Small letters, digits and underscores. */
   readonly schema: string;
-  readonly tools: Pick<Tools, "monotonicMs" | "wait" | "log">;
+  readonly runtime: Pick<Runtime, "monotonicMs" | "wait" | "log">;
 }
 
 /** How often the clock of the database is looked at. */
@@ -56,7 +56,7 @@ const firstBackMs = 500;
 const longestBackMs = 30_000;
 
 export function createPostgresDatabase(options: PostgresDatabaseOptions): Database {
-  const { schema, timeoutMs, tools } = options;
+  const { schema, timeoutMs, runtime } = options;
   const { borrow, attach, toError, close } = createPool("analysis", options);
   const closing = new AbortController();
   const channel = schema;
@@ -119,7 +119,7 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
            ${clock} as now`,
         [`${schema}.format`],
       );
-      const { encoding, role, made, now } = found.rows[0] as Row;
+      const { encoding, role, made, now } = found.rows[0] as SqlRow;
       if (encoding !== "UTF8")
         throw lasting(
           `the database keeps texts as ${quote(String(encoding))}; results need one that is made with UTF8`,
@@ -137,24 +137,24 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
           );
         }
       const { rows } = await client.query("select number from format");
-      if (Number((rows[0] as Row | undefined)?.["number"]) !== format)
+      if (Number((rows[0] as SqlRow | undefined)?.["number"]) !== format)
         throw lasting(`the schema ${quote(schema)} holds what another version keeps; choose another "schema"`);
     });
   }
 
   function compare(databaseMs: number): void {
-    comparedMs = tools.monotonicMs();
+    comparedMs = runtime.monotonicMs();
     beginningMs = databaseMs - comparedMs;
   }
 
-  const databaseMs = (): number => Math.round(beginningMs + tools.monotonicMs());
+  const databaseMs = (): number => Math.round(beginningMs + runtime.monotonicMs());
 
   /** Someone may have set the clock of the database. */
   async function compareAgain(): Promise<void> {
-    if (tools.monotonicMs() - comparedMs < compareMs) return;
-    comparedMs = tools.monotonicMs();
+    if (runtime.monotonicMs() - comparedMs < compareMs) return;
+    comparedMs = runtime.monotonicMs();
     const { rows } = await borrow(closing.signal, (client) => client.query(`select ${clock} as now`));
-    compare(Number((rows[0] as Row)["now"]));
+    compare(Number((rows[0] as SqlRow)["now"]));
   }
 
   function agree(): Promise<void> {
@@ -192,10 +192,10 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
       let why: unknown;
       await hearOut(hear, signal, () => (backMs = firstBackMs)).catch((cause: unknown) => (why = cause));
       if (signal.aborted) return;
-      tools.log("warn", "what others write is not told just now; it is looked for instead", {
+      runtime.log("warn", "what others write is not told just now; it is looked for instead", {
         ...(why !== undefined && { cause: toError(why) }),
       });
-      await tools.wait(backMs, signal).catch(() => undefined);
+      await runtime.wait(backMs, signal).catch(() => undefined);
       backMs = Math.min(longestBackMs, backMs * 2);
     }
   }
@@ -241,14 +241,14 @@ async function perform<T>(work: Work<T>, client: pg.ClientBase): Promise<T> {
   return step.value;
 }
 
-async function ask({ text, values }: Statement, client: pg.ClientBase): Promise<readonly Row[]> {
+async function ask({ text, values }: Statement, client: pg.ClientBase): Promise<readonly SqlRow[]> {
   let count = 0;
   const numbered = text.replaceAll("?", () => `$${(count += 1)}`);
-  return (await client.query(numbered, values.map(storable))).rows as Row[];
+  return (await client.query(numbered, values.map(storable))).rows as SqlRow[];
 }
 
 /** No text of PostgreSQL holds a NUL. */
-function storable(value: Value): Value {
+function storable(value: SqlValue): SqlValue {
   return typeof value === "string" ? value.replaceAll("\0", "\ufffd") : value;
 }
 

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { createTools } from "../../server/tools.ts";
+import { createRuntime } from "../../server/runtime.ts";
 import { collect } from "../../testing/pages.ts";
 import definition from "../analysis.ts";
 import type { Told } from "./test-asker.ts";
@@ -111,7 +111,7 @@ describe.each(kinds)("several processes and $name", (kind) => {
       await done.promise;
       await Promise.all(writers.map(kill));
 
-      const source = await definition.open(optionsFor(where), createTools(process.stderr));
+      const source = await definition.open(optionsFor(where), createRuntime(process.stderr));
       const call = { caller: { id: "test" }, signal: new AbortController().signal };
       const json = async (path: string) => {
         const [part] = await source.read({ path }, call);

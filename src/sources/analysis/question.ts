@@ -7,7 +7,7 @@ export const taskTypes = ["simple", "basic", "premium", "critical"] as const;
 export type TaskType = (typeof taskTypes)[number];
 
 /** A resource that an answer rests on. */
-export interface Ground {
+export interface Evidence {
   readonly uri: string;
   /** Equal versions mean equal content. */
   readonly version: string;
@@ -15,13 +15,13 @@ export interface Ground {
   readonly isStamped: boolean;
 }
 
-export interface Question {
+export interface AnalysisQuestion {
   readonly prompt: string;
   readonly taskType: TaskType;
   readonly options: Readonly<Record<string, unknown>>;
   readonly providers: readonly string[];
   readonly models: readonly string[];
-  readonly grounding: readonly Ground[];
+  readonly grounding: readonly Evidence[];
 }
 
 const maxPromptLength = 1_000_000;
@@ -71,7 +71,7 @@ export function questionShape(zod: typeof z) {
 }
 
 /** SHA-256 of canonical JSON: the same question has the same key, in whatever order and width of letters it was written. */
-export function keyOf({ prompt, taskType, options, providers, models, grounding }: Question): Buffer {
+export function keyOf({ prompt, taskType, options, providers, models, grounding }: AnalysisQuestion): Buffer {
   const asked = {
     prompt: prompt.normalize("NFKC"),
     options: { ...options, taskType },

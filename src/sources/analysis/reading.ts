@@ -1,22 +1,22 @@
 /** Results, their sections and statistics, as JSON or to be read. */
 import { notFound } from "../../errors.ts";
-import type { Part, Tools } from "../../source.ts";
-import { type Format, type Place, spellAfter, typeOf } from "./addresses.ts";
-import { iso } from "./desk.ts";
-import { resultMarkdown, type Section, sectionMarkdown, statisticsMarkdown } from "./markdown.ts";
-import type { Event, Kept, Store, Summary } from "./store.ts";
-import type { Tally } from "./tally.ts";
+import type { Part, Runtime } from "../../source.ts";
+import { type AnalysisFormat, type AnalysisAddress, formatAfter, analysisTypeOf } from "./addresses.ts";
+import { iso } from "./analysis-actions.ts";
+import { resultMarkdown, type ResultSection, sectionMarkdown, statisticsMarkdown } from "./markdown.ts";
+import type { StoreEvent, StoredResult, AnalysisStore, Summary } from "./store.ts";
+import type { AnalysisCounts } from "./analysis-counts.ts";
 
-export interface ReadingOptions {
-  readonly store: Pick<Store, "find" | "events" | "recent">;
-  readonly tally: Pick<Tally, "read">;
-  readonly now: Tools["now"];
+export interface AnalysisReadOptions {
+  readonly store: Pick<AnalysisStore, "find" | "events" | "recent">;
+  readonly tally: Pick<AnalysisCounts, "read">;
+  readonly now: Runtime["now"];
 }
 
-type Readable = Exclude<Place, { readonly kind: "mount" | "results" }>;
+type Readable = Exclude<AnalysisAddress, { readonly kind: "mount" | "results" }>;
 
 /** Kept by no one for longer than the result itself is fresh, and for no one else. */
-export async function readPlace(place: Readable, path: string, options: ReadingOptions): Promise<Part> {
+export async function readAnalysis(place: Readable, path: string, options: AnalysisReadOptions): Promise<Part> {
   const { store, tally, now } = options;
   switch (place.kind) {
     case "statistics": {
@@ -27,7 +27,7 @@ export async function readPlace(place: Readable, path: string, options: ReadingO
       const found = await store.recent({ ...place, limit: place.limit + 1 });
       const results = found.slice(0, place.limit);
       const last = results.at(-1);
-      const next = found.length > results.length && last ? { next: spellAfter(last) } : {};
+      const next = found.length > results.length && last ? { next: formatAfter(last) } : {};
       const shown = {
         ...(place.task && { task: place.task }),
         results: results.map((each) => toLine(each, now())),
@@ -55,10 +55,10 @@ export async function readPlace(place: Readable, path: string, options: ReadingO
   }
 }
 
-function toPart(format: Format, json: object, markdown: () => string, ttlMs: number): Part {
+function toPart(format: AnalysisFormat, json: object, markdown: () => string, ttlMs: number): Part {
   return {
     body: { text: format === "json" ? JSON.stringify(json) : markdown() },
-    mimeType: typeOf(format),
+    mimeType: analysisTypeOf(format),
     freshness: { ttlMs, scope: "private" },
   };
 }
@@ -83,7 +83,7 @@ function toLine(
   };
 }
 
-function toJson(kept: Kept, now: number) {
+function toJson(kept: StoredResult, now: number) {
   const { id, key, task, stored, expires, question, quality, agreement, result } = kept;
   const { prompt, options, providers, models, grounding } = question;
   return {
@@ -104,7 +104,11 @@ function toJson(kept: Kept, now: number) {
   };
 }
 
-function sectionJson(section: Section, { id, result, quality, agreement }: Kept, events: readonly Event[]): object {
+function sectionJson(
+  section: ResultSection,
+  { id, result, quality, agreement }: StoredResult,
+  events: readonly StoreEvent[],
+): object {
   switch (section) {
     case "consensus":
       return { id, ...result.consensus, quality };

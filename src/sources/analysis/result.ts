@@ -15,7 +15,7 @@ export interface Vote {
   };
 }
 
-export interface Result {
+export interface ModelsResult {
   readonly consensus: { readonly content: string; readonly confidence: number; readonly reasoning: string };
   readonly llm_votes: readonly Vote[];
   readonly total_cost: number;
@@ -33,7 +33,7 @@ export interface Result {
 }
 
 /** What a producer adds is kept as it is. */
-export function resultSchema(zod: typeof z): z.ZodType<Result> {
+export function resultSchema(zod: typeof z): z.ZodType<ModelsResult> {
   const text = zod.string().max(1_000_000);
   const name = zod.string().min(1).max(200);
   const share = zod.number().min(0).max(1);
@@ -76,7 +76,7 @@ export function resultSchema(zod: typeof z): z.ZodType<Result> {
   });
 }
 
-export interface Gate {
+export interface QualityLimits {
   readonly confidence: number;
   readonly consensus: number;
   readonly providers: number;
@@ -94,7 +94,7 @@ export interface Quality {
   readonly reasons: readonly string[];
 }
 
-export function judge(result: Result, agreement: Agreement, gate: Gate): Quality {
+export function judgeQuality(result: ModelsResult, agreement: Agreement, gate: QualityLimits): Quality {
   const { confidence } = result.consensus;
   const { producer, recomputed } = agreement;
   const consensus = gate.by === "higher" ? Math.max(producer, recomputed) : agreement[gate.by];

@@ -1,7 +1,7 @@
 /** What the statements of the store have in common: rows as its words, counts, and word of each change. */
 import type { TaskType } from "./question.ts";
-import { all, get, type Row, type Value, type Work } from "./sql.ts";
-import type { Change, Summary } from "./store.ts";
+import { all, get, type SqlRow, type SqlValue, type Work } from "./sql.ts";
+import type { StoreChange, Summary } from "./store.ts";
 
 export const columns = [
   "id",
@@ -26,13 +26,13 @@ export const removed = "number, id, bytes, place, results.key";
 /** So many changes are remembered. */
 const maxChanges = 10_000;
 
-export function* announce(kind: Change["kind"], id: string): Work<void> {
+export function* announce(kind: StoreChange["kind"], id: string): Work<void> {
   const row = yield* get("insert into changes (kind, id) values (?, ?) returning seq", kind, id);
   yield* all("delete from changes where seq <= ?", Number(row?.["seq"]) - maxChanges);
 }
 
 /** With all that belongs to them. The rows have the columns of `removed`. */
-export function* remove(rows: readonly Row[]): Work<void> {
+export function* remove(rows: readonly SqlRow[]): Work<void> {
   for (const { number, id, bytes, place, key } of rows) {
     for (const table of ["results", "grounds", "events"])
       yield* all(`delete from ${table} where number = ?`, Number(number));
@@ -52,16 +52,16 @@ export function* add(task: string, amounts: Readonly<Record<string, number>>): W
     );
 }
 
-export function* total(name: string): Work<number> {
+export function* totalOf(name: string): Work<number> {
   return Number((yield* get("select value from tallies where task = '' and name = ?", name))?.["value"] ?? 0);
 }
 
 /** In the order of the columns, as far as they say it. */
-export function valuesOf(summary: Summary, key: Uint8Array): Value[] {
+export function valuesOf(summary: Summary, key: Uint8Array): SqlValue[] {
   return Object.values({ ...summary, key, passed: summary.passed ? 1 : 0 });
 }
 
-export function toSummary(row: Row): Summary {
+export function toSummary(row: SqlRow): Summary {
   return {
     id: String(row["id"]),
     key: Buffer.from(row["key"] as Uint8Array).toString("hex"),

@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { refusal } from "../../testing/refusal.ts";
 import { measureAgreement } from "./agreement.ts";
-import { languageOf } from "./markdown.ts";
-import { useHouses } from "./test-house.ts";
+import { answerLanguageOf } from "./markdown.ts";
+import { useServers } from "./test-server.ts";
 import { resultOf } from "./test-results.ts";
 
-const open = useHouses();
+const open = useServers();
 const titles = ({ results }: { results: { title: string }[] }) => results.map(({ title }) => title);
 
 const japanese = "決済サービスと在庫サービスの間にはキューを置くべきです。";
@@ -90,7 +90,7 @@ it("reads in the language of the answer", async () => {
   expect(page).toContain("## 各モデルの回答");
   const { id: english } = await keep({ prompt: "What between?" });
   expect(await text(`analysis://results/${english}/votes?format=markdown`)).toContain("## Votes");
-  expect(languageOf("Die Lösung heißt カ, sagt man in einem langen deutschen Satz.")).toBe("en");
+  expect(answerLanguageOf("Die Lösung heißt カ, sagt man in einem langen deutschen Satz.")).toBe("en");
 });
 
 it("nothing that a model wrote passes for what the page says", async () => {
@@ -137,7 +137,7 @@ it("any number of marks in what a model wrote can be read", async () => {
 });
 
 it("the latest of a task type are a page that goes on where it ended", async () => {
-  const { keep, json, text, clock, house, call } = open();
+  const { keep, json, text, clock, pressmark, call } = open();
   for (let count = 0; count < 5; count += 1) {
     await keep({ prompt: `question ${count}`, taskType: count % 2 === 0 ? "premium" : "basic" });
     if (count !== 2) await clock.advance(5);
@@ -152,7 +152,7 @@ it("the latest of a task type are a page that goes on where it ended", async () 
   expect(new Set([...titles(all), ...titles(rest)]).size).toBe(5);
   expect(await text("analysis://results?task=basic&format=markdown")).toContain("- question 3 (`basic`");
   for (const query of ["task=premum", "limit=0", "limit=101", "after=1", "format=xml"])
-    await refusal(house.read(`analysis://results?${query}`, call), ["invalid"], query);
+    await refusal(pressmark.read(`analysis://results?${query}`, call), ["invalid"], query);
 });
 
 it("statistics say how often a result was there, and what that saved, by task type", async () => {

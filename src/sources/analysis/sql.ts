@@ -1,21 +1,21 @@
 /** Work on a database, written once for every kind of it: statements are handed out one by one, and their rows handed back. */
 
-export type Value = string | number | Uint8Array | null;
-export type Row = Readonly<Record<string, unknown>>;
+export type SqlValue = string | number | Uint8Array | null;
+export type SqlRow = Readonly<Record<string, unknown>>;
 
 /** Values are never part of the text: each stands where a "?" is. */
 export interface Statement {
   readonly text: string;
-  readonly values: readonly Value[];
+  readonly values: readonly SqlValue[];
 }
 
-export type Work<T> = Generator<Statement, T, readonly Row[]>;
+export type Work<T> = Generator<Statement, T, readonly SqlRow[]>;
 
-export function* all(text: string, ...values: readonly Value[]): Work<readonly Row[]> {
+export function* all(text: string, ...values: readonly SqlValue[]): Work<readonly SqlRow[]> {
   return yield { text, values };
 }
 
-export function* get(text: string, ...values: readonly Value[]): Work<Row | undefined> {
+export function* get(text: string, ...values: readonly SqlValue[]): Work<SqlRow | undefined> {
   return (yield { text, values })[0];
 }
 

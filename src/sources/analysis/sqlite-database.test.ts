@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createTools } from "../../server/tools.ts";
-import { createStore } from "./create-store.ts";
+import { createRuntime } from "../../server/runtime.ts";
+import { createAnalysisStore } from "./create-store.ts";
 import { all, type Database } from "./sql.ts";
 import { createFile } from "./sqlite-database.ts";
 
@@ -15,7 +15,7 @@ let file: Database;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "pressmark-analysis-"));
   path = join(folder, "results.db");
-  file = createFile(path, createTools({ write: () => true }));
+  file = createFile(path, createRuntime({ write: () => true }));
 });
 afterEach(async () => {
   await file.close();
@@ -48,7 +48,7 @@ it("what is stored after the file was replaced is in the one that is there", asy
   await store("before");
   await file.close();
   copyFileSync(path, `${path}.copy`);
-  file = createFile(path, createTools({ write: () => true }));
+  file = createFile(path, createRuntime({ write: () => true }));
   await store("lost with the file");
   renameSync(`${path}.copy`, path);
   for (const end of ["-wal", "-shm"]) rmSync(path + end);
@@ -57,7 +57,7 @@ it("what is stored after the file was replaced is in the one that is there", asy
 });
 
 it("changes of a file that was removed are not told from those of the new one", async () => {
-  const results = createStore({ database: file, maxBytes: 1e9, leaseMs: 1000 });
+  const results = createAnalysisStore({ database: file, maxBytes: 1e9, leaseMs: 1000 });
   await store("before");
   const { last } = await results.changes();
   for (const end of ["", "-wal", "-shm"]) rmSync(path + end);

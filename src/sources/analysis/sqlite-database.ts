@@ -2,8 +2,8 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { ResourceError } from "../../errors.ts";
 import { fileIdentity } from "../../lib/file-identity.ts";
-import type { Tools } from "../../source.ts";
-import type { Database, Row, Statement, Work } from "./sql.ts";
+import type { Runtime } from "../../source.ts";
+import type { Database, SqlRow, Statement, Work } from "./sql.ts";
 
 /** Changes whenever a file is kept in another way. */
 const format = 2;
@@ -44,7 +44,7 @@ const patienceMs = 10_000;
 
 export function createFile(
   path: string,
-  { now, monotonicMs, wait }: Pick<Tools, "now" | "monotonicMs" | "wait">,
+  { now, monotonicMs, wait }: Pick<Runtime, "now" | "monotonicMs" | "wait">,
 ): Database {
   const closing = new AbortController();
   let open: { readonly database: DatabaseSync; readonly ask: Ask; readonly identity: string | undefined } | undefined;
@@ -111,7 +111,7 @@ export function createFile(
   };
 }
 
-type Ask = (statement: Statement) => readonly Row[];
+type Ask = (statement: Statement) => readonly SqlRow[];
 
 /** Each statement is prepared once. */
 function statementsOf(database: DatabaseSync): Ask {

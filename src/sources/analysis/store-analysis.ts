@@ -1,45 +1,50 @@
 /** `store_analysis`: producers store what they computed, or say that it came to nothing. */
 import { invalid, ResourceError } from "../../errors.ts";
 import type { Call } from "../../resources.ts";
-import type { ActionAnswer, SourceAction } from "../../source.ts";
+import type { SourceActionResult, SourceAction } from "../../source.ts";
 import { measureAgreement } from "./agreement.ts";
-import { type AskedQuestion, type Desk, tellStale, tellTimes, toQuestion } from "./desk.ts";
-import { keyOf, type Question, questionShape } from "./question.ts";
-import { judge, type Result, resultSchema } from "./result.ts";
+import { type AskedQuestion, type AnalysisActions, tellStale, tellTimes, toQuestion } from "./analysis-actions.ts";
+import { keyOf, type AnalysisQuestion, questionShape } from "./question.ts";
+import { judgeQuality, type ModelsResult, resultSchema } from "./result.ts";
 
 type Storing = { readonly [Field in keyof AskedQuestion]?: AskedQuestion[Field] | undefined } & {
   readonly lease?: string | undefined;
-  readonly result?: Result | undefined;
+  readonly result?: ModelsResult | undefined;
   readonly failed?: string | undefined;
 };
 
 const outdated = "what it rests on has changed meanwhile";
 
-export function createStoreAnalysis(desk: Desk): SourceAction<Storing> {
-  const { options, store, flights, grounding, tally, now, entryOf, wrote } = desk;
+export function createStoreAnalysis(analysisActions: AnalysisActions): SourceAction<Storing> {
+  const { options, store, flights, grounding, tally, now, entryOf, wrote } = analysisActions;
 
   /** The question as it was when it was asked: what it rests on may have changed since. */
-  async function questionOf(storing: Storing, call: Call): Promise<{ question: Question; isLeased: boolean }> {
+  async function questionOf(storing: Storing, call: Call): Promise<{ question: AnalysisQuestion; isLeased: boolean }> {
     const lease = storing.lease === undefined ? undefined : await store.lease(storing.lease);
     if (lease) return { question: lease.question, isLeased: true };
     const { prompt, taskType } = storing;
     if (prompt === undefined || taskType === undefined)
       throw invalid('"lease" is not known, or no longer: send "prompt" and "taskType" with the result, as you asked');
-    return { question: await toQuestion({ ...storing, prompt, taskType }, desk, call), isLeased: false };
+    return { question: await toQuestion({ ...storing, prompt, taskType }, analysisActions, call), isLeased: false };
   }
 
-  async function giveUp(token: string, reason: string): Promise<ActionAnswer> {
+  async function giveUp(token: string, reason: string): Promise<SourceActionResult> {
     const lease = await store.lease(token);
     const failed = lease && (await store.fail(token, reason));
     if (!lease || !failed) throw invalid('"lease" is not known, or no longer: nothing waits for it');
     flights.landed(failed.key);
     tally.count(lease.question.taskType, { failed: 1 });
-    return failed.kept ? tellStale(failed.kept, reason, desk) : { value: { status: "failed" } };
+    return failed.kept ? tellStale(failed.kept, reason, analysisActions) : { value: { status: "failed" } };
   }
 
-  async function keep(result: Result, question: Question, storing: Storing, call: Call): Promise<ActionAnswer> {
+  async function keep(
+    result: ModelsResult,
+    question: AnalysisQuestion,
+    storing: Storing,
+    call: Call,
+  ): Promise<SourceActionResult> {
     const agreement = measureAgreement(result);
-    const quality = judge(result, agreement, options.gate);
+    const quality = judgeQuality(result, agreement, options.gate);
     const { taskType: task } = question;
     const ttlMs = quality.passed ? options.ttlMs[task] : Math.min(options.ttlMs[task], options.doubtfulMs);
     const expires = now() + ttlMs;
@@ -76,7 +81,7 @@ export function createStoreAnalysis(desk: Desk): SourceAction<Storing> {
     title: "Store an analysis",
     description:
       "Store what several models came to, so that the same question need not be put to them again; or say that it failed, so that no one waits for it. Send the lease that find_analysis gave you, or the question as you would ask it there.",
-    door: "analysis",
+    endpoint: "analysis",
     input: (zod) =>
       zod
         .strictObject({
@@ -100,7 +105,7 @@ export function createStoreAnalysis(desk: Desk): SourceAction<Storing> {
 
     async run(storing, call) {
       const { lease: token, result, failed } = storing;
-      await desk.begin();
+      await analysisActions.begin();
       if (token !== undefined && failed !== undefined) return giveUp(token, failed);
       if (result === undefined) throw invalid('"result" is missing');
       if (Buffer.byteLength(JSON.stringify(result)) > options.maxResultBytes)
@@ -117,7 +122,7 @@ export function createStoreAnalysis(desk: Desk): SourceAction<Storing> {
 }
 
 /** What its producer says went otherwise than planned. */
-function eventsOf({ debug }: Result): { readonly what: string; readonly detail?: string }[] {
+function eventsOf({ debug }: ModelsResult): { readonly what: string; readonly detail?: string }[] {
   const { tier_escalated, provider_errors: errors } = debug;
   const isGroup = typeof errors === "object" && !Array.isArray(errors);
   const all: readonly unknown[] = isGroup ? Object.entries(errors ?? {}) : [errors ?? []].flat();

@@ -1,8 +1,8 @@
 /** Where results are kept: all that is asked of it, each question answered as of one moment. */
 import type { Caller } from "../../resources.ts";
 import type { Agreement } from "./agreement.ts";
-import type { Question, TaskType } from "./question.ts";
-import type { Quality, Result } from "./result.ts";
+import type { AnalysisQuestion, TaskType } from "./question.ts";
+import type { Quality, ModelsResult } from "./result.ts";
 
 /** What lists say of a result. Times are milliseconds since the epoch. */
 export interface Summary {
@@ -23,27 +23,27 @@ export interface Summary {
   readonly time: number;
 }
 
-export interface Body {
-  readonly question: Question;
-  readonly result: Result;
+export interface ResultBody {
+  readonly question: AnalysisQuestion;
+  readonly result: ModelsResult;
   readonly quality: Quality;
   readonly agreement: Agreement;
 }
 
-export interface Kept extends Summary, Body {}
+export interface StoredResult extends Summary, ResultBody {}
 
-export interface Event {
+export interface StoreEvent {
   readonly at: number;
   readonly what: string;
   readonly detail?: string;
 }
 
 /** That someone computes the answer of a key. */
-export interface Lease {
+export interface ComputationLease {
   readonly token: string;
   /** How long it lasts from now on; 0 when it has ended. */
   readonly leftMs: number;
-  readonly question: Question;
+  readonly question: AnalysisQuestion;
   /** How long ago it was given up, and why. */
   readonly failedMsAgo?: number;
   readonly reason?: string;
@@ -55,36 +55,36 @@ export interface StoredGround {
   readonly caller: Caller;
 }
 
-export interface Keeping extends Body, Pick<Summary, "task" | "title" | "expires" | "dies"> {
+export interface ResultToStore extends ResultBody, Pick<Summary, "task" | "title" | "expires" | "dies"> {
   readonly key: Buffer;
   readonly caller: Caller;
   readonly token?: string | undefined;
   /** What happened while it was computed. */
-  readonly events: readonly Omit<Event, "at">[];
+  readonly events: readonly Omit<StoreEvent, "at">[];
 }
 
 export type Tallies = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-export interface Change {
+export interface StoreChange {
   readonly seq: number;
   readonly kind: "appeared" | "changed" | "gone";
   readonly id: string;
 }
 
 export interface Claim {
-  readonly taken?: Lease;
-  readonly held?: Lease;
-  readonly kept?: Kept;
+  readonly taken?: ComputationLease;
+  readonly held?: ComputationLease;
+  readonly kept?: StoredResult;
 }
 
-export interface Store {
+export interface AnalysisStore {
   /** Resolves once it is known what time it is for all who share the store. */
   agree(): Promise<void>;
   /** What is kept under a key, and who computes it. */
-  look(key: Buffer): Promise<{ readonly kept?: Kept; readonly lease?: Lease }>;
-  find(id: string): Promise<Kept | undefined>;
+  look(key: Buffer): Promise<{ readonly kept?: StoredResult; readonly lease?: ComputationLease }>;
+  find(id: string): Promise<StoredResult | undefined>;
   summary(id: string): Promise<Summary | undefined>;
-  events(id: string): Promise<readonly Event[]>;
+  events(id: string): Promise<readonly StoreEvent[]>;
   /** By id, behind `after`. */
   page(after: string, limit: number): Promise<readonly Summary[]>;
   /** Newest first, behind the one of `after`. */
@@ -97,15 +97,15 @@ export interface Store {
   ids(prefix: string, limit: number): Promise<readonly string[]>;
 
   /** Taken if no fresh result is there and no one else has it; "taken" is told to one of all who ask, in all processes. */
-  claim(key: Buffer, question: Question): Promise<Claim>;
+  claim(key: Buffer, question: AnalysisQuestion): Promise<Claim>;
   /** Undefined if it ended, and another has it or it was never given for this key. */
-  renew(token: string, key: Buffer): Promise<Lease | undefined>;
-  lease(token: string): Promise<Lease | undefined>;
+  renew(token: string, key: Buffer): Promise<ComputationLease | undefined>;
+  lease(token: string): Promise<ComputationLease | undefined>;
   /** The lease ends; what was kept before stays. Undefined if the lease is not known, or has failed before. */
-  fail(token: string, reason: string): Promise<{ readonly key: string; readonly kept?: Kept } | undefined>;
+  fail(token: string, reason: string): Promise<{ readonly key: string; readonly kept?: StoredResult } | undefined>;
 
   /** In place of what was there under its key, with the same id. */
-  keep(keeping: Keeping): Promise<Summary>;
+  keep(keeping: ResultToStore): Promise<Summary>;
   /**
    * What this caller stored and rests on this URI in another version than this is gone; without a version, in any: others may read
    * something else there. Versions that were not stamped here cannot be compared: they go with "all". Says how many went.
@@ -120,7 +120,7 @@ export interface Store {
   tallies(): Promise<{ readonly tallies: Tallies; readonly results: number; readonly bytes: number }>;
 
   /** Changes behind this number; "lost" where they are no longer known. Without a number only where they stand now. */
-  changes(after?: number): Promise<{ readonly last: number; readonly changes: readonly Change[] | "lost" }>;
+  changes(after?: number): Promise<{ readonly last: number; readonly changes: readonly StoreChange[] | "lost" }>;
   /** Ids whose time to live ended between, and when the next one does. */
   expired(
     from: number,

@@ -2,15 +2,15 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { refusal } from "../../testing/refusal.ts";
 import { measureAgreement } from "./agreement.ts";
-import { createStore } from "./create-store.ts";
-import { keyOf, type Question } from "./question.ts";
-import { judge } from "./result.ts";
-import type { Keeping, Store, Summary } from "./store.ts";
+import { createAnalysisStore } from "./create-store.ts";
+import { keyOf, type AnalysisQuestion } from "./question.ts";
+import { judgeQuality } from "./result.ts";
+import type { ResultToStore, AnalysisStore, Summary } from "./store.ts";
 import { optionsFor, resultOf } from "./test-results.ts";
 import { kinds, openAt, type Place, usePlaces } from "./test-stores.ts";
 
 const gate = optionsFor({ path: "x" }).gate;
-const questionOf = (prompt: string, uri?: string): Question => ({
+const questionOf = (prompt: string, uri?: string): AnalysisQuestion => ({
   prompt,
   taskType: "basic",
   options: {},
@@ -28,18 +28,18 @@ interface Setting {
 
 describe.each(kinds)("results in $name", (kind) => {
   const { place } = usePlaces(kind);
-  const opened: Store[] = [];
+  const opened: AnalysisStore[] = [];
   afterEach(async () => {
     for (const store of opened.splice(0)) await store.close();
   });
 
   async function open({ at = place(), startMs, ...limits }: Setting = {}) {
     const { database, asked, advance, setWallClock } = await openAt(at.where, startMs);
-    const store = createStore({ database, maxBytes: 1e9, leaseMs: 1000, ...limits });
+    const store = createAnalysisStore({ database, maxBytes: 1e9, leaseMs: 1000, ...limits });
     opened.push(store);
     await store.agree();
     const { now } = database;
-    const keeping = (question: Question, more: Partial<Keeping> = {}): Keeping => {
+    const keeping = (question: AnalysisQuestion, more: Partial<ResultToStore> = {}): ResultToStore => {
       const result = resultOf();
       const agreement = measureAgreement(result);
       return {
@@ -50,7 +50,7 @@ describe.each(kinds)("results in $name", (kind) => {
         dies: now() + 5000,
         question,
         result,
-        quality: judge(result, agreement, gate),
+        quality: judgeQuality(result, agreement, gate),
         agreement,
         caller: { id: "test" },
         events: [],

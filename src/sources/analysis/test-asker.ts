@@ -1,7 +1,7 @@
 /** A process of the tests that shares a database of results with others: it asks, claims a question, or writes until it is killed. */
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import { wait } from "../../lib/wait.ts";
-import type { Tools } from "../../source.ts";
+import type { Runtime } from "../../source.ts";
 import definition from "../analysis.ts";
 import { optionsFor, question, resultOf } from "./test-results.ts";
 
@@ -12,8 +12,8 @@ export type Told =
   | { readonly kind: "stored"; readonly id: string };
 
 const [, , job, where = "{}", count = "10"] = process.argv;
-const tools: Tools = { now: () => Date.now(), monotonicMs, wait, log: () => undefined };
-const source = await definition.open(optionsFor(JSON.parse(where)), tools);
+const runtime: Runtime = { now: () => Date.now(), monotonicMs, wait, log: () => undefined };
+const source = await definition.open(optionsFor(JSON.parse(where)), runtime);
 const call = { caller: { id: "asker" }, signal: new AbortController().signal };
 const tell = (told: Told) => void process.send?.(told);
 const { find_analysis: find, store_analysis: keep } = source.actions ?? {};

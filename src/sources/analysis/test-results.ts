@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import definition from "../analysis.ts";
 import type { AnalysisOptions } from "./options.ts";
-import type { Result } from "./result.ts";
+import type { ModelsResult } from "./result.ts";
 
 export interface Said {
   readonly content?: string;
@@ -15,7 +15,7 @@ export interface Said {
   readonly cost?: number;
 }
 
-export function resultOf(said: Said = {}): Result {
+export function resultOf(said: Said = {}): ModelsResult {
   const { content = "Use a queue between the two services.", confidence = 0.9, agreement = 0.8, cost = 0.05 } = said;
   const votes = said.votes ?? [
     ["anthropic", content],

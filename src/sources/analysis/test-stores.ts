@@ -5,8 +5,8 @@ import { dirname } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import { wait } from "../../lib/wait.ts";
 import { missingFor, type PostgresServer, startPostgres } from "../../../test/live/postgres.ts";
-import type { Tools } from "../../source.ts";
-import { openDatabase } from "./open-database.ts";
+import type { Runtime } from "../../source.ts";
+import { openAnalysisDatabase } from "./open-database.ts";
 import type { Database, Statement } from "./sql.ts";
 import { optionsFor, temporaryFile, type Where } from "./test-results.ts";
 
@@ -105,13 +105,13 @@ export interface Opened {
 export async function openAt(where: Where, startMs = 1_700_000_000_000): Promise<Opened> {
   let passedMs = 0;
   let wallMs = startMs;
-  const tools: Tools = {
+  const runtime: Runtime = {
     now: () => wallMs + passedMs,
     monotonicMs: () => 1_000_000 + passedMs,
     wait,
     log: () => undefined,
   };
-  const database = await openDatabase(optionsFor(where), tools);
+  const database = await openAnalysisDatabase(optionsFor(where), runtime);
   const asked: Statement[] = [];
   return {
     asked,

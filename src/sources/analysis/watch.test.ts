@@ -1,19 +1,19 @@
 import { expect, it } from "vitest";
 import type { SourceChange } from "../../source.ts";
 import { createClock } from "../../testing/clock.ts";
-import { listen } from "../../testing/listen.ts";
-import { createWatching } from "../database/watching.ts";
-import { useHouses } from "./test-house.ts";
+import { collectChanges } from "../../testing/listen.ts";
+import { createSharedWatch } from "../database/shared-watch.ts";
+import { useServers } from "./test-server.ts";
 import { resultOf } from "./test-results.ts";
-import { createLookOut } from "./watch.ts";
+import { createAnalysisWatch } from "./watch.ts";
 
-const open = useHouses();
+const open = useServers();
 const saying = (kind: string, id: unknown) => (change: SourceChange) =>
   change.kind === kind && "path" in change && change.path === `results/${id}`;
 
 it("says what is written, written again, expired and gone", async () => {
   const { source, keep, call, clock } = open({ options: { staleMs: 60_000, pollMs: 60_000 } });
-  const heard = listen(await source.watch!(call));
+  const heard = collectChanges(await source.watch!(call));
   const { id } = await keep({ taskType: "simple" });
   await clock.settle();
   await heard.until(saying("appeared", id), "that it appeared");
@@ -33,7 +33,7 @@ it("says what is written, written again, expired and gone", async () => {
 
 it("says what another process writes, by looking again and again", async () => {
   const one = open();
-  const heard = listen(await one.source.watch!(one.call));
+  const heard = collectChanges(await one.source.watch!(one.call));
   const other = open({ path: one.path });
   const { id } = await other.keep();
   await one.clock.advance(1000);
@@ -43,14 +43,14 @@ it("says what another process writes, by looking again and again", async () => {
 it.each(["as many", "lost"] as const)(
   "says once that anything may have changed, where it is too much to say (%s)",
   async (how) => {
-    const { tools, advance } = createClock();
+    const { runtime, advance } = createClock();
     const many = Array.from({ length: 1001 }, (_, seq) => ({ seq, kind: "appeared" as const, id: String(seq) }));
     const store = {
       changes: async (after = 0) => ({ last: after === 0 ? 1 : 1001, changes: how === "lost" ? how : many }),
       expired: async () => ({ ids: [] }),
     };
-    const watching = createWatching(createLookOut({ store, tools, pollMs: 1000, onWrite: () => undefined }));
-    const heard = listen(await watching.watch(new AbortController().signal));
+    const watching = createSharedWatch(createAnalysisWatch({ store, runtime, pollMs: 1000, onWrite: () => undefined }));
+    const heard = collectChanges(await watching.watch(new AbortController().signal));
     await advance(1000);
     await watching.close();
     await heard.ended;

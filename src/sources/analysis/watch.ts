@@ -1,11 +1,11 @@
 /** What is written, expires and is dropped, in this process and in others. */
-import type { SourceChange, Tools } from "../../source.ts";
-import type { LookOut } from "../database/watching.ts";
-import type { Store } from "./store.ts";
+import type { SourceChange, Runtime } from "../../source.ts";
+import type { DatabaseWatch } from "../database/shared-watch.ts";
+import type { AnalysisStore } from "./store.ts";
 
-export interface LookOutOptions {
-  readonly store: Pick<Store, "changes" | "expired">;
-  readonly tools: Pick<Tools, "now" | "wait">;
+export interface AnalysisWatchOptions {
+  readonly store: Pick<AnalysisStore, "changes" | "expired">;
+  readonly runtime: Pick<Runtime, "now" | "wait">;
   readonly pollMs: number;
   /** Calls back after each write of this process. */
   onWrite(wrote: () => void, signal: AbortSignal): void;
@@ -14,8 +14,8 @@ export interface LookOutOptions {
 /** Of more than this at once it is not said one by one. */
 const maxTold = 1000;
 
-export function createLookOut({ store, tools: { now, wait }, pollMs, onWrite }: LookOutOptions) {
-  return async function lookOut({ armed, tell, signal }: LookOut): Promise<void> {
+export function createAnalysisWatch({ store, runtime: { now, wait }, pollMs, onWrite }: AnalysisWatchOptions) {
+  return async function lookOut({ armed, tell, signal }: DatabaseWatch): Promise<void> {
     let isWritten = false;
     let waiting: AbortController | undefined;
     onWrite(() => {

@@ -1,9 +1,9 @@
 /** Which file or variable decides each value, and which others it overrides. */
 import { ResourceError } from "../../errors.ts";
 import { createTimeSlices } from "../../lib/time-slices.ts";
-import type { Fact, Facts } from "./facts.ts";
-import type { Files } from "./files.ts";
-import { spellName } from "./leaf.ts";
+import type { SettingFact, SettingFacts } from "./facts.ts";
+import type { ConfigFiles } from "./files.ts";
+import { formatName } from "./leaf.ts";
 
 export interface EnvironmentValue {
   readonly name: string;
@@ -11,17 +11,17 @@ export interface EnvironmentValue {
 }
 
 export interface EffectiveOptions {
-  readonly files: Files;
-  readonly facts: Facts;
+  readonly files: ConfigFiles;
+  readonly facts: SettingFacts;
   /** Paths of files, and "env"; the first decides. What it does not name has no say. */
   readonly precedence: readonly string[];
   /** Which variable stands for which name in files. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
-interface Decided extends Fact {
+interface Decided extends SettingFact {
   /** What would decide if it were not for this, in order. */
-  readonly overrides?: readonly Omit<Fact, "name">[];
+  readonly overrides?: readonly Omit<SettingFact, "name">[];
 }
 
 export interface Effective {
@@ -36,10 +36,10 @@ export function createEffective({ files, facts, precedence, variables }: Effecti
   const nameOf = (variable: string) => standsFor.get(variable) ?? variable;
 
   return async function effective(environment: readonly EnvironmentValue[]): Promise<Effective> {
-    const byName = new Map<string, Fact[]>();
+    const byName = new Map<string, SettingFact[]>();
     const broken: { file: string; says: string }[] = [];
     const turn = createTimeSlices();
-    const add = (name: string, fact: Fact): void => {
+    const add = (name: string, fact: SettingFact): void => {
       const known = byName.get(name);
       if (known) known.push(fact);
       else byName.set(name, [fact]);
@@ -54,7 +54,7 @@ export function createEffective({ files, facts, precedence, variables }: Effecti
       if (!file) continue;
       try {
         for (const { path, value, line } of await files.read(file)) {
-          const spelled = spellName(path);
+          const spelled = formatName(path);
           const name = file.format === "dotenv" ? nameOf(spelled) : spelled;
           add(name, facts.of(name, value, { file: file.path, line }));
           await turn();
@@ -67,7 +67,7 @@ export function createEffective({ files, facts, precedence, variables }: Effecti
     }
     const values = [...byName.values()].map(([first, ...others]): Decided => {
       const overrides = others.map(({ name: _name, ...rest }) => rest);
-      return { ...(first as Fact), ...(overrides.length > 0 && { overrides }) };
+      return { ...(first as SettingFact), ...(overrides.length > 0 && { overrides }) };
     });
     values.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
     return { precedence, values, ...(broken.length > 0 && { broken }) };

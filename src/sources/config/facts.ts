@@ -1,13 +1,13 @@
 /** What may be said of a value: all of it where its name is known to be harmless, otherwise that it is set and whether it is another. */
 import { createGlob, isGlob } from "../../lib/glob.ts";
-import { seemsRandom } from "../../lib/drawn-by-lot.ts";
+import { seemsRandom } from "../../lib/looks-random.ts";
 import { findSecrets, mask } from "../../lib/secrets.ts";
 import type { Scalar } from "./leaf.ts";
 
 /** Where a value comes from. */
 export type Origin = { readonly variable: string } | { readonly file: string; readonly line: number };
 
-export interface Fact {
+export interface SettingFact {
   readonly name: string;
   /** Whether there is anything in it. */
   readonly set: boolean;
@@ -18,8 +18,8 @@ export interface Fact {
   readonly value?: Scalar;
 }
 
-export interface Facts {
-  of(name: string, value: Scalar, source: Origin): Fact;
+export interface SettingFacts {
+  of(name: string, value: Scalar, source: Origin): SettingFact;
 }
 
 /** What programs are commonly set up with, and no one minds being read. */
@@ -38,7 +38,7 @@ const maxShown = 4096;
 const shortest = 8;
 
 /** `show` are names, or patterns of them, of values that are shown. */
-export function createFacts(show: readonly string[], key: Uint8Array): Facts {
+export function createFacts(show: readonly string[], key: Uint8Array): SettingFacts {
   const exact = new Set(show);
   const patterns = show.filter(isGlob).map(createGlob);
 

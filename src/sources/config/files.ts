@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
 import { decodeExactly, findEncoding } from "../../lib/text-encoding.ts";
-import { type Confine, createConfine, type Place } from "../file/confine.ts";
+import { type Confine, createConfine, type ServedPath } from "../file/confine.ts";
 import {
   createLocalDisk,
   createRemoteDisk,
@@ -16,20 +16,20 @@ import {
 import { run, settled, type Steps } from "../../backends/disk/steps.ts";
 import { chooseRules, createFolderRules } from "../../backends/folder-rules/folder-rules.ts";
 import { personOf } from "../../backends/folder-rules/git-excludes.ts";
-import type { Format } from "./formats.ts";
-import { FormatError, type Leaf } from "./leaf.ts";
+import type { ConfigFormat } from "./formats.ts";
+import { FormatError, type ConfigValue } from "./leaf.ts";
 import { parseFile } from "./parse-file.ts";
 
 export interface NamedFile {
   /** Below the root, without dots. */
   readonly path: string;
-  readonly format: Format;
+  readonly format: ConfigFormat;
 }
 
-export interface Files {
+export interface ConfigFiles {
   readonly all: readonly NamedFile[];
   /** Throws "not-found" where no file is, "invalid" with the line for one that is broken. */
-  read(file: NamedFile): Promise<readonly Leaf[]>;
+  read(file: NamedFile): Promise<readonly ConfigValue[]>;
   /** Another one for another content; undefined where no file is. */
   look(file: NamedFile): Promise<string | undefined>;
 }
@@ -45,7 +45,7 @@ interface Way {
   readonly confine: Confine;
 }
 
-export function openFiles({ root: configured, files, maxBytes }: FilesOptions): Files {
+export function openFiles({ root: configured, files, maxBytes }: FilesOptions): ConfigFiles {
   let opened: Way | undefined;
 
   function open(): Way {
@@ -63,7 +63,10 @@ export function openFiles({ root: configured, files, maxBytes }: FilesOptions): 
     return { disk, confine: createConfine(root, disk, { ...folderRules, isPath }) };
   }
 
-  async function visit<T>(path: string, use: (place: Place, way: Way) => Steps<T | undefined>): Promise<T | undefined> {
+  async function visit<T>(
+    path: string,
+    use: (place: ServedPath, way: Way) => Steps<T | undefined>,
+  ): Promise<T | undefined> {
     const way = (opened ??= open());
     try {
       return await run(way.confine.visit(path, (place) => use(place, way)));

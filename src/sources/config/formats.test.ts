@@ -1,16 +1,16 @@
 /** Every format as it comes to names, values and lines; and files that are made to break something. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Format, formatOf, formats, parse } from "./formats.ts";
-import { FormatError, spellName } from "./leaf.ts";
+import { type ConfigFormat, configFormatOf, configFormats, parse } from "./formats.ts";
+import { FormatError, formatName } from "./leaf.ts";
 import { parseFile } from "./parse-file.ts";
 import { parseToml } from "./parse-toml.ts";
 
-async function read(text: string, format: Format): Promise<readonly (readonly [string, unknown, number])[]> {
-  return (await parse(text, format)).map(({ path, value, line }) => [spellName(path), value, line] as const);
+async function read(text: string, format: ConfigFormat): Promise<readonly (readonly [string, unknown, number])[]> {
+  return (await parse(text, format)).map(({ path, value, line }) => [formatName(path), value, line] as const);
 }
 
-async function complaint(text: string, format: Format): Promise<FormatError> {
+async function complaint(text: string, format: ConfigFormat): Promise<FormatError> {
   try {
     await parse(text, format);
   } catch (cause) {
@@ -187,7 +187,7 @@ describe("what a file says", () => {
       "a.txt",
       "env",
     ];
-    expect(names.map(formatOf)).toEqual([
+    expect(names.map(configFormatOf)).toEqual([
       "dotenv",
       "dotenv",
       "dotenv",
@@ -223,7 +223,7 @@ it("a key that is written into a value as it is makes no names of its lines", as
 
 describe("a file that is broken", () => {
   const planted = "s3cr3tValue";
-  it.each<[Format, string, number]>([
+  it.each<[ConfigFormat, string, number]>([
     ["json", `{\n  "a": "${planted}",\n  "b": ${planted}\n}`, 3],
     ["yaml", `a: ${planted}\nb: "${planted}\n`, 3],
     ["yaml", `a: ${planted}\na: ${planted}\n`, 2],
@@ -306,7 +306,7 @@ describe("a file that is broken", () => {
 });
 
 it("names that mean something to the language are names like any other", async () => {
-  const texts: Readonly<Record<Format, string>> = {
+  const texts: Readonly<Record<ConfigFormat, string>> = {
     json: '{"__proto__": {"polluted": 1}, "constructor": {"prototype": 2}}',
     yaml: "__proto__:\n  polluted: 1\nconstructor:\n  prototype: 2\n",
     toml: "[__proto__]\npolluted = 1\n[constructor]\nprototype = 2\n",
@@ -314,7 +314,7 @@ it("names that mean something to the language are names like any other", async (
     properties: "__proto__.polluted = 1\nconstructor.prototype = 2\n",
     dotenv: "__proto__=1\nconstructor=2\n",
   };
-  for (const format of formats) {
+  for (const format of configFormats) {
     const names = (await read(texts[format], format)).map(([name]) => name);
     expect(names, format).toEqual(
       format === "dotenv" ? ["__proto__", "constructor"] : ["__proto__.polluted", "constructor.prototype"],
@@ -348,7 +348,7 @@ it("whatever is in a file, it is read or refused with a line that it has", async
     "日",
   );
   await fc.assert(
-    fc.asyncProperty(fc.array(piece, { maxLength: 40 }), fc.constantFrom(...formats), async (pieces, format) => {
+    fc.asyncProperty(fc.array(piece, { maxLength: 40 }), fc.constantFrom(...configFormats), async (pieces, format) => {
       const text = pieces.join("");
       const lines = text.split(/\r\n|\n|\r/).length;
       try {

@@ -1,10 +1,10 @@
 /** Which format a file is in, and what it says. */
-import type { Leaf } from "./leaf.ts";
+import type { ConfigValue } from "./leaf.ts";
 
-export const formats = ["dotenv", "json", "yaml", "toml", "ini", "properties"] as const;
-export type Format = (typeof formats)[number];
+export const configFormats = ["dotenv", "json", "yaml", "toml", "ini", "properties"] as const;
+export type ConfigFormat = (typeof configFormats)[number];
 
-const endings: Readonly<Record<string, Format>> = {
+const endings: Readonly<Record<string, ConfigFormat>> = {
   env: "dotenv",
   json: "json",
   jsonc: "json",
@@ -19,7 +19,7 @@ const endings: Readonly<Record<string, Format>> = {
 };
 
 /** By its name; undefined where that does not say. */
-export function formatOf(path: string): Format | undefined {
+export function configFormatOf(path: string): ConfigFormat | undefined {
   const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
   if (/^\.env(?:$|[.-])/.test(name)) return "dotenv";
   const ending = name.slice(name.lastIndexOf(".")).slice(1);
@@ -27,10 +27,10 @@ export function formatOf(path: string): Format | undefined {
 }
 
 /** Throws a FormatError for a text that is not in this format. */
-export async function parse(text: string, format: Format): Promise<readonly Leaf[]> {
+export async function parse(text: string, format: ConfigFormat): Promise<readonly ConfigValue[]> {
   switch (format) {
     case "json":
-      return (await import("./parse-json.ts")).parseJson(text);
+      return (await import("./parse-json.ts")).parseJsonConfig(text);
     case "yaml":
       return (await import("./parse-yaml.ts")).parseYaml(text);
     case "toml":

@@ -2,7 +2,7 @@
 
 export type Scalar = string | number | boolean | null;
 
-export interface Leaf {
+export interface ConfigValue {
   /** From the outside in: keys, and places in lists. */
   readonly path: readonly (string | number)[];
   readonly value: Scalar;
@@ -22,35 +22,35 @@ export class FormatError extends Error {
 }
 
 export interface Leaves {
-  readonly all: readonly Leaf[];
+  readonly all: readonly ConfigValue[];
   add(path: readonly (string | number)[], value: Scalar, line: number): void;
 }
 
 /** Aliases make much of little. */
 const maxLeaves = 20_000;
-export const maxDepth = 64;
+export const maxConfigDepth = 64;
 /** With all that it lies in: a long name with many values below it would make much of little, too. */
 const maxNameLength = 1000;
 
 export function createLeaves(): Leaves {
-  const all: Leaf[] = [];
+  const all: ConfigValue[] = [];
   return {
     all,
     add(path, value, line) {
       if (all.length >= maxLeaves) throw new FormatError(line, `it holds more than ${maxLeaves} values`);
-      if (path.length > maxDepth) throw new FormatError(line, "values lie too deep within each other");
+      if (path.length > maxConfigDepth) throw new FormatError(line, "values lie too deep within each other");
       if (lengthOf(path) > maxNameLength) throw new FormatError(line, "a name is too long");
       all.push({ path, value, line });
     },
   };
 }
 
-function lengthOf(path: Leaf["path"]): number {
+function lengthOf(path: ConfigValue["path"]): number {
   return path.reduce<number>((sum, each) => sum + (typeof each === "string" ? each.length : 1), 0);
 }
 
 /** `server.port`, `hosts[0]`, `["a.b"].c`. */
-export function spellName(path: readonly (string | number)[]): string {
+export function formatName(path: readonly (string | number)[]): string {
   return path
     .map((each, at) => {
       if (typeof each === "number") return `[${each}]`;

@@ -1,20 +1,20 @@
 /** Reads the text of a configuration file: a short one here, a longer one in a thread, where it keeps no one waiting and is ended when it takes too long. */
 import { ResourceError } from "../../errors.ts";
 import { callInThread, ThreadOverrun } from "../../lib/threads.ts";
-import { type Format, parse } from "./formats.ts";
-import { FormatError, type Leaf } from "./leaf.ts";
+import { type ConfigFormat, parse } from "./formats.ts";
+import { FormatError, type ConfigValue } from "./leaf.ts";
 
 /** To parse YAML of this length takes some hundredths of a second at most. */
 const maxHere = 2 * 1024;
 
 /** What can be passed between threads. */
 type Answer =
-  | { readonly leaves: readonly Leaf[] }
+  | { readonly leaves: readonly ConfigValue[] }
   | { readonly fault: { readonly line: number; readonly message: string } }
   | { readonly refusal: Pick<ResourceError, "kind" | "message"> };
 
 /** Throws a FormatError for a text that is not in this format, or that takes too long to read. */
-export async function parseFile(text: string, format: Format): Promise<readonly Leaf[]> {
+export async function parseFile(text: string, format: ConfigFormat): Promise<readonly ConfigValue[]> {
   if (text.length <= maxHere) return parse(text, format);
   let answer: Answer;
   try {
@@ -29,7 +29,7 @@ export async function parseFile(text: string, format: Format): Promise<readonly 
 }
 
 /** Called in the thread. */
-export async function answerParse(text: string, format: Format): Promise<Answer> {
+export async function answerParse(text: string, format: ConfigFormat): Promise<Answer> {
   try {
     return { leaves: await parse(text, format) };
   } catch (cause) {

@@ -1,9 +1,9 @@
 /** JSON, with the comments that editors allow in it. */
 import { type JsonNode, JsonTextError, parseJsonText } from "../../lib/json-text.ts";
-import { createPlaceFinder } from "../../lib/place-finder.ts";
-import { createLeaves, FormatError, type Leaf } from "./leaf.ts";
+import { createPlaceFinder } from "../../lib/text-position.ts";
+import { createLeaves, FormatError, type ConfigValue } from "./leaf.ts";
 
-export function parseJson(text: string): readonly Leaf[] {
+export function parseJsonConfig(text: string): readonly ConfigValue[] {
   const placeAt = createPlaceFinder(text);
   const lineAt = (offset: number) => placeAt(offset).line;
   const leaves = createLeaves();

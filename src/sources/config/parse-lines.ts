@@ -1,8 +1,8 @@
 /** The formats that are made of lines: dotenv, INI and properties. */
-import { createLeaves, FormatError, type Leaf } from "./leaf.ts";
+import { createLeaves, FormatError, type ConfigValue } from "./leaf.ts";
 
 /** Of a name that is there twice the last counts. */
-function lastOfEach(leaves: readonly Leaf[]): readonly Leaf[] {
+function lastOfEach(leaves: readonly ConfigValue[]): readonly ConfigValue[] {
   return [...new Map(leaves.map((leaf) => [JSON.stringify(leaf.path), leaf])).values()];
 }
 
@@ -20,7 +20,7 @@ function restOfKey(first: string, lines: readonly string[], from: number): reado
 }
 
 /** `export NAME=value`, in quotes of any kind over several lines; references to other names stay as they are written. */
-export function parseDotenv(text: string): readonly Leaf[] {
+export function parseDotenv(text: string): readonly ConfigValue[] {
   const lines = text.split("\n").map((line) => line.replace(/\r$/, ""));
   const leaves = createLeaves();
   for (let at = 0; at < lines.length; at += 1) {
@@ -76,7 +76,7 @@ function unescape(text: string): string {
 }
 
 /** Sections in brackets, `name = value` or `name: value`; a line that is indented and no such pair goes on with the value before. */
-export function parseIni(text: string): readonly Leaf[] {
+export function parseIni(text: string): readonly ConfigValue[] {
   const leaves = createLeaves();
   let section: readonly string[] = [];
   let open: { path: readonly string[]; value: string; line: number; indent: number } | undefined;
@@ -137,7 +137,7 @@ function unquoted(value: string): string {
 }
 
 /** As Java reads them. */
-export function parseProperties(text: string): readonly Leaf[] {
+export function parseProperties(text: string): readonly ConfigValue[] {
   const leaves = createLeaves();
   const lines = text.split(/\r\n|\n|\r/);
   for (let at = 0; at < lines.length; at += 1) {

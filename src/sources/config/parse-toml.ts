@@ -1,7 +1,7 @@
 /** TOML: the package reads the values, and a walk along the text finds the lines they stand on. */
 import { ResourceError } from "../../errors.ts";
-import { isPackageMissing } from "../../lib/needed-package.ts";
-import { createLeaves, FormatError, type Leaf, maxDepth, spellName } from "./leaf.ts";
+import { isPackageMissing } from "../../lib/missing-package.ts";
+import { createLeaves, FormatError, type ConfigValue, maxConfigDepth, formatName } from "./leaf.ts";
 
 type Path = readonly (string | number)[];
 
@@ -11,11 +11,11 @@ const neededPackage = "smol-toml";
 export async function parseToml(
   text: string,
   load: () => Promise<typeof import("smol-toml")> = () => import("smol-toml"),
-): Promise<readonly Leaf[]> {
+): Promise<readonly ConfigValue[]> {
   const { parse, TomlError } = await load().catch(orTellHow);
   let root: unknown;
   try {
-    root = parse(text, { integersAsBigInt: "asNeeded", maxDepth, unsafeKeyBehaviour: "keep" });
+    root = parse(text, { integersAsBigInt: "asNeeded", maxDepth: maxConfigDepth, unsafeKeyBehaviour: "keep" });
   } catch (cause) {
     // What the parser says repeats the text.
     if (cause instanceof TomlError) throw new FormatError(cause.line, "it is no valid TOML");
@@ -25,7 +25,7 @@ export async function parseToml(
   const leaves = createLeaves();
 
   function visit(value: unknown, path: Path, line: number): void {
-    const here = lines.get(spellName(path)) ?? line;
+    const here = lines.get(formatName(path)) ?? line;
     if (Array.isArray(value)) return value.forEach((item, index) => visit(item, [...path, index], here));
     if (typeof value === "object" && value !== null && !(value instanceof Date)) {
       for (const [key, item] of Object.entries(value)) visit(item, [...path, key], here);
@@ -47,7 +47,7 @@ function orTellHow(cause: unknown): never {
   );
 }
 
-function toScalar(value: unknown): Leaf["value"] {
+function toScalar(value: unknown): ConfigValue["value"] {
   if (typeof value === "boolean" || typeof value === "string") return value;
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
   return value instanceof Date ? value.toISOString() : String(value);
@@ -132,7 +132,7 @@ function findLines(text: string): ReadonlyMap<string, number> {
     let path: Path = [];
     for (const each of key) {
       path = [...path, each];
-      const count = counts.get(spellName(path));
+      const count = counts.get(formatName(path));
       if (count !== undefined) path = [...path, count - 1];
     }
     return path;
@@ -147,15 +147,15 @@ function findLines(text: string): ReadonlyMap<string, number> {
       const key = readKey();
       const last = key.at(-1) as string;
       if (isList) {
-        const list = spellName([...locate(key.slice(0, -1)), last]);
+        const list = formatName([...locate(key.slice(0, -1)), last]);
         counts.set(list, (counts.get(list) ?? 0) + 1);
       }
       table = locate(key);
-      lines.set(spellName(table), begun);
+      lines.set(formatName(table), begun);
       at += isList ? 2 : 1;
     } else {
       const key = readKey();
-      lines.set(spellName([...table, ...key]), begun);
+      lines.set(formatName([...table, ...key]), begun);
       skipValue();
     }
     // A text that this walk does not understand must not keep it here.

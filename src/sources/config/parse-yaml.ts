@@ -1,7 +1,7 @@
 /** YAML: one document, its aliases followed, its merge keys (`<<`) merged. */
 import type { CST, Node, Pair, YAMLMap } from "yaml";
-import { createPlaceFinder } from "../../lib/place-finder.ts";
-import { createLeaves, FormatError, type Leaf, maxDepth } from "./leaf.ts";
+import { createPlaceFinder } from "../../lib/text-position.ts";
+import { createLeaves, FormatError, type ConfigValue, maxConfigDepth } from "./leaf.ts";
 
 type Path = readonly (string | number)[];
 
@@ -14,7 +14,7 @@ const sentences: Readonly<Record<string, string>> = {
 /** So many words and marks are looked at. */
 const maxLexemes = 150_000;
 
-export async function parseYaml(text: string): Promise<readonly Leaf[]> {
+export async function parseYaml(text: string): Promise<readonly ConfigValue[]> {
   const yaml = await import("yaml");
   const placeAt = createPlaceFinder(text);
   const lineAt = (offset: number) => placeAt(offset).line;
@@ -70,7 +70,7 @@ export async function parseYaml(text: string): Promise<readonly Leaf[]> {
     steps += 1;
     // Aliases of aliases of nothing give no values, and still take their time.
     if (steps > 50_000) throw new FormatError(line, "its aliases unfold into too much; write it out");
-    if (within.length > maxDepth) throw new FormatError(line, "values lie too deep within each other");
+    if (within.length > maxConfigDepth) throw new FormatError(line, "values lie too deep within each other");
     return [...within, node];
   }
 
@@ -135,7 +135,7 @@ function readTokens(
   return [...tokens, ...parser.end()];
 }
 
-function toScalar(value: unknown): Leaf["value"] {
+function toScalar(value: unknown): ConfigValue["value"] {
   if (value === null || value === undefined) return null;
   if (typeof value === "boolean" || typeof value === "string") return value;
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value);

@@ -1,8 +1,8 @@
 /** Which settings of a file are secrets, by their names and by how they look. */
-import { isPlaceholder } from "../../lib/drawn-by-lot.ts";
+import { isPlaceholder } from "../../lib/looks-random.ts";
 import { findSecrets } from "../../lib/secrets.ts";
-import type { Leaf } from "./leaf.ts";
-import { spellName } from "./leaf.ts";
+import type { ConfigValue } from "./leaf.ts";
+import { formatName } from "./leaf.ts";
 
 export interface SecretSetting {
   readonly name: string;
@@ -18,10 +18,10 @@ const keyName = /secret|credential|(?:api|access|private|signing|encryption|mast
 /** What is shorter would be found in any text. */
 const shortest = 6;
 
-export function secretSettings(leaves: readonly Leaf[]): readonly SecretSetting[] {
+export function secretSettings(leaves: readonly ConfigValue[]): readonly SecretSetting[] {
   return leaves.flatMap(({ path, value, line }) =>
     typeof value === "string" && isSecret(String(path.findLast((each) => typeof each === "string") ?? ""), value)
-      ? [{ name: spellName(path), value, line }]
+      ? [{ name: formatName(path), value, line }]
       : [],
   );
 }

@@ -1,15 +1,15 @@
 /** What changes in the named files: the system says that something was written beside them, a look says what. */
 import { type FSWatcher, watch } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import type { SourceChange, Tools } from "../../source.ts";
-import type { LookOut } from "../database/watching.ts";
-import type { Files } from "./files.ts";
+import type { SourceChange, Runtime } from "../../source.ts";
+import type { DatabaseWatch } from "../database/shared-watch.ts";
+import type { ConfigFiles } from "./files.ts";
 
-export interface WatchOptions {
+export interface ConfigWatchOptions {
   readonly root: string;
-  readonly files: Files;
+  readonly files: ConfigFiles;
   readonly pollMs: number;
-  readonly wait: Tools["wait"];
+  readonly wait: Runtime["wait"];
 }
 
 type Seen = ReadonlyMap<string, string | undefined>;
@@ -17,7 +17,7 @@ type Seen = ReadonlyMap<string, string | undefined>;
 /** Editors write in several steps. */
 const quietMs = 30;
 
-export function createLookOut({ root, files, pollMs, wait }: WatchOptions) {
+export function createConfigWatch({ root, files, pollMs, wait }: ConfigWatchOptions) {
   async function look(): Promise<Seen> {
     const seen = await Promise.all(
       files.all.map(async (file) => [file.path, await files.look(file).catch(() => undefined)] as const),
@@ -25,7 +25,7 @@ export function createLookOut({ root, files, pollMs, wait }: WatchOptions) {
     return new Map(seen);
   }
 
-  return async function lookOut({ armed, tell, signal }: LookOut): Promise<void> {
+  return async function lookOut({ armed, tell, signal }: DatabaseWatch): Promise<void> {
     let isWritten = false;
     let waiting: AbortController | undefined;
     // Before the first look, so that nothing falls between.
@@ -56,7 +56,7 @@ export function createLookOut({ root, files, pollMs, wait }: WatchOptions) {
 }
 
 /** A file may be replaced by another: so its folder is watched. What cannot be watched is looked at now and then. */
-function watchFolders(root: string, files: Files, written: () => void): readonly FSWatcher[] {
+function watchFolders(root: string, files: ConfigFiles, written: () => void): readonly FSWatcher[] {
   const names = new Map<string, Set<string>>();
   for (const { path } of files.all) {
     const full = resolve(root, path);

@@ -1,6 +1,6 @@
 /** A table as the statement that would make it, for a person to read. */
 import {
-  type Column,
+  type TableColumn,
   type ForeignKey,
   fullName,
   type FunctionDescription,
@@ -45,7 +45,7 @@ export function functionDdl(functions: readonly FunctionDescription[]): string {
     .join("\n");
 }
 
-function columnLine(column: Column): string {
+function columnLine(column: TableColumn): string {
   const { name, type, nullable, default: initial, generated, stored, identity, collation } = column;
   return [
     plainIdentifier(name),

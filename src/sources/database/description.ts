@@ -11,7 +11,7 @@ export type TableKind =
   | "view"
   | "materialized view";
 
-export interface Column {
+export interface TableColumn {
   readonly name: string;
   readonly type: string;
   readonly nullable: boolean;
@@ -48,7 +48,7 @@ export interface Reference {
   readonly to: readonly string[];
 }
 
-export interface Index {
+export interface TableIndex {
   readonly name: string;
   readonly unique: boolean;
   /** What is indexed, in order: columns, or expressions. */
@@ -66,12 +66,12 @@ export interface TableDescription {
   readonly comment?: string;
   /** What the database believes; it may be far off. */
   readonly rowEstimate?: number;
-  readonly columns: readonly Column[];
+  readonly columns: readonly TableColumn[];
   readonly primaryKey?: readonly string[];
   readonly constraints: readonly Constraint[];
   readonly foreignKeys: readonly ForeignKey[];
   readonly referencedBy: readonly Reference[];
-  readonly indexes: readonly Index[];
+  readonly indexes: readonly TableIndex[];
   /** Behind the closing bracket: WITHOUT ROWID, PARTITION BY … */
   readonly suffix?: string;
   /** The query of a view. Absent where it names what is not served. */

@@ -1,5 +1,5 @@
 /** Tables and what leads from one to another, as a Mermaid diagram. */
-import { type Column, fullName, isView, type TableDescription } from "./description.ts";
+import { type TableColumn, fullName, isView, type TableDescription } from "./description.ts";
 
 /** Above so many tables, only the columns that are part of a key are drawn. */
 const fewTables = 40;
@@ -30,12 +30,12 @@ export function toDiagram(tables: readonly TableDescription[]): string {
   return lines.join("\n");
 }
 
-function shownColumns(table: TableDescription, all: boolean): readonly Column[] {
+function shownColumns(table: TableDescription, all: boolean): readonly TableColumn[] {
   const keys = new Set([...(table.primaryKey ?? []), ...table.foreignKeys.flatMap(({ columns }) => columns)]);
   return table.columns.filter(({ name }) => all || keys.has(name)).slice(0, maxColumns);
 }
 
-function attribute({ name, type }: Column, table: TableDescription): string {
+function attribute({ name, type }: TableColumn, table: TableDescription): string {
   const marks = [
     ...(table.primaryKey?.includes(name) ? ["PK"] : []),
     ...(table.foreignKeys.some(({ columns }) => columns.includes(name)) ? ["FK"] : []),

@@ -3,12 +3,16 @@ import { notFound, quote, ResourceError } from "../../errors.ts";
 import type { Address } from "../../source.ts";
 import { schemaType } from "./description.ts";
 
-export type Format = "json" | "ddl" | "markdown";
+export type TableFormat = "json" | "ddl" | "markdown";
 
-export const tableFormats: readonly Format[] = ["json", "ddl", "markdown"];
+export const tableFormats: readonly TableFormat[] = ["json", "ddl", "markdown"];
 
 /** A query that is not known here leads nowhere. */
-export function formatOf({ path, query = {} }: Address, unlessSaid: Format, known: readonly Format[]): Format {
+export function tableFormatOf(
+  { path, query = {} }: Address,
+  unlessSaid: TableFormat,
+  known: readonly TableFormat[],
+): TableFormat {
   const { format, ...strange } = query;
   if (Object.keys(strange).length > 0) throw notFound(path);
   if (format === undefined) return unlessSaid;
@@ -18,7 +22,7 @@ export function formatOf({ path, query = {} }: Address, unlessSaid: Format, know
   return found;
 }
 
-export function typeOf(format: Format, json = schemaType): string {
+export function tableTypeOf(format: TableFormat, json = schemaType): string {
   if (format === "json") return json;
   return format === "ddl" ? "application/sql" : "text/markdown";
 }

@@ -58,7 +58,7 @@ function parseLimit(limit: string, maxRows: number): number {
 }
 
 /** One spelling for the texts of a key, whatever they hold. */
-export function spellKey(values: readonly string[]): string {
+export function formatKey(values: readonly string[]): string {
   // A single plain value stands as it is, so that a person may write it.
   const [only] = values;
   if (values.length === 1 && only !== undefined && /^[\w-][\w.:-]{0,199}$/.test(only)) return only;
@@ -81,7 +81,7 @@ function parseKey(spelled: string, what: string): readonly string[] {
 
 export function rowsPart(about: Readonly<Record<string, string>>, page: RowsPage, limit: number): Part {
   const { columns, key, rows, cut, next, more } = page;
-  const after = next && spellKey(next);
+  const after = next && formatKey(next);
   const content = {
     ...about,
     columns,

@@ -1,8 +1,8 @@
 /** Names of a database as segments of a path, and back: every name has one spelling, and no name is taken for another thing. */
 
 /** What stands in the place of a name and is none, by the source. */
-export interface Segments {
-  spell(name: string): string;
+export interface NameSegments {
+  format(name: string): string;
   /** Undefined for what no name is spelled as. */
   parse(segment: string): string | undefined;
 }
@@ -11,11 +11,11 @@ export interface Segments {
  * A name stands as it is. One that is reserved, that no path can hold, or that begins with a quotation mark stands in quotation marks,
  * as SQL writes it.
  */
-export function createSegments(reserved: readonly string[]): Segments {
+export function createNameSegments(reserved: readonly string[]): NameSegments {
   const taken = new Set(["", ".", "..", ...reserved]);
   const isQuoted = (name: string) => taken.has(name) || name.startsWith('"');
   return {
-    spell: (name) => (isQuoted(name) ? quoteIdentifier(name) : name),
+    format: (name) => (isQuoted(name) ? quoteIdentifier(name) : name),
     parse(segment) {
       if (!isSpeakable(segment)) return undefined;
       if (!segment.startsWith('"')) return taken.has(segment) ? undefined : segment;

@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compareAddresses } from "../../lib/address-order.ts";
 import { arrange } from "./arrange.ts";
-import type { Document } from "./head.ts";
-import { createMarks } from "./language.ts";
+import type { DocumentHead } from "./head.ts";
+import { createLanguageMarks } from "./language.ts";
 
-const marks = createMarks();
+const marks = createLanguageMarks();
 
-function document(file: string, lang: string, bar: readonly string[] = []): Document {
+function document(file: string, lang: string, bar: readonly string[] = []): DocumentHead {
   const verdict = { rule: "default", priority: 0.5, audience: ["user"] } as const;
   return {
     file,
@@ -22,7 +22,7 @@ function document(file: string, lang: string, bar: readonly string[] = []): Docu
   };
 }
 
-const addressesOf = (...documents: readonly Document[]) =>
+const addressesOf = (...documents: readonly DocumentHead[]) =>
   Object.fromEntries(arrange(documents).placed.map((each) => [each.document.file, each.address]));
 
 describe("addresses", () => {
@@ -92,7 +92,7 @@ describe("addresses", () => {
   });
 });
 
-const twinsOf = (...documents: readonly Document[]) =>
+const twinsOf = (...documents: readonly DocumentHead[]) =>
   Object.fromEntries(arrange(documents).placed.map(({ address, twins }) => [address, Object.fromEntries(twins)]));
 
 describe("twins", () => {

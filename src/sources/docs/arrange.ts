@@ -1,9 +1,9 @@
 /** From files to addresses, each file at one and no two at the same, and which of them are one document in several languages. */
 import { compareAddresses } from "../../lib/address-order.ts";
-import type { Document } from "./head.ts";
+import type { DocumentHead } from "./head.ts";
 
 export interface Placed {
-  readonly document: Document;
+  readonly document: DocumentHead;
   /** `{lang}/{path}`, without the marks of the language where that is possible. */
   readonly address: string;
   /** Language → address of the same document in other languages. */
@@ -19,7 +19,7 @@ export interface Arrangement {
   readonly directories: ReadonlyMap<string, readonly string[]>;
 }
 
-export function arrange(documents: readonly Document[]): Arrangement {
+export function arrange(documents: readonly DocumentHead[]): Arrangement {
   const addresses = placeAll(documents);
   const twins = pair(documents);
   const placed = documents.map((document): Placed => {
@@ -42,9 +42,9 @@ export function arrange(documents: readonly Document[]): Arrangement {
  * same; then its whole path is its address. No two can meet there: a path without marks of the language never has one, and a whole
  * path that was asked for without always does.
  */
-function placeAll(documents: readonly Document[]): Map<Document, string> {
-  const addresses = new Map<Document, string>();
-  const taken = new Map<string, Document>();
+function placeAll(documents: readonly DocumentHead[]): Map<DocumentHead, string> {
+  const addresses = new Map<DocumentHead, string>();
+  const taken = new Map<string, DocumentHead>();
   const wishes = documents.map((document) => ({
     document,
     address: `${document.lang}/${document.bare}`,
@@ -56,7 +56,7 @@ function placeAll(documents: readonly Document[]): Map<Document, string> {
   while (separate());
   return addresses;
 
-  function put(document: Document, address: string): void {
+  function put(document: DocumentHead, address: string): void {
     addresses.set(document, address);
     taken.set(address, document);
   }
@@ -79,7 +79,7 @@ function placeAll(documents: readonly Document[]): Map<Document, string> {
   }
 }
 
-function whole({ lang, file }: Document): string {
+function whole({ lang, file }: DocumentHead): string {
   return `${lang}/${file}`;
 }
 
@@ -87,9 +87,9 @@ function whole({ lang, file }: Document): string {
 const maxTwins = 64;
 
 /** The documents that are one: by their path without marks, and by the language bars. Never two of one language. */
-function pair(documents: readonly Document[]): ReadonlyMap<Document, readonly Document[]> {
-  const groups = new Map<Document, Document[]>();
-  const byPath = new Map<string, Document>();
+function pair(documents: readonly DocumentHead[]): ReadonlyMap<DocumentHead, readonly DocumentHead[]> {
+  const groups = new Map<DocumentHead, DocumentHead[]>();
+  const byPath = new Map<string, DocumentHead>();
   const byFile = new Map(documents.map((each) => [each.file, each]));
   for (const document of documents) {
     groups.set(document, [document]);
@@ -104,9 +104,9 @@ function pair(documents: readonly Document[]): ReadonlyMap<Document, readonly Do
     }
   return groups;
 
-  function join(one: Document, other: Document): void {
-    const left = groups.get(one) as Document[];
-    const right = groups.get(other) as Document[];
+  function join(one: DocumentHead, other: DocumentHead): void {
+    const left = groups.get(one) as DocumentHead[];
+    const right = groups.get(other) as DocumentHead[];
     if (
       left === right ||
       left.length + right.length > maxTwins ||

@@ -2,19 +2,19 @@ import * as fs from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { useFolder } from "../file/test-folder.ts";
-import { type Collection, createCollection, type Files } from "./collection.ts";
-import { createMarks } from "./language.ts";
+import { type DocumentCollection, createCollection, type DocumentFiles } from "./collection.ts";
+import { createLanguageMarks } from "./language.ts";
 import { createRules } from "./rules.ts";
 
 const folder = useFolder();
 const { at, call, open, write } = folder;
 
 /** A collection, and which files of it were opened and how often it was listed. */
-async function watched(): Promise<{ collection: Collection; reads: string[]; lists: () => number }> {
+async function watched(): Promise<{ collection: DocumentCollection; reads: string[]; lists: () => number }> {
   const source = await open();
   const reads: string[] = [];
   let lists = 0;
-  const files: Files = {
+  const files: DocumentFiles = {
     ...source,
     list(ask, asked) {
       lists += 1;
@@ -27,8 +27,8 @@ async function watched(): Promise<{ collection: Collection; reads: string[]; lis
   };
   const collection = createCollection({
     files,
-    tools: { wait: (ms, signal) => setTimeout(ms, undefined, { signal }), log: () => undefined },
-    marks: createMarks(),
+    runtime: { wait: (ms, signal) => setTimeout(ms, undefined, { signal }), log: () => undefined },
+    marks: createLanguageMarks(),
     rules: createRules([]),
     fallback: "en",
     looked: () => undefined,
@@ -36,7 +36,7 @@ async function watched(): Promise<{ collection: Collection; reads: string[]; lis
   return { collection, reads, lists: () => lists };
 }
 
-async function settle(collection: Collection): Promise<void> {
+async function settle(collection: DocumentCollection): Promise<void> {
   const isYoung = async () =>
     (await collection.look(call())).placed.some(({ document }) => document.entry.version === undefined);
   while (await isYoung()) await new Promise<void>((resolve) => setImmediate(resolve));

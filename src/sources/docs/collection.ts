@@ -1,26 +1,26 @@
 /** The documents of a folder, kept as they were found and looked at again when someone asks. */
 import { ResourceError } from "../../errors.ts";
 import type { Call } from "../../resources.ts";
-import type { Address, Entry, Source, Tools } from "../../source.ts";
+import type { Address, Entry, Source, Runtime } from "../../source.ts";
 import { type Arrangement, arrange, type Placed } from "./arrange.ts";
-import { type Format, formatOf } from "./formats.ts";
-import { describeDocument, type Document, headBytes, type HeadOptions } from "./head.ts";
+import { type DocumentFormat, documentFormatOf } from "./formats.ts";
+import { describeDocument, type DocumentHead, headBytes, type HeadOptions } from "./head.ts";
 
-export type Files = Required<Pick<Source, "list" | "read" | "stat" | "watch" | "close">>;
+export type DocumentFiles = Required<Pick<Source, "list" | "read" | "stat" | "watch" | "close">>;
 
-export interface Collection {
+export interface DocumentCollection {
   /** The documents as they are now, or were at most so long ago. */
   look(call: Pick<Call, "signal">, maxAgeMs?: number): Promise<Arrangement>;
   /** What is at an address: a document as the folder says it now, or a directory with these names. Undefined where nothing is. */
-  find(address: string, call: Call): Promise<Found | undefined>;
+  find(address: string, call: Call): Promise<FoundDocument | undefined>;
   close(): void;
 }
 
-export type Found = { readonly placed: Placed } | { readonly names: readonly string[] };
+export type FoundDocument = { readonly placed: Placed } | { readonly names: readonly string[] };
 
 export interface CollectionOptions extends HeadOptions {
-  readonly files: Files;
-  readonly tools: Pick<Tools, "wait" | "log">;
+  readonly files: DocumentFiles;
+  readonly runtime: Pick<Runtime, "wait" | "log">;
   /** After each look: what there is. */
   looked(arrangement: Arrangement): void;
 }
@@ -34,10 +34,10 @@ const sliceMs = 8;
 const missShare = 0.2;
 const maxRestMs = 1000;
 
-export function createCollection({ files, tools, looked, ...options }: CollectionOptions): Collection {
+export function createCollection({ files, runtime, looked, ...options }: CollectionOptions): DocumentCollection {
   const closing = new AbortController();
   const call: Call = { caller: { id: "pressmark" }, signal: closing.signal };
-  let documents: ReadonlyMap<string, Document> = new Map();
+  let documents: ReadonlyMap<string, DocumentHead> = new Map();
   let arrangement: Arrangement | undefined;
   let begunMs = -Infinity;
   let tookMs = 0;
@@ -64,7 +64,7 @@ export function createCollection({ files, tools, looked, ...options }: Collectio
 
   async function lookNow(): Promise<Arrangement> {
     const startMs = performance.now();
-    const found = new Map<string, Document>();
+    const found = new Map<string, DocumentHead>();
     let turnMs = startMs;
     let isSame = true;
     for (let cursor: string | undefined; ;) {
@@ -72,7 +72,7 @@ export function createCollection({ files, tools, looked, ...options }: Collectio
       refuseClosed();
       for (const entry of page.items) {
         if (found.size === maxDocuments) break;
-        const format = formatOf(entry.path);
+        const format = documentFormatOf(entry.path);
         if (!format) continue;
         const known = documents.get(entry.path);
         const document = known && isUnchanged(known.entry, entry) ? known : await learn(entry, format);
@@ -102,13 +102,13 @@ export function createCollection({ files, tools, looked, ...options }: Collectio
   function sayMany(): void {
     if (saidMany) return;
     saidMany = true;
-    tools.log("warn", "the folder has more documents than are served; the rest is left out", {
+    runtime.log("warn", "the folder has more documents than are served; the rest is left out", {
       documents: maxDocuments,
     });
   }
 
   /** Undefined for what is no longer there. */
-  async function learn(entry: Entry, format: Format): Promise<Document | undefined> {
+  async function learn(entry: Entry, format: DocumentFormat): Promise<DocumentHead | undefined> {
     try {
       return await describeDocument(entry, format, format === "document" ? undefined : await headOf(entry), options);
     } catch (cause) {
@@ -141,7 +141,7 @@ export function createCollection({ files, tools, looked, ...options }: Collectio
   /** For what was not found: sure to see what is there now, and not dearer for being asked again and again. */
   async function lookAgain(signal: AbortSignal): Promise<Arrangement> {
     const restMs = begunMs + Math.min(tookMs / missShare, maxRestMs) - performance.now();
-    if (tookMs > sliceMs && restMs > 0) await tools.wait(restMs, signal);
+    if (tookMs > sliceMs && restMs > 0) await runtime.wait(restMs, signal);
     return patiently(begin(), signal);
   }
 
@@ -160,7 +160,7 @@ export function createCollection({ files, tools, looked, ...options }: Collectio
     return now?.lang === document.lang ? { ...placed, document: now } : undefined;
   }
 
-  async function findIn(among: Arrangement, address: string, asked: Call): Promise<Found | undefined> {
+  async function findIn(among: Arrangement, address: string, asked: Call): Promise<FoundDocument | undefined> {
     const names = among.directories.get(address);
     if (names) return { names };
     const known = among.byAddress.get(address);

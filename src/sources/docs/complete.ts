@@ -1,16 +1,16 @@
 /** What may stand for the language, the path and the heading of a document. */
 import type { Call } from "../../resources.ts";
-import type { CompleteAsk, Suggestion } from "../../source.ts";
-import type { Collection } from "./collection.ts";
-import type { Reading } from "./reading.ts";
+import type { SourceCompletionRequest, Suggestion } from "../../source.ts";
+import type { DocumentCollection } from "./collection.ts";
+import type { DocumentReader } from "./reading.ts";
 
 const maxSuggestions = 100;
 /** So old what is known may be. */
 const maxAgeMs = 2000;
 
 export async function completeDocument(
-  { variable, value, given }: Pick<CompleteAsk, "variable" | "value" | "given">,
-  { collection, reading }: { readonly collection: Collection; readonly reading: Reading },
+  { variable, value, given }: Pick<SourceCompletionRequest, "variable" | "value" | "given">,
+  { collection, reading }: { readonly collection: DocumentCollection; readonly reading: DocumentReader },
   call: Call,
 ): Promise<readonly Suggestion[]> {
   const { lang, path } = given;

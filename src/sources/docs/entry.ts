@@ -2,7 +2,7 @@
 import { directoryType } from "../../resources.ts";
 import type { Address, Entry } from "../../source.ts";
 import type { Placed } from "./arrange.ts";
-import { baseOf } from "./language.ts";
+import { baseLanguageOf } from "./language.ts";
 import { twinStep } from "./rules.ts";
 
 export interface EntryOptions {
@@ -17,7 +17,7 @@ export interface EntryOptions {
 export type Describe = (placed: Placed) => Entry;
 
 export function createDescribe({ prefer, timeOf, addressOf }: EntryOptions): Describe {
-  const isPreferred = (lang: string) => lang === prefer || baseOf(lang) === prefer;
+  const isPreferred = (lang: string) => lang === prefer || baseLanguageOf(lang) === prefer;
 
   return ({ document, address, twins }) => {
     const { entry, file, lang, said, verdict, title } = document;

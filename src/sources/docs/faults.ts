@@ -3,9 +3,9 @@ import { quote, ResourceError } from "../../errors.ts";
 import type { Call } from "../../resources.ts";
 import type { SourceProblem } from "../../source.ts";
 import type { Arrangement, Placed } from "./arrange.ts";
-import type { Files } from "./collection.ts";
-import { type Format, formatOf } from "./formats.ts";
-import type { Document } from "./head.ts";
+import type { DocumentFiles } from "./collection.ts";
+import { type DocumentFormat, documentFormatOf } from "./formats.ts";
+import type { DocumentHead } from "./head.ts";
 import { findHeadings } from "./headings.ts";
 import { findLinks, followLink } from "./links.ts";
 
@@ -14,14 +14,14 @@ const maxFaults = 1000;
 const maxDocuments = 5000;
 const maxMs = 15_000;
 
-const checked: ReadonlySet<Format> = new Set<Format>(["markdown", "asciidoc", "rst"]);
+const checked: ReadonlySet<DocumentFormat> = new Set<DocumentFormat>(["markdown", "asciidoc", "rst"]);
 /** A link to a page often leaves out what its file ends in. */
 const endings = ["", ".md", ".mdx", ".adoc", ".rst", "/index.md", "/README.md", "/index.mdx"];
 
 /** In the order of addresses, those of each document by line. Bounded in number and in time. */
 export async function findFaults(
   { placed, byFile }: Pick<Arrangement, "placed" | "byFile">,
-  files: Files,
+  files: DocumentFiles,
   call: Call,
 ): Promise<SourceProblem[]> {
   const endMs = performance.now() + maxMs;
@@ -38,7 +38,7 @@ export async function findFaults(
   }
   return faults.slice(0, maxFaults);
 
-  async function* linkFaults({ file, format }: Document): AsyncGenerator<SourceProblem> {
+  async function* linkFaults({ file, format }: DocumentHead): AsyncGenerator<SourceProblem> {
     const text = await textOf(file);
     if (text === undefined) return;
     for (const { target, line } of await findLinks(text, format)) {
@@ -80,7 +80,7 @@ export async function findFaults(
   }
 
   async function anchorsOf(file: string): Promise<ReadonlySet<string> | undefined> {
-    const format = byFile.get(file)?.document.format ?? formatOf(file);
+    const format = byFile.get(file)?.document.format ?? documentFormatOf(file);
     if (format !== "markdown") return undefined;
     const text = await textOf(file);
     if (text === undefined) return undefined;

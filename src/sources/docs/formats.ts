@@ -3,9 +3,9 @@ import { documentTypes } from "../../lib/documents/document-types.ts";
 import { mimeOfName } from "../../lib/mime.ts";
 
 /** "document": a PDF or an office document, whose text must be taken out first. */
-export type Format = "markdown" | "asciidoc" | "rst" | "text" | "html" | "document";
+export type DocumentFormat = "markdown" | "asciidoc" | "rst" | "text" | "html" | "document";
 
-const byType: Readonly<Record<string, Format>> = {
+const byType: Readonly<Record<string, DocumentFormat>> = {
   "text/markdown": "markdown",
   "text/x-asciidoc": "asciidoc",
   "text/x-rst": "rst",
@@ -14,7 +14,7 @@ const byType: Readonly<Record<string, Format>> = {
 };
 
 /** Undefined for what is no documentation. */
-export function formatOf(path: string): Format | undefined {
+export function documentFormatOf(path: string): DocumentFormat | undefined {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const type = mimeOfName(name);
   if (type === undefined || /\.log$/i.test(name)) return undefined;

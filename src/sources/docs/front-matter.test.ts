@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { readFrontMatter } from "./front-matter.ts";
+import { parseDocumentFrontMatter } from "./front-matter.ts";
 
-const yaml = (text: string) => readFrontMatter(`---\n${text}\n---\n# Title\n`, "markdown");
+const yaml = (text: string) => parseDocumentFrontMatter(`---\n${text}\n---\n# Title\n`, "markdown");
 
 describe("front matter", () => {
   it("says title, language, priority and audience", async () => {
@@ -17,7 +17,7 @@ describe("front matter", () => {
       audience: ["user"],
       priority: 0,
     });
-    expect(await readFrontMatter("---\r\nlang: ja\r\n---\r\n", "markdown")).toEqual({ lang: "ja" });
+    expect(await parseDocumentFrontMatter("---\r\nlang: ja\r\n---\r\n", "markdown")).toEqual({ lang: "ja" });
   });
 
   it("that makes no sense says nothing", async () => {
@@ -25,8 +25,8 @@ describe("front matter", () => {
     expect(await yaml("priority: high\nlang: 5\ntitle: '  '\naudience: []")).toEqual({});
     expect(await yaml("title: [")).toEqual({});
     expect(await yaml("- title: x")).toEqual({});
-    expect(await readFrontMatter("---\ntitle: never closed\n", "markdown")).toEqual({});
-    expect(await readFrontMatter("text\n---\ntitle: x\n---\n", "markdown")).toEqual({});
+    expect(await parseDocumentFrontMatter("---\ntitle: never closed\n", "markdown")).toEqual({});
+    expect(await parseDocumentFrontMatter("text\n---\ntitle: x\n---\n", "markdown")).toEqual({});
   });
 
   it("that is hostile says nothing, and soon", async () => {
@@ -47,19 +47,19 @@ describe("front matter", () => {
 
   it("of other formats is what they have instead", async () => {
     expect(
-      await readFrontMatter("= Title\n:lang: ja\n:priority: 0.4\n:audience: user, assistant\n", "asciidoc"),
+      await parseDocumentFrontMatter("= Title\n:lang: ja\n:priority: 0.4\n:audience: user, assistant\n", "asciidoc"),
     ).toEqual({
       lang: "ja",
       priority: 0.4,
       audience: ["user", "assistant"],
     });
-    expect(await readFrontMatter(":lang: ko\n\nTitle\n=====\n", "rst")).toEqual({ lang: "ko" });
+    expect(await parseDocumentFrontMatter(":lang: ko\n\nTitle\n=====\n", "rst")).toEqual({ lang: "ko" });
     expect(
-      await readFrontMatter('<!doctype html><html class="x" lang="ja-JP"><title>A &amp;\n B</title>', "html"),
+      await parseDocumentFrontMatter('<!doctype html><html class="x" lang="ja-JP"><title>A &amp;\n B</title>', "html"),
     ).toEqual({
       title: "A & B",
       lang: "ja-JP",
     });
-    expect(await readFrontMatter(":lang: ja\n", "text")).toEqual({});
+    expect(await parseDocumentFrontMatter(":lang: ja\n", "text")).toEqual({});
   });
 });

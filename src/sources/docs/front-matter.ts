@@ -1,11 +1,11 @@
 /** What a document says of itself in its first lines. */
 import { decodeHtmlEntities } from "../../lib/documents/html-entities.ts";
 import type { Annotations } from "../../resources.ts";
-import type { Format } from "./formats.ts";
+import type { DocumentFormat } from "./formats.ts";
 import { canonicalTag } from "./language.ts";
 import { frontMatterOf } from "./prose.ts";
 
-export interface SaidOfItself {
+export interface DocumentFrontMatter {
   readonly title?: string;
   readonly lang?: string;
   readonly priority?: number;
@@ -17,14 +17,14 @@ const maxYaml = 2 * 1024;
 const maxTitle = 200;
 
 /** What is not understood counts as not said. */
-export async function readFrontMatter(head: string, format: Format): Promise<SaidOfItself> {
+export async function parseDocumentFrontMatter(head: string, format: DocumentFormat): Promise<DocumentFrontMatter> {
   if (format === "html") return ofHtml(head);
   const matter = frontMatterOf(head);
   if (matter) return ofYaml(matter.yaml);
   return format === "asciidoc" || format === "rst" ? ofFields(head) : {};
 }
 
-async function ofYaml(text: string): Promise<SaidOfItself> {
+async function ofYaml(text: string): Promise<DocumentFrontMatter> {
   const known = knownFields(text);
   if (known === "" || known.length > maxYaml) return {};
   const { isMap, isScalar, isSeq, parseDocument } = await import("yaml");
@@ -56,7 +56,7 @@ function knownFields(text: string): string {
 }
 
 /** `:lang: ja`, in the first lines of AsciiDoc and reStructuredText. */
-function ofFields(head: string): SaidOfItself {
+function ofFields(head: string): DocumentFrontMatter {
   const fields = new Map<string, unknown>();
   for (const line of head.split("\n", 40)) {
     const [, name, value] = /^:(title|lang|language|priority|audience):[ \t]+(\S.{0,299})$/.exec(line.trimEnd()) ?? [];
@@ -66,13 +66,13 @@ function ofFields(head: string): SaidOfItself {
   return sort((name) => fields.get(name));
 }
 
-function ofHtml(head: string): SaidOfItself {
+function ofHtml(head: string): DocumentFrontMatter {
   const title = /<title\b[^<>]{0,200}>([^<]{0,1000})/i.exec(head)?.[1];
   const lang = /<html\b[^<>]{0,1000}?\slang\s{0,4}=\s{0,4}["']?([a-z0-9-]{2,35})/i.exec(head)?.[1];
   return sort((name) => (name === "title" ? title && decodeHtmlEntities(title) : name === "lang" ? lang : undefined));
 }
 
-function sort(field: (name: string) => unknown): SaidOfItself {
+function sort(field: (name: string) => unknown): DocumentFrontMatter {
   const title = toTitle(field("title"));
   const named = field("lang") ?? field("language");
   const lang = typeof named === "string" ? canonicalTag(named.trim()) : undefined;
@@ -98,7 +98,7 @@ export function toTitle(value: unknown): string | undefined {
   return line.length > maxTitle ? `${line.slice(0, maxTitle).toWellFormed()}…` : line;
 }
 
-function toAudience(value: unknown): SaidOfItself["audience"] | undefined {
+function toAudience(value: unknown): DocumentFrontMatter["audience"] | undefined {
   const named: readonly unknown[] = Array.isArray(value) ? value : [value];
   const known = (["user", "assistant"] as const).filter((each) => named.includes(each));
   return known.length > 0 ? known : undefined;

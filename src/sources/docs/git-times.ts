@@ -3,9 +3,9 @@ import { realpathSync, statfsSync } from "node:fs";
 import { dirname, relative, sep } from "node:path";
 import { createLocalDisk, createRemoteDisk, diskKind } from "../../backends/disk/disk.ts";
 import { createMirror, type Mirror } from "../git/mirror.ts";
-import { createProgram, type Program } from "../git/program.ts";
+import { createProgram, type GitProgram } from "../git/program.ts";
 import { reachOf } from "../git/reach.ts";
-import { findRepository, type Repository } from "../git/repository.ts";
+import { findRepository, type GitRepository } from "../git/repository.ts";
 
 export interface GitTimes {
   /** The commit time of a file, in ISO 8601, as far as it is known. */
@@ -26,7 +26,7 @@ export interface GitTimesOptions {
 
 /** A repository as git is asked about it. */
 interface History {
-  readonly program: Program;
+  readonly program: GitProgram;
   readonly mirror: Mirror;
   /** What stands before the names of the folder's files. */
   readonly prefix: string;
@@ -135,7 +135,7 @@ function openHistory(root: string): History | undefined {
 /** The nearest repository, from the folder upwards, and the way from there back to the folder. */
 export function findAbove(
   configured: string,
-): { readonly repository: Repository; readonly way: readonly string[] } | undefined {
+): { readonly repository: GitRepository; readonly way: readonly string[] } | undefined {
   const root = realpathSync.native(configured);
   for (let folder = root; ; folder = dirname(folder)) {
     const repository = findRepository(folder);

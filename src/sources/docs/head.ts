@@ -1,19 +1,19 @@
 /** What is known of a document from its path and its first lines. */
 import type { Entry } from "../../source.ts";
-import type { Format } from "./formats.ts";
+import type { DocumentFormat } from "./formats.ts";
 import { stemOf } from "./formats.ts";
-import { readFrontMatter } from "./front-matter.ts";
-import type { SaidOfItself } from "./front-matter.ts";
+import { parseDocumentFrontMatter } from "./front-matter.ts";
+import type { DocumentFrontMatter } from "./front-matter.ts";
 import { firstTitle } from "./headings.ts";
 import { decideLanguage, detectLanguage } from "./language.ts";
-import type { Marks } from "./language.ts";
+import type { LanguageMarks } from "./language.ts";
 import { languageBar } from "./links.ts";
-import type { Verdict } from "./rules.ts";
+import type { DocumentRating } from "./rules.ts";
 
-export interface Document {
+export interface DocumentHead {
   /** Its path in the folder. */
   readonly file: string;
-  readonly format: Format;
+  readonly format: DocumentFormat;
   /** As the folder says it. */
   readonly entry: Entry;
   readonly lang: string;
@@ -23,15 +23,15 @@ export interface Document {
   readonly bare: string;
   readonly title: string;
   /** What it says itself of how much it matters, and to whom. */
-  readonly said: Pick<SaidOfItself, "priority" | "audience">;
-  readonly verdict: Verdict;
+  readonly said: Pick<DocumentFrontMatter, "priority" | "audience">;
+  readonly verdict: DocumentRating;
   /** Files that its language bar links to. */
   readonly bar: readonly string[];
 }
 
 export interface HeadOptions {
-  readonly marks: Marks;
-  readonly rules: (path: string) => Verdict;
+  readonly marks: LanguageMarks;
+  readonly rules: (path: string) => DocumentRating;
   /** The language of what does not tell. */
   readonly fallback: string;
 }
@@ -42,12 +42,12 @@ export const headBytes = 16 * 1024;
 /** `head` is undefined for what has no text of its own. */
 export async function describeDocument(
   entry: Entry,
-  format: Format,
+  format: DocumentFormat,
   head: string | undefined,
   { marks, rules, fallback }: HeadOptions,
-): Promise<Document> {
+): Promise<DocumentHead> {
   const { path: file } = entry;
-  const { title, lang: said, ...rest } = head === undefined ? {} : await readFrontMatter(head, format);
+  const { title, lang: said, ...rest } = head === undefined ? {} : await parseDocumentFrontMatter(head, format);
   const mark = marks.read(file);
   const detected = head === undefined || said !== undefined ? undefined : detectLanguage(head, format);
   const lang = decideLanguage({ path: file, said, mark, detected, fallback });

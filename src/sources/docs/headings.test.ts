@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Format } from "./formats.ts";
+import type { DocumentFormat } from "./formats.ts";
 import { headingsOf, sectionOf, slugOf } from "./headings.ts";
 
-const slugs = (text: string, format: Format = "markdown") => headingsOf(text, format).map(({ slug }) => slug);
-const outline = (text: string, format: Format = "markdown") =>
+const slugs = (text: string, format: DocumentFormat = "markdown") => headingsOf(text, format).map(({ slug }) => slug);
+const outline = (text: string, format: DocumentFormat = "markdown") =>
   headingsOf(text, format).map(({ level, title, line }) => `${line}: ${"#".repeat(level)} ${title}`);
 
 describe("slugs", () => {

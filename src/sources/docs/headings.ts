@@ -2,7 +2,7 @@
 import { decodeHtmlEntities } from "../../lib/documents/html-entities.ts";
 import { callInThread, ThreadOverrun } from "../../lib/threads.ts";
 import { replaceCodeSpans } from "./code-spans.ts";
-import type { Format } from "./formats.ts";
+import type { DocumentFormat } from "./formats.ts";
 import { toTitle } from "./front-matter.ts";
 import { proseLines } from "./prose.ts";
 
@@ -34,7 +34,7 @@ const maxTitle = 400;
 const maxHere = 64 * 1024;
 
 /** The same; those of a long text are found in a thread, where it keeps no one waiting. None where that takes too long. */
-export async function findHeadings(text: string, format: Format): Promise<readonly Heading[]> {
+export async function findHeadings(text: string, format: DocumentFormat): Promise<readonly Heading[]> {
   if (text.length <= maxHere) return headingsOf(text, format);
   try {
     return await callInThread(new URL("./headings.ts", import.meta.url), "headingsOf", text, format);
@@ -44,7 +44,7 @@ export async function findHeadings(text: string, format: Format): Promise<readon
   }
 }
 
-export function headingsOf(text: string, format: Format): readonly Heading[] {
+export function headingsOf(text: string, format: DocumentFormat): readonly Heading[] {
   const headings: Heading[] = [];
   const slugs = createSlugs();
   for (const { level, raw, line, id } of rawHeadings(text, format)) {
@@ -56,19 +56,19 @@ export function headingsOf(text: string, format: Format): readonly Heading[] {
 }
 
 /** The title of the first heading. */
-export function firstTitle(text: string, format: Format): string | undefined {
+export function firstTitle(text: string, format: DocumentFormat): string | undefined {
   for (const { raw } of rawHeadings(text, format)) return toTitle(plainTitle(raw));
   return undefined;
 }
 
-export interface Section {
+export interface DocumentSection {
   readonly heading: Heading;
   readonly text: string;
   readonly lines: readonly [first: number, last: number];
 }
 
 /** From the heading to the next one of its level or above. */
-export function sectionOf(text: string, headings: readonly Heading[], slug: string): Section | undefined {
+export function sectionOf(text: string, headings: readonly Heading[], slug: string): DocumentSection | undefined {
   const index = headings.findIndex((each) => each.slug === slug);
   const heading = headings[index];
   if (!heading) return undefined;
@@ -120,7 +120,7 @@ function plainTitle(raw: string): string {
   );
 }
 
-function rawHeadings(text: string, format: Format): Iterable<Found> {
+function rawHeadings(text: string, format: DocumentFormat): Iterable<Found> {
   switch (format) {
     case "markdown":
       return markdownHeadings(text);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { Format } from "./formats.ts";
-import { canonicalTag, createMarks, decideLanguage, detectLanguage } from "./language.ts";
+import type { DocumentFormat } from "./formats.ts";
+import { canonicalTag, createLanguageMarks, decideLanguage, detectLanguage } from "./language.ts";
 
 const code =
   "\n```ts\nexport function createResources(options: ResourceOptions): Resources { return open(options); }\n```\n";
 
-const corpus: readonly (readonly [says: string, text: string, lang: string, format?: Format])[] = [
+const corpus: readonly (readonly [says: string, text: string, lang: string, format?: DocumentFormat])[] = [
   ["Japanese prose", "# 設定\n\nこのページでは、サーバーの設定方法を説明します。\n", "ja"],
   ["Japanese in katakana alone", "インストール ガイド", "ja"],
   ["Japanese in half-width katakana", "ｲﾝｽﾄｰﾙ ｶﾞｲﾄﾞ", "ja"],
@@ -97,7 +97,7 @@ describe("the letters of a text", () => {
 });
 
 describe("marks in a path", () => {
-  const marks = createMarks();
+  const marks = createLanguageMarks();
 
   it.each([
     ["ja/guide.md", "ja", "guide.md"],
@@ -124,7 +124,7 @@ describe("marks in a path", () => {
   );
 
   it("count only for the languages that are named", () => {
-    const few = createMarks(["ja", "en"]);
+    const few = createLanguageMarks(["ja", "en"]);
     expect(few.read("it/vpn.md")).toBeUndefined();
     expect(few.read("en-US/vpn.md")).toBe("en-US");
     expect(marks.read("it/vpn.md")).toBe("it");

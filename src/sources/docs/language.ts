@@ -1,5 +1,5 @@
 /** Which language a document is in: by what it says of itself, by the marks in its path, by its letters. */
-import { type Format, stemOf } from "./formats.ts";
+import { type DocumentFormat, stemOf } from "./formats.ts";
 import { proseLines } from "./prose.ts";
 
 /** The languages whose marks count unless the configuration names others. */
@@ -13,7 +13,7 @@ const words = new Set(["br", "da", "de", "el", "es", "fa", "he", "hi", "id", "it
 
 const scripts = new Set(["ja", "zh", "ko"]);
 
-export function baseOf(tag: string): string {
+export function baseLanguageOf(tag: string): string {
   const hyphen = tag.indexOf("-");
   return hyphen < 0 ? tag : tag.slice(0, hyphen);
 }
@@ -29,7 +29,7 @@ export function canonicalTag(text: string): string | undefined {
   }
 }
 
-export interface Marks {
+export interface LanguageMarks {
   /** The language that the path speaks of, the nearest mark first. */
   read(path: string): string | undefined;
   /** The path without the marks of this language. */
@@ -37,15 +37,15 @@ export interface Marks {
 }
 
 /** Marks are folders (`ja/guide.md`, `docs/zh-CN/guide.md`) and ends of names (`guide.ja.md`, `guide_ja.md`, `guide-ja.md`, `README.ja`). */
-export function createMarks(languages: readonly string[] = knownLanguages): Marks {
+export function createLanguageMarks(languages: readonly string[] = knownLanguages): LanguageMarks {
   const counted = new Set(languages.flatMap((each) => canonicalTag(each) ?? []));
-  const bases = new Set([...counted].map(baseOf));
+  const bases = new Set([...counted].map(baseLanguageOf));
 
   function tagOf(text: string): string | undefined {
     if (!/^[a-z]{2}(?:[-_][a-z]{2,4})?$/i.test(text)) return undefined;
     const named = text.toLowerCase();
     // An old code for a language ("in", "iw") is a word more often than not.
-    if (!bases.has(baseOf(aliases[named] ?? named.slice(0, 2)))) return undefined;
+    if (!bases.has(baseLanguageOf(aliases[named] ?? named.slice(0, 2)))) return undefined;
     return canonicalTag(text);
   }
 
@@ -114,7 +114,7 @@ const leastKana = 0.05;
 /** So much of a text is enough to tell. */
 const maxCounted = 8000;
 
-export function detectLanguage(text: string, format: Format): Detected {
+export function detectLanguage(text: string, format: DocumentFormat): Detected {
   const letters: Letters = { kana: 0, han: 0, hangul: 0, other: 0 };
   let left = maxCounted;
   for (const { text: line } of proseLines(format === "html" ? withoutTags(text) : text, format)) {
@@ -190,14 +190,14 @@ export interface LanguageAsk {
 export function decideLanguage({ path, said, mark, detected, fallback }: LanguageAsk): string {
   if (said !== undefined) return said;
   const letters = detected ?? detectLanguage(stemOf(path), "text");
-  const markBase = mark === undefined ? undefined : baseOf(mark);
+  const markBase = mark === undefined ? undefined : baseLanguageOf(mark);
   if (letters.lang === "other") {
     if (mark !== undefined && !(letters.isSure && detected && scripts.has(markBase ?? ""))) return mark;
-    return letters.isSure && detected && scripts.has(baseOf(fallback)) ? "en" : fallback;
+    return letters.isSure && detected && scripts.has(baseLanguageOf(fallback)) ? "en" : fallback;
   }
   for (const claimed of mark === undefined ? [fallback] : [mark, fallback]) {
-    if (baseOf(claimed) === letters.lang) return claimed;
-    if (letters.lang === "zh" && !letters.isSure && baseOf(claimed) === "ja") return claimed;
+    if (baseLanguageOf(claimed) === letters.lang) return claimed;
+    if (letters.lang === "zh" && !letters.isSure && baseLanguageOf(claimed) === "ja") return claimed;
   }
   return letters.lang;
 }

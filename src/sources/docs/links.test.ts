@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Format } from "./formats.ts";
+import type { DocumentFormat } from "./formats.ts";
 import { followLink, languageBar, linksOf } from "./links.ts";
 
-const targets = (text: string, format: Format = "markdown") =>
+const targets = (text: string, format: DocumentFormat = "markdown") =>
   [...linksOf(text, format)].map(({ target, line }) => `${line} ${target}`);
 
 describe("links", () => {

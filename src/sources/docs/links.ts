@@ -2,10 +2,10 @@
 import { cutAt } from "../../lib/cut-at.ts";
 import { callInThread, ThreadOverrun } from "../../lib/threads.ts";
 import { replaceCodeSpans } from "./code-spans.ts";
-import { type Format, resolveFrom } from "./formats.ts";
+import { type DocumentFormat, resolveFrom } from "./formats.ts";
 import { frontMatterOf, proseLines } from "./prose.ts";
 
-export interface Link {
+export interface DocumentLink {
   /** As it is written. */
   readonly target: string;
   /** What a reader sees of it; "" where that is told elsewhere. */
@@ -26,7 +26,7 @@ interface Form {
   readonly text?: number;
 }
 
-const forms: Readonly<Record<Format, readonly Form[]>> = {
+const forms: Readonly<Record<DocumentFormat, readonly Form[]>> = {
   markdown: [
     { pattern: new RegExp(String.raw`(?:\[([^[\]]{0,500}))?\]\(\s{0,8}${target}`, "g"), target: [2], text: 1 },
     { pattern: /^ {0,3}\[[^\]]{1,500}\]:\s{0,8}(<[^<>]{0,1000}>|\S{1,1000})/g, target: [1] },
@@ -47,7 +47,7 @@ const forms: Readonly<Record<Format, readonly Form[]>> = {
 /** No one follows more of them. */
 const maxLinks = 5000;
 
-export function* linksOf(text: string, format: Format): Generator<Link> {
+export function* linksOf(text: string, format: DocumentFormat): Generator<DocumentLink> {
   let count = 0;
   for (const { number, text: line } of proseLines(text, format)) {
     const bare = format === "markdown" ? replaceCodeSpans(line, () => " ") : line;
@@ -66,7 +66,7 @@ export function* linksOf(text: string, format: Format): Generator<Link> {
 const maxHere = 64 * 1024;
 
 /** All of them; those of a long text are found in a thread. None where that takes too long. */
-export async function findLinks(text: string, format: Format): Promise<readonly Link[]> {
+export async function findLinks(text: string, format: DocumentFormat): Promise<readonly DocumentLink[]> {
   if (text.length <= maxHere) return listLinks(text, format);
   try {
     return await callInThread(new URL("./links.ts", import.meta.url), "listLinks", text, format);
@@ -77,7 +77,7 @@ export async function findLinks(text: string, format: Format): Promise<readonly 
 }
 
 /** Called in the thread, too. */
-export function listLinks(text: string, format: Format): readonly Link[] {
+export function listLinks(text: string, format: DocumentFormat): readonly DocumentLink[] {
   return [...linksOf(text, format)];
 }
 
@@ -120,7 +120,7 @@ const maxBarText = 4096;
 const maxBar = 16;
 
 /** The files that a language bar in the first lines links to. */
-export function languageBar(file: string, head: string, format: Format): readonly string[] {
+export function languageBar(file: string, head: string, format: DocumentFormat): readonly string[] {
   const found = new Set<string>();
   const top = head.slice(format === "html" ? 0 : (frontMatterOf(head)?.end ?? 0)).trimStart();
   const lines = top.slice(0, maxBarText).split("\n", barLines).join("\n");

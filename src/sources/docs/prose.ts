@@ -1,5 +1,5 @@
 /** The lines of a text that are meant as text: without front matter, code and comments. */
-import type { Format } from "./formats.ts";
+import type { DocumentFormat } from "./formats.ts";
 
 export interface ProseLine {
   /** Counted from 1. */
@@ -32,7 +32,7 @@ interface Fence {
 /** Longer lines are cut: no one wrote them. */
 const maxLine = 20_000;
 
-export function* proseLines(text: string, format: Format): Generator<ProseLine> {
+export function* proseLines(text: string, format: DocumentFormat): Generator<ProseLine> {
   const matter = format === "html" ? undefined : frontMatterOf(text);
   let number = 1;
   let at = 0;

@@ -3,25 +3,25 @@ import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
 import type { Call } from "../../resources.ts";
 import type { Part } from "../../source.ts";
 import type { Placed } from "./arrange.ts";
-import type { Files } from "./collection.ts";
+import type { DocumentFiles } from "./collection.ts";
 import { type Describe, type EntryOptions, revealed } from "./entry.ts";
-import type { Format } from "./formats.ts";
-import { findHeadings, type Heading, type Section, sectionOf } from "./headings.ts";
+import type { DocumentFormat } from "./formats.ts";
+import { findHeadings, type Heading, type DocumentSection, sectionOf } from "./headings.ts";
 
 export const headingTemplate = "{lang}/{+path}{?heading}";
 export const rangeTemplate = "{lang}/{+path}{?lines,bytes,as}";
 
 type Query = Readonly<Record<string, string>>;
 
-export interface Reading {
+export interface DocumentReader {
   read(placed: Placed, query: Query | undefined, call: Call): Promise<readonly Part[]>;
   /** The section that a query asks for. One that is not there throws "not-found". */
-  section(placed: Placed, slug: string, call: Call): Promise<Section & { readonly mimeType: string }>;
+  section(placed: Placed, slug: string, call: Call): Promise<DocumentSection & { readonly mimeType: string }>;
   headings(placed: Placed, call: Call): Promise<readonly Heading[]>;
 }
 
-export interface ReadingOptions extends Pick<EntryOptions, "addressOf"> {
-  readonly files: Files;
+export interface DocumentReaderOptions extends Pick<EntryOptions, "addressOf"> {
+  readonly files: DocumentFiles;
   readonly describe: Describe;
 }
 
@@ -29,7 +29,7 @@ export interface ReadingOptions extends Pick<EntryOptions, "addressOf"> {
 const maxOutline = 500;
 
 /** Throws "not-found" for a query that is not known here. */
-export function parseQuery(address: string, query: Query | undefined): Query | undefined {
+export function parseDocumentQuery(address: string, query: Query | undefined): Query | undefined {
   const names = Object.keys(query ?? {});
   if (names.length === 0) return undefined;
   if (!names.every((name) => name === "heading" || name === "lines" || name === "bytes" || name === "as"))
@@ -39,7 +39,7 @@ export function parseQuery(address: string, query: Query | undefined): Query | u
   return query;
 }
 
-export function createReading({ files, describe, addressOf }: ReadingOptions): Reading {
+export function createDocumentReader({ files, describe, addressOf }: DocumentReaderOptions): DocumentReader {
   async function ask(placed: Placed, query: Query | undefined, call: Call): Promise<readonly Part[]> {
     const { file } = placed.document;
     try {
@@ -50,7 +50,10 @@ export function createReading({ files, describe, addressOf }: ReadingOptions): R
   }
 
   /** The text with headings, and what it is written in. */
-  async function text(placed: Placed, call: Call): Promise<{ part: Part; text: string; format: Format } | undefined> {
+  async function text(
+    placed: Placed,
+    call: Call,
+  ): Promise<{ part: Part; text: string; format: DocumentFormat } | undefined> {
     const { format } = placed.document;
     const isTakenOut = format === "html" || format === "document";
     const [part] = await ask(placed, isTakenOut ? { as: "text" } : undefined, call);
@@ -97,7 +100,7 @@ export function createReading({ files, describe, addressOf }: ReadingOptions): R
   };
 }
 
-function formatOfText({ mimeType }: Part): Format {
+function formatOfText({ mimeType }: Part): DocumentFormat {
   return mimeType === "text/markdown" ? "markdown" : "text";
 }
 

@@ -2,7 +2,7 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Entry, Source } from "../../source.ts";
-import { listen } from "../../testing/listen.ts";
+import { collectChanges } from "../../testing/listen.ts";
 import { asking, collect } from "../../testing/pages.ts";
 import { refusal } from "../../testing/refusal.ts";
 import { useCollection } from "./test-collection.ts";
@@ -22,7 +22,7 @@ async function textAt(source: Source, path: string, query?: Readonly<Record<stri
 }
 
 /** The folder `docs` at the tag v1, and moved on since. */
-function furnish(): void {
+function build(): void {
   git(["init", "-q"]);
   write("README.md", english);
   write("docs/guide.md", english);
@@ -43,7 +43,7 @@ function furnish(): void {
 
 describe("a collection at a ref", () => {
   it("is the folder as it was then, with the times of then", async () => {
-    furnish();
+    build();
     const source = await open({ root: at("docs"), ref: "v1" });
     const entries = await list(source);
     expect(entries.map(({ path }) => path)).toEqual([
@@ -70,10 +70,10 @@ describe("a collection at a ref", () => {
   });
 
   it("follows a branch that moves", async () => {
-    furnish();
+    build();
     git(["branch", "published", "v1"]);
     const source = await open({ root: at("docs"), ref: "published", git: false });
-    const heard = listen(await source.watch(call()));
+    const heard = collectChanges(await source.watch(call()));
     git(["branch", "-f", "published", "HEAD"]);
     await heard.until((change) => change.kind === "appeared" && change.path === "en/new.md", "new.md");
     await heard.until((change) => change.kind === "changed" && change.path === "en/guide.md", "guide.md");
@@ -83,7 +83,7 @@ describe("a collection at a ref", () => {
   it("that is not there is named, and so is a folder without a repository", async () => {
     write("docs/a.md", english);
     await refusal(open({ root: at("docs"), ref: "v1" }), ["invalid"], "no repository");
-    furnish();
+    build();
     for (const ref of ["nowhere", "--upload-pack=touch x", "v1:docs", "../..", "v1\nv2"]) {
       const source = await open({ root: at("docs"), ref });
       const error = await refusal(source.list(asking(10), call()), ["unavailable"], ref);
@@ -93,7 +93,7 @@ describe("a collection at a ref", () => {
   });
 
   it("is too large in its own words", async () => {
-    furnish();
+    build();
     const source = await open({ root: at("docs"), ref: "v1", maxBytes: 20 });
     const error = await refusal(source.read({ path: "en/guide.md" }, call()), ["too-large"], "guide.md");
     expect(error.message).toContain('"en/guide.md"');

@@ -4,9 +4,9 @@ import type { RuleChoice } from "../../backends/folder-rules/name-rules.ts";
 import { invalid, quote, ResourceError } from "../../errors.ts";
 import { compareAddresses } from "../../lib/address-order.ts";
 import { mimeOfName } from "../../lib/mime.ts";
-import { type Entry, pathOf, segmentsOf, type SourceChange, type Tools } from "../../source.ts";
+import { type Entry, pathOf, segmentsOf, type SourceChange, type Runtime } from "../../source.ts";
 import type { GitSource } from "../git.ts";
-import type { Files } from "./collection.ts";
+import type { DocumentFiles } from "./collection.ts";
 import { findAbove } from "./git-times.ts";
 
 export interface RefFilesOptions extends Partial<RuleChoice> {
@@ -15,13 +15,13 @@ export interface RefFilesOptions extends Partial<RuleChoice> {
   readonly maxBytes: number;
 }
 
-export async function openRefFiles(options: RefFilesOptions, tools: Tools): Promise<Files> {
+export async function openRefFiles(options: RefFilesOptions, runtime: Runtime): Promise<DocumentFiles> {
   const { root, ref, ...folder } = options;
   const found = findAbove(root);
   if (!found) throw invalid(`${quote(root)} is in no git repository, so there is no ${quote(ref)}; remove "ref"`);
   const { repository, way } = found;
   const { openGit } = await import("../git.ts");
-  const source = openGit(repository, folder, tools, { root: realpathSync.native(root), way }) as Required<GitSource>;
+  const source = openGit(repository, folder, runtime, { root: realpathSync.native(root), way }) as Required<GitSource>;
 
   const at = (kind: "tree" | "blob", path: string) => pathOf([kind, ref, ...way, ...segmentsOf(path)]);
 

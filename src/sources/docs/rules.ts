@@ -2,7 +2,7 @@
 import { invalid, quote } from "../../errors.ts";
 import { createGlob, GlobError } from "../../lib/glob.ts";
 import type { Annotations } from "../../resources.ts";
-import { formatOf } from "./formats.ts";
+import { documentFormatOf } from "./formats.ts";
 
 export type Audience = NonNullable<Annotations["audience"]>;
 
@@ -13,14 +13,14 @@ export interface RuleOption {
   readonly audience?: Audience | undefined;
 }
 
-export interface Verdict {
+export interface DocumentRating {
   /** The rule that fitted: its name, or its pattern. */
   readonly rule: string;
   readonly priority: number;
   readonly audience: Audience;
 }
 
-interface Rule extends Verdict {
+interface Rule extends DocumentRating {
   /** Asked with a path in lower case. */
   fits(path: string): boolean;
 }
@@ -28,10 +28,10 @@ interface Rule extends Verdict {
 const everyone: Audience = ["user", "assistant"];
 
 /** What fits no rule. */
-const otherwise: Verdict = { rule: "default", priority: 0.5, audience: everyone };
+const otherwise: DocumentRating = { rule: "default", priority: 0.5, audience: everyone };
 
 /** A rule of ours: names alone, since each document of thousands is asked for all of them. */
-interface BuiltIn extends Verdict {
+interface BuiltIn extends DocumentRating {
   /** Names of folders, and of files without their endings (`{name,name.*,**\/name/**}`). */
   readonly names: string;
   /** What a file's name holds (`*part*`). */
@@ -93,7 +93,7 @@ const builtIn: readonly BuiltIn[] = [
 export const twinStep = 0.2;
 
 /** Those of the configuration come first. A pattern without a slash fits a name at any depth; case does not count. */
-export function createRules(configured: readonly RuleOption[]): (path: string) => Verdict {
+export function createRules(configured: readonly RuleOption[]): (path: string) => DocumentRating {
   const rules = [...configured.flatMap(toRules), ...builtIn.map(toBuiltIn)];
   return (path) => {
     const folded = path.toLowerCase().normalize("NFC");
@@ -130,7 +130,7 @@ function toBuiltIn({ rule, priority, audience, names, parts, endings, textOnly =
       return (
         words.has(dot > 0 ? name.slice(0, dot) : name) ||
         segments.some((segment) => words.has(segment)) ||
-        (held.some((part) => name.includes(part)) && !(textOnly && formatOf(name) === "document")) ||
+        (held.some((part) => name.includes(part)) && !(textOnly && documentFormatOf(name) === "document")) ||
         ends.includes(ending)
       );
     },

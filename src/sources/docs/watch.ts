@@ -1,8 +1,8 @@
 /** From changes of files to changes of addresses: a document that changes its language moves. */
 import type { Call } from "../../resources.ts";
-import type { SourceChange, Tools } from "../../source.ts";
+import type { SourceChange, Runtime } from "../../source.ts";
 import type { Arrangement } from "./arrange.ts";
-import type { Collection, Files } from "./collection.ts";
+import type { DocumentCollection, DocumentFiles } from "./collection.ts";
 
 /** While files change without end, so much of the time is spent on looking. */
 const lookShare = 0.2;
@@ -10,9 +10,9 @@ const maxRestMs = 2000;
 
 /** Resolves once armed. */
 export async function watchDocuments(
-  files: Files,
-  collection: Collection,
-  tools: Pick<Tools, "wait">,
+  files: DocumentFiles,
+  collection: DocumentCollection,
+  runtime: Pick<Runtime, "wait">,
   call: Call,
 ): Promise<AsyncIterable<SourceChange>> {
   const changes = await files.watch(call);
@@ -34,7 +34,7 @@ export async function watchDocuments(
         const tookMs = performance.now() - startMs;
         for (const change of compare(before, now, batch.paths)) yield change;
         before = now;
-        if (tookMs > 10) await tools.wait(Math.min(maxRestMs, tookMs / lookShare), call.signal);
+        if (tookMs > 10) await runtime.wait(Math.min(maxRestMs, tookMs / lookShare), call.signal);
       }
     } catch (cause) {
       if (!call.signal.aborted) throw cause;

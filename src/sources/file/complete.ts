@@ -4,14 +4,14 @@ import type { Suggestion } from "../../source.ts";
 import type { Confine } from "./confine.ts";
 import type { Names } from "./names.ts";
 import type { Steps } from "../../backends/disk/steps.ts";
-import type { Walk } from "./walk.ts";
+import type { FileWalk } from "./walk.ts";
 
 const maxSuggestions = 100;
 
 /** Names in the folder typed so far: those that begin as typed, then those that do but for case, then those that hold it. */
 export function* completePath(
   typed: string,
-  { confine, names, walk }: { readonly confine: Confine; readonly names: Names; readonly walk: Walk },
+  { confine, names, walk }: { readonly confine: Confine; readonly names: Names; readonly walk: FileWalk },
 ): Steps<Suggestion[]> {
   const slash = typed.lastIndexOf("/");
   const folder = typed.slice(0, Math.max(0, slash));

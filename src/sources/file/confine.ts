@@ -8,7 +8,7 @@ import { settled } from "../../backends/disk/steps.ts";
 import type { Steps } from "../../backends/disk/steps.ts";
 
 /** A file or a folder that was found to be served. Good for the time of the visit. */
-export interface Place {
+export interface ServedPath {
   readonly kind: "file" | "folder";
   readonly stats: BigIntStats;
   /** Whether the path leads here by itself, without a link on the way. */
@@ -25,9 +25,9 @@ export interface Confine {
   /** Where a path would be on the disk. */
   locate(path: string): string;
   /** Undefined, without a call to `use`, where nothing is that is served. */
-  visit<T>(path: string, use: (place: Place) => Steps<T>): Steps<T | undefined>;
+  visit<T>(path: string, use: (place: ServedPath) => Steps<T>): Steps<T | undefined>;
   /** Opens a visited file for reading; undefined if it has been replaced. */
-  open(place: Place): Steps<number | undefined>;
+  open(place: ServedPath): Steps<number | undefined>;
 }
 
 export interface ConfineOptions {
@@ -95,7 +95,7 @@ export function createConfine(
   }
 
   /** Undefined for what is not served, or is neither a file nor a folder. */
-  function* toPlace(stats: BigIntStats, path: string, direct: boolean, handle: string): Steps<Place | undefined> {
+  function* toPlace(stats: BigIntStats, path: string, direct: boolean, handle: string): Steps<ServedPath | undefined> {
     const kind = kindOf(stats);
     if (kind !== "file" && kind !== "folder") return undefined;
     const isFolder = kind === "folder";
@@ -110,7 +110,7 @@ export function createConfine(
   }
 
   /** "again" when the thing moved while it was looked at. */
-  function* lookAt(path: string, fd: number): Steps<Place | undefined | "again"> {
+  function* lookAt(path: string, fd: number): Steps<ServedPath | undefined | "again"> {
     const wanted = locate(path);
     const handle = `/proc/self/fd/${fd}`;
     const real = readlinkSync(handle);
@@ -126,7 +126,7 @@ export function createConfine(
     return way === "direct" ? "again" : undefined;
   }
 
-  function* visitByHandle<T>(path: string, use: (place: Place) => Steps<T>): Steps<T | undefined> {
+  function* visitByHandle<T>(path: string, use: (place: ServedPath) => Steps<T>): Steps<T | undefined> {
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       let fd: number | undefined;
       try {
@@ -165,7 +165,7 @@ export function createConfine(
     }
   }
 
-  function* visitByPath<T>(path: string, use: (place: Place) => Steps<T>): Steps<T | undefined> {
+  function* visitByPath<T>(path: string, use: (place: ServedPath) => Steps<T>): Steps<T | undefined> {
     const wanted = locate(path);
     const real = yield* realPath(wanted);
     const led = real === undefined ? undefined : pathOf(real);

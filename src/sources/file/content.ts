@@ -22,7 +22,7 @@ export function toPart(name: string, bytes: Buffer): Part {
     if (!isSevenBit && !isMarked(bytes)) return { body: { text: bytes.toString("utf8") }, mimeType };
     if (isSevenBit && !bytes.includes(escape)) return { body: { text: bytes.toString("latin1") }, mimeType };
   }
-  const kind = judge(name, bytes, false);
+  const kind = classifyContent(name, bytes, false);
   const text = kind.text && decodeExactly(bytes.subarray(kind.text.markBytes), kind.text.encoding);
   if (text === undefined) return bytesPart(bytes, kind.text ? "application/octet-stream" : kind.mimeType);
   const meta = kind.text && encodingMeta(kind.text);
@@ -30,7 +30,7 @@ export function toPart(name: string, bytes: Buffer): Part {
 }
 
 /** What content is, judged by its name and its beginning; `mayGoOn` if that is not all of it. */
-export function judge(name: string, head: Uint8Array, mayGoOn: boolean): ContentKind {
+export function classifyContent(name: string, head: Uint8Array, mayGoOn: boolean): ContentKind {
   const named = mimeOfName(name);
   if (isOfItsName(head, named)) return { mimeType: named as string };
   const text = isSure(head) && !isUtf8(head) ? undefined : findEncoding(head, mayGoOn);

@@ -10,10 +10,10 @@ import { iconsOf } from "./icons.ts";
 const asTextMeta: Readonly<Record<string, unknown>> = { "pressmark/as": ["text"] };
 
 /** What the system says of a file, as far as it is told on. Where many are looked at, big integers would cost more than the looking. */
-export type Facts = Pick<Stats, "dev" | "ino" | "size" | "mtimeMs" | "ctimeMs">;
+export type FileFacts = Pick<Stats, "dev" | "ino" | "size" | "mtimeMs" | "ctimeMs">;
 
 /** The same numbers as the system gives when it is asked for small ones. */
-export function factsOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): Facts {
+export function fileFactsOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): FileFacts {
   return { dev: Number(dev), ino: Number(ino), size: Number(size), mtimeMs: toMs(mtimeNs), ctimeMs: toMs(ctimeNs) };
 }
 
@@ -22,7 +22,7 @@ function toMs(ns: bigint): number {
 }
 
 /** With a version if that is sure to be another after the next change. */
-export function fileEntry(path: string, name: string, facts: Facts, hasVersion: boolean, icons: boolean): Entry {
+export function fileEntry(path: string, name: string, facts: FileFacts, hasVersion: boolean, icons: boolean): Entry {
   const { size } = facts;
   const annotations = { lastModified: toIso(facts.mtimeMs) };
   const mimeType = mimeOfName(name);
@@ -44,7 +44,7 @@ export function fileEntry(path: string, name: string, facts: Facts, hasVersion: 
   };
 }
 
-export function folderEntry(path: string, name: string, { mtimeMs }: Facts, icons: boolean): Entry {
+export function folderEntry(path: string, name: string, { mtimeMs }: FileFacts, icons: boolean): Entry {
   const annotations = { lastModified: toIso(mtimeMs) };
   const folder = { path, name, mimeType: directoryType, annotations };
   return icons ? { ...folder, icons: iconsOf(directoryType) } : folder;
@@ -59,7 +59,7 @@ let changeText = "";
  * Another for whatever changes a file. Said in whole numbers, which are quickly spelled; the two times are mostly one, until a
  * program sets the first or someone moves the file.
  */
-export function versionOf({ dev, ino, size, mtimeMs, ctimeMs }: Facts): string {
+export function versionOf({ dev, ino, size, mtimeMs, ctimeMs }: FileFacts): string {
   if (dev !== lastDev) {
     lastDev = dev;
     devText = `${dev}-`;

@@ -2,7 +2,7 @@
 import { type ErrorKind, quote, ResourceError } from "../../errors.ts";
 import type { DocumentFault } from "../../lib/documents/document-error.ts";
 
-export interface DocumentText {
+export interface ExtractedText {
   readonly mimeType: string;
   /** UTF-8. */
   readonly text: Buffer;
@@ -17,9 +17,9 @@ export interface Failure {
   readonly cause?: unknown;
 }
 
-export type Outcome = DocumentText | Failure;
+export type Outcome = ExtractedText | Failure;
 
-export function isFailure(outcome: Outcome): outcome is Failure {
+export function isExtractionFailure(outcome: Outcome): outcome is Failure {
   return "kind" in outcome;
 }
 

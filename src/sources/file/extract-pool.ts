@@ -4,7 +4,15 @@
  * what takes longer, or more memory than it has, waits for the other one and is read again there.
  */
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
-import { broken, cancelled, changed, type Failure, isFailure, type Outcome, tooMuchTime } from "./extract-outcome.ts";
+import {
+  broken,
+  cancelled,
+  changed,
+  type Failure,
+  isExtractionFailure,
+  type Outcome,
+  tooMuchTime,
+} from "./extract-outcome.ts";
 import { createExtractProcess, type ExtractProcess } from "./extract-process.ts";
 
 export interface ExtractJob {
@@ -161,7 +169,7 @@ export function createExtractPool({
 }
 
 function isMemory(outcome: Outcome): boolean {
-  return isFailure(outcome) && outcome.details?.["reason"] === "too-much-memory";
+  return isExtractionFailure(outcome) && outcome.details?.["reason"] === "too-much-memory";
 }
 
 let shared: ExtractPool | undefined;

@@ -2,14 +2,21 @@
 import { type ErrorKind, quote, ResourceError } from "../../errors.ts";
 import { documentTypes } from "../../lib/documents/document-types.ts";
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
-import { cancelled, changed, type DocumentText, isFailure, type Outcome, toError } from "./extract-outcome.ts";
+import {
+  cancelled,
+  changed,
+  type ExtractedText,
+  isExtractionFailure,
+  type Outcome,
+  toError,
+} from "./extract-outcome.ts";
 import { type ExtractPool, sharedExtractPool } from "./extract-pool.ts";
 
 export interface Extract {
   /** Whether the text of this version is at hand, or that there is none. */
   knows(version: string | undefined): boolean;
   /** The text of a document. Asked for twice at the same time, it is taken out once. */
-  text(document: DocumentRequest, signal: AbortSignal): Promise<DocumentText>;
+  text(document: DocumentRequest, signal: AbortSignal): Promise<ExtractedText>;
   /** Afterwards nothing runs. */
   close(): void;
 }
@@ -73,7 +80,7 @@ export function createExtract({
 
   function keep(version: string, outcome: Outcome): void {
     drop(version);
-    kept.set(version, { outcome, untilMs: isFailure(outcome) ? monotonicMs() + failureMs : Infinity });
+    kept.set(version, { outcome, untilMs: isExtractionFailure(outcome) ? monotonicMs() + failureMs : Infinity });
     keptBytes += costOf(outcome);
     for (const oldest of kept.keys()) {
       if (keptBytes <= maxKeptBytes) return;
@@ -116,7 +123,8 @@ export function createExtract({
       settle(outcome) {
         jobs.delete(job);
         if (version !== undefined && jobsByVersion.get(version) === job) jobsByVersion.delete(version);
-        if (version !== undefined && (!isFailure(outcome) || lasting.has(outcome.kind))) keep(version, outcome);
+        if (version !== undefined && (!isExtractionFailure(outcome) || lasting.has(outcome.kind)))
+          keep(version, outcome);
         resolve(outcome);
       },
     });
@@ -159,7 +167,7 @@ export function createExtract({
           throw new ResourceError("unavailable", `the text of ${quote(path)} was let go just now; try again`);
         outcome = await waitFor(job ?? enqueue(document), version, signal);
       }
-      if (isFailure(outcome)) throw toError(outcome, path);
+      if (isExtractionFailure(outcome)) throw toError(outcome, path);
       return outcome;
     },
 
@@ -175,5 +183,5 @@ export function createExtract({
 }
 
 function costOf(outcome: Outcome): number {
-  return 512 + (isFailure(outcome) ? 0 : outcome.text.length);
+  return 512 + (isExtractionFailure(outcome) ? 0 : outcome.text.length);
 }

@@ -2,7 +2,7 @@
 import type { BigIntStats } from "node:fs";
 import { createTimeSlices } from "../../lib/time-slices.ts";
 import { fileClockMs } from "../../lib/file-clock-ms.ts";
-import type { Place } from "./confine.ts";
+import type { ServedPath } from "./confine.ts";
 import type { Disk } from "../../backends/disk/disk.ts";
 import { asFile, asFolder } from "../../backends/folder-rules/name-rules.ts";
 import type { NameRules } from "../../backends/folder-rules/name-rules.ts";
@@ -16,7 +16,7 @@ export interface FolderNames {
 }
 
 export interface Names {
-  of(place: Place): Steps<FolderNames>;
+  of(place: ServedPath): Steps<FolderNames>;
   /** Lets go of all that is kept. */
   clear(): void;
 }
@@ -64,7 +64,7 @@ export function createNames(disk: Disk, folderRules: FolderRules): Names {
     }
   }
 
-  function* ifKept({ stats, path }: Place): Steps<FolderNames | undefined> {
+  function* ifKept({ stats, path }: ServedPath): Steps<FolderNames | undefined> {
     const known = large.get(stats.ino) ?? small.get(stats.ino);
     if (!known || !isSameState(known.stats, stats)) return undefined;
     if (known.rules !== (yield* folderRules.rulesIn(path, stats))) return undefined;
@@ -72,7 +72,7 @@ export function createNames(disk: Disk, folderRules: FolderRules): Names {
     return known;
   }
 
-  function* read(place: Place): Steps<FolderNames> {
+  function* read(place: ServedPath): Steps<FolderNames> {
     const { stats, handle } = place;
     // Its own stamp is older than the reading: what changes meanwhile gives the folder another.
     const isSettled = fileClockMs() - Number(stats.ctimeMs) > disk.settleMs + 30;

@@ -37,7 +37,7 @@ export function createLineIndex(): LineIndex {
   return { before: [0] };
 }
 
-export async function takeLines(
+export async function takeIndexedLines(
   stretch: Stretch,
   { first, last }: { readonly first: number; readonly last: number },
   ask: LinesAsk,
@@ -51,7 +51,7 @@ export async function takeLines(
   /** Where the last whole line ends. */
   let end = 0;
   while (lines < wanted && length <= ask.maxBytes && from + length < stretch.size) {
-    stopIfWithdrawn(ask.signal);
+    throwIfCancelled(ask.signal);
     const left = ask.maxBytes + 1 - length;
     const piece = await stretch.read(
       from + length,
@@ -97,7 +97,7 @@ async function findLine(stretch: Stretch, line: number, ask: LinesAsk): Promise<
     const at = block * blockBytes;
     if (at >= stretch.size) return { total: await countLines(stretch, ask) };
     if (at >= maxScanned) throw tooFar(stretch.size);
-    stopIfWithdrawn(ask.signal);
+    throwIfCancelled(ask.signal);
     const { count } = findFeeds(await stretch.read(at, blockBytes), ask.encoding, Infinity);
     // Another question may have come this far meanwhile.
     if (before.length - 1 === block) before.push((before[block] as number) + count);
@@ -150,7 +150,7 @@ function evenly(length: number): number {
   return length % 2 === 0 ? length : length + 1;
 }
 
-function stopIfWithdrawn(signal: AbortSignal): void {
+function throwIfCancelled(signal: AbortSignal): void {
   if (signal.aborted) throw new ResourceError("cancelled", "the question was withdrawn", { cause: signal.reason });
 }
 

@@ -3,11 +3,11 @@ import { invalid, quote } from "../../errors.ts";
 import { characterBytes, decodeExactly, type Encoding, endsCharacter } from "../../lib/text-encoding.ts";
 import type { Part } from "../../source.ts";
 import { bytesPart, type ContentKind, encodingMeta } from "./content.ts";
-import { createLineIndex, type LineIndex, takeLines } from "./range-lines.ts";
+import { createLineIndex, type LineIndex, takeIndexedLines } from "./range-lines.ts";
 import type { Maybe } from "../../backends/disk/steps.ts";
 
 /** `last` is infinite where the range has no end of its own. */
-export interface Range {
+export interface ContentRange {
   readonly unit: "lines" | "bytes";
   readonly first: number;
   readonly last: number;
@@ -15,7 +15,7 @@ export interface Range {
 
 /** What the query of an address asks for. */
 export interface ReadAsk {
-  readonly range?: Range;
+  readonly range?: ContentRange;
   readonly asText: boolean;
 }
 
@@ -61,7 +61,7 @@ export function parseAsk(query: Readonly<Record<string, string>>): ReadAsk | und
   return bytes === undefined ? { asText } : { range: parseRange("bytes", bytes), asText };
 }
 
-function parseRange(unit: Range["unit"], value: string): Range {
+function parseRange(unit: ContentRange["unit"], value: string): ContentRange {
   const { from, says } = forms[unit];
   const found = /^(\d{1,15})-(\d{0,15})$/.exec(value);
   const first = Number(found?.[1]);
@@ -71,18 +71,18 @@ function parseRange(unit: Range["unit"], value: string): Range {
 }
 
 /** A range as it stands in a query. */
-export function spellRange({ unit, first, last }: Range): string {
+export function formatContentRange({ unit, first, last }: ContentRange): string {
   return `${unit}=${first}-${last === Infinity ? "" : last}`;
 }
 
-export async function readRange(stretch: Stretch, range: Range, options: RangeOptions): Promise<Part> {
+export async function readRange(stretch: Stretch, range: ContentRange, options: RangeOptions): Promise<Part> {
   return range.unit === "lines" ? readLines(stretch, range, options) : readBytes(stretch, range, options);
 }
 
-async function readLines(stretch: Stretch, range: Range, options: RangeOptions): Promise<Part> {
+async function readLines(stretch: Stretch, range: ContentRange, options: RangeOptions): Promise<Part> {
   const { path, kind, maxBytes, signal, prefix = "", index = createLineIndex() } = options;
   if (!kind.text) throw invalid(`${quote(path)} is no text, so it has no lines; ask for bytes, as in "bytes=0-1023"`);
-  const taken = await takeLines(stretch, range, { encoding: kind.text.encoding, index, maxBytes, signal });
+  const taken = await takeIndexedLines(stretch, range, { encoding: kind.text.encoding, index, maxBytes, signal });
   if ("total" in taken && !("data" in taken)) {
     const { total } = taken;
     throw invalid(
@@ -99,15 +99,15 @@ async function readLines(stretch: Stretch, range: Range, options: RangeOptions):
   const isAll = from + data.length >= stretch.size;
   const width = range.last - range.first + 1;
   const isCut = last < range.last && !isAll;
-  const next: Range = { unit: "lines", first: last + 1, last: isCut ? range.last : last + width };
+  const next: ContentRange = { unit: "lines", first: last + 1, last: isCut ? range.last : last + width };
   return toPart(data, from, kind, {
     lines: [range.first, last],
     ...(total !== undefined && { total }),
-    ...(!isAll && { next: prefix + spellRange(next) }),
+    ...(!isAll && { next: prefix + formatContentRange(next) }),
   });
 }
 
-async function readBytes(stretch: Stretch, range: Range, options: RangeOptions): Promise<Part> {
+async function readBytes(stretch: Stretch, range: ContentRange, options: RangeOptions): Promise<Part> {
   const { path, kind, maxBytes, prefix = "" } = options;
   const { size } = stretch;
   if (range.first >= size)
@@ -120,7 +120,9 @@ async function readBytes(stretch: Stretch, range: Range, options: RangeOptions):
     const width = range.last === Infinity ? maxBytes : Math.min(maxBytes, range.last - range.first + 1);
     const end = last < range.last && range.last < size ? range.last : Math.min(size - 1, to + width);
     const next =
-      to + 1 < size ? prefix + spellRange({ unit: "bytes", first: to + 1, last: Math.max(end, to + 1) }) : undefined;
+      to + 1 < size
+        ? prefix + formatContentRange({ unit: "bytes", first: to + 1, last: Math.max(end, to + 1) })
+        : undefined;
     return { bytes: [from, to], total: size, ...(next !== undefined && { next }) };
   };
   if (kind.text) {

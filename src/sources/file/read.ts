@@ -2,37 +2,37 @@
 import { read as readFd } from "node:fs";
 import { invalid, quote, ResourceError } from "../../errors.ts";
 import type { Address, Entry, Part } from "../../source.ts";
-import type { Confine, Place } from "./confine.ts";
-import { type ContentKind, judge, toPart } from "./content.ts";
+import type { Confine, ServedPath } from "./confine.ts";
+import { type ContentKind, classifyContent, toPart } from "./content.ts";
 import type { Disk } from "../../backends/disk/disk.ts";
 import { type Extract, isChanged, isDocumentType } from "./extract.ts";
-import { type Range, type ReadAsk, readRange, spellRange, type Stretch } from "./range.ts";
+import { type ContentRange, type ReadAsk, readRange, formatContentRange, type Stretch } from "./range.ts";
 import { createLineIndex, type LineIndex } from "./range-lines.ts";
 import { run, settled, type Steps } from "../../backends/disk/steps.ts";
 
 /** The template that names every range. */
 export const fileTemplate = "{+path}{?lines,bytes,as}";
 
-export interface Reads {
+export interface FileReader {
   /** All of a file. Undefined where no file is. */
   whole(path: string): Steps<Part[] | undefined>;
   /** A part of it, or its text. */
   part(path: string, ask: ReadAsk, signal: AbortSignal): Steps<Part[] | undefined>;
   /** What is said of a file, or of what is asked of it. Undefined where a folder is asked for its lines. */
-  entry(at: Address, place: Place, ask: ReadAsk | undefined): Entry | undefined;
+  entry(at: Address, place: ServedPath, ask: ReadAsk | undefined): Entry | undefined;
 }
 
-export interface ReadsOptions {
+export interface FileReaderOptions {
   readonly confine: Confine;
   readonly disk: Disk;
   readonly maxBytes: number;
   readonly extract: Extract;
-  entry(path: string, place: Place): Entry;
+  entry(path: string, place: ServedPath): Entry;
 }
 
 /** A file that is open, for as long as the visit lasts. */
 interface OpenFile {
-  readonly place: Place;
+  readonly place: ServedPath;
   readonly fd: number;
   readonly size: number;
   readonly name: string;
@@ -40,7 +40,7 @@ interface OpenFile {
 
 /** A document whose text is wanted. */
 interface Document {
-  readonly place: Place;
+  readonly place: ServedPath;
   readonly mimeType: string;
   readonly version: string | undefined;
 }
@@ -62,7 +62,7 @@ const headBytes = 64 * 1024;
 const maxDocumentBytes = 64 * 1024 * 1024;
 const maxIndexes = 16;
 
-export function createReads({ confine, disk, maxBytes, extract, entry }: ReadsOptions): Reads {
+export function createFileReader({ confine, disk, maxBytes, extract, entry }: FileReaderOptions): FileReader {
   /** By version, the least recently used first. */
   const indexes = new Map<string, LineIndex>();
 
@@ -133,7 +133,7 @@ export function createReads({ confine, disk, maxBytes, extract, entry }: ReadsOp
     return { place, mimeType, version };
   }
 
-  function versionOf(path: string, place: Place, mimeType: string): string | undefined {
+  function versionOf(path: string, place: ServedPath, mimeType: string): string | undefined {
     const { version } = entry(path, place);
     // One file may have two names, of which each says another type.
     return version === undefined ? undefined : `${version} ${mimeType}`;
@@ -154,7 +154,7 @@ export function createReads({ confine, disk, maxBytes, extract, entry }: ReadsOp
     });
   }
 
-  async function textPart(path: string, document: Document, range: Range | undefined, signal: AbortSignal) {
+  async function textPart(path: string, document: Document, range: ContentRange | undefined, signal: AbortSignal) {
     const bytes = async () => run(documentBytes(path, document));
     const { mimeType, text } = await extract.text({ path, ...document, bytes }, signal);
     const kind: ContentKind = { mimeType, text: { encoding: "utf-8", markBytes: 0 } };
@@ -170,9 +170,9 @@ export function createReads({ confine, disk, maxBytes, extract, entry }: ReadsOp
   function tooLarge(path: string, size: number, { text, mimeType }: ContentKind, prefix = ""): ResourceError {
     const most = Math.min(maxBytes, 1024 * 1024);
     const ranges = [
-      ...(text ? [spellRange({ unit: "lines", first: 1, last: 1000 })] : []),
-      spellRange({ unit: "bytes", first: 0, last: most - 1 }),
-      spellRange({ unit: "bytes", first: size - Math.min(most, 64 * 1024), last: size - 1 }),
+      ...(text ? [formatContentRange({ unit: "lines", first: 1, last: 1000 })] : []),
+      formatContentRange({ unit: "bytes", first: 0, last: most - 1 }),
+      formatContentRange({ unit: "bytes", first: size - Math.min(most, 64 * 1024), last: size - 1 }),
     ].map((range) => prefix + range);
     if (prefix === "" && isDocumentType(mimeType)) ranges.unshift("as=text");
     return new ResourceError(
@@ -222,10 +222,10 @@ export function createReads({ confine, disk, maxBytes, extract, entry }: ReadsOp
 
 function* kindOf({ fd, size, name }: OpenFile): Steps<ContentKind> {
   const head = yield* settled(readAt(fd, 0, Math.min(size, headBytes)));
-  return judge(name, head, size > head.length);
+  return classifyContent(name, head, size > head.length);
 }
 
-function refuseFolder(path: string, { kind }: Place): void {
+function refuseFolder(path: string, { kind }: ServedPath): void {
   if (kind === "folder")
     throw new ResourceError("directory", `${quote(path)} is a directory; list its children instead`);
 }
@@ -234,7 +234,7 @@ function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-function toParts({ direct, path }: Place, part: Part): Part[] {
+function toParts({ direct, path }: ServedPath, part: Part): Part[] {
   return [direct ? part : { ...part, reveals: { path } }];
 }
 

@@ -6,18 +6,18 @@ import { directoryType } from "../../resources.ts";
 import type { Page } from "../../resources.ts";
 import type { Entry } from "../../source.ts";
 import { createTimeSlices } from "../../lib/time-slices.ts";
-import type { Confine, Place } from "./confine.ts";
+import type { Confine, ServedPath } from "./confine.ts";
 import { isNothing, isRefusal, kindOf } from "../../backends/disk/disk.ts";
 import type { Disk } from "../../backends/disk/disk.ts";
-import { factsOf, fileEntry, folderEntry } from "./entry.ts";
-import type { Facts } from "./entry.ts";
+import { fileFactsOf, fileEntry, folderEntry } from "./entry.ts";
+import type { FileFacts } from "./entry.ts";
 import { asFile, asFolder } from "../../backends/folder-rules/name-rules.ts";
 import type { FolderNames, Names } from "./names.ts";
 import type { FolderRules } from "../../backends/folder-rules/folder-rules.ts";
 import { settled } from "../../backends/disk/steps.ts";
 import type { Steps } from "../../backends/disk/steps.ts";
 
-export interface PageAsk {
+export interface WalkPageRequest {
   readonly cursor?: string | undefined;
   readonly limit: number;
   /** False where no entry needs a version. */
@@ -25,17 +25,17 @@ export interface PageAsk {
   readonly signal: AbortSignal;
 }
 
-export interface Walk {
+export interface FileWalk {
   /** Files after the cursor's path. Folders that are links are not entered. Undefined if there is no root. */
-  files(ask: PageAsk): Steps<Page<Entry> | undefined>;
+  files(ask: WalkPageRequest): Steps<Page<Entry> | undefined>;
   /** What is directly in a folder, after the cursor's name. Undefined if there is no such folder. */
-  children(path: string, ask: PageAsk): Steps<Page<Entry> | undefined>;
-  entry(path: string, place: Place): Entry;
+  children(path: string, ask: WalkPageRequest): Steps<Page<Entry> | undefined>;
+  entry(path: string, place: ServedPath): Entry;
   /** What is at a path, through links; undefined where nothing is, or nothing that may be looked at. */
   find(path: string): Steps<Entry | undefined>;
 }
 
-export interface WalkOptions {
+export interface FileWalkOptions {
   readonly root: { readonly name: string };
   readonly confine: Confine;
   readonly disk: Disk;
@@ -93,16 +93,22 @@ const quietMs = 50;
 /** With more folders on one page, what is in them is not counted. */
 const maxCounted = 200;
 
-export function createWalk(options: WalkOptions): Walk {
+export function createWalk(options: FileWalkOptions): FileWalk {
   const { root, confine, disk, names, folderRules, icons = false, refused, unspeakable } = options;
 
-  function isSettled({ ctimeMs }: Facts, now: number): boolean {
+  function isSettled({ ctimeMs }: FileFacts, now: number): boolean {
     // Whatever changes a file moves its ctime, and no program can set that.
     return now - ctimeMs >= disk.settleMs;
   }
 
   /** With a version if the next change of a file is sure to bear another time than now. */
-  function describe(kind: "file" | "folder", path: string, name: string, facts: Facts, now: number | undefined): Entry {
+  function describe(
+    kind: "file" | "folder",
+    path: string,
+    name: string,
+    facts: FileFacts,
+    now: number | undefined,
+  ): Entry {
     if (kind === "folder") return folderEntry(path, name, facts, icons);
     return fileEntry(path, name, facts, now !== undefined && isSettled(facts, now), icons);
   }
@@ -111,8 +117,8 @@ export function createWalk(options: WalkOptions): Walk {
     return path === "" ? root.name : path.slice(path.lastIndexOf("/") + 1);
   }
 
-  function entry(path: string, { kind, stats, direct, path: real }: Place): Entry {
-    const found = describe(kind, path, nameOf(path), factsOf(stats), fileClockMs());
+  function entry(path: string, { kind, stats, direct, path: real }: ServedPath): Entry {
+    const found = describe(kind, path, nameOf(path), fileFactsOf(stats), fileClockMs());
     return direct ? found : { ...found, reveals: { path: real } };
   }
 
@@ -136,7 +142,7 @@ export function createWalk(options: WalkOptions): Walk {
    */
   function* lookAt(
     frame: Frame,
-    place: Place,
+    place: ServedPath,
     some: readonly string[],
     began: number,
     page: PageState,
@@ -203,7 +209,7 @@ export function createWalk(options: WalkOptions): Walk {
   }
 
   /** Undefined where it is not quickly told: in large folders, and where links must be followed first. */
-  function* count(place: Place): Steps<number | undefined> {
+  function* count(place: ServedPath): Steps<number | undefined> {
     if (place.kind !== "folder" || !disk.isSmall(place.stats)) return undefined;
     const kinds = disk.kinds(place.handle);
     const ruleNames = kinds.flatMap(({ name }) => (folderRules.isRule(name) ? [name] : [])).sort();
@@ -247,7 +253,7 @@ export function createWalk(options: WalkOptions): Walk {
     }
   }
 
-  function* take(ask: PageAsk, first: Frame, deep: boolean): Steps<Page<Entry> | undefined> {
+  function* take(ask: WalkPageRequest, first: Frame, deep: boolean): Steps<Page<Entry> | undefined> {
     const limit = Math.max(1, Math.min(maxLimit, Math.trunc(ask.limit) || 1));
     const pause = createTimeSlices();
     const items: Entry[] = [];

@@ -106,7 +106,7 @@ async function listenToAll(paths: readonly string[]) {
   const touched: string[] = [];
   const hub = createHub<"reader">((_, touch) => touched.push(touch.kind === "path" ? touch.path : "list"));
   hub.register("reader", { paths: paths.map((path) => ({ mount: "m", path })), lists: [] });
-  const watchers = createWatchers(noting, { name: "m" }, clock.tools);
+  const watchers = createWatchers(noting, { name: "m" }, clock.runtime);
   await watchers.join((change) => hub.publish("m", change), call().signal);
   let marks = 0;
   return {
@@ -145,7 +145,7 @@ describe("each change is announced once", () => {
     const { stateOf } = await (await open()).watch(call());
     const clock = createClock();
     const heard: SourceChange[] = [];
-    const coalescer = createCoalescer((change) => heard.push(change), clock.tools, { stateOf: stateOf! });
+    const coalescer = createCoalescer((change) => heard.push(change), clock.runtime, { stateOf: stateOf! });
     async function report(): Promise<number> {
       coalescer.hear({ kind: "changed", path: "a.txt" });
       await clock.advance(2000);

@@ -1,6 +1,6 @@
 /** One watched folder: what is known of it, and how the system watches it. */
 import * as fs from "node:fs";
-import type { Place } from "./confine.ts";
+import type { ServedPath } from "./confine.ts";
 import { direntKind } from "../../backends/disk/disk.ts";
 import type { Kind } from "../../backends/disk/disk.ts";
 import type { NameRules } from "../../backends/folder-rules/name-rules.ts";
@@ -8,7 +8,7 @@ import type { WatchedNames } from "./watch-names.ts";
 
 export type Hear = (event: string, name: string | null) => void;
 
-export interface Folder {
+export interface WatchedFolder {
   readonly path: string;
   /** Which folder this is, so that another in its place is noticed. */
   readonly identity: string;
@@ -61,6 +61,6 @@ export function systemMaxQueued(): number {
 }
 
 /** Numbers of deleted folders are given out again at once; their times of birth are not. */
-export function identity({ stats }: Place): string {
+export function identity({ stats }: ServedPath): string {
   return `${stats.dev}-${stats.ino}-${stats.birthtimeNs}`;
 }

@@ -1,7 +1,7 @@
 /** What is on the disk, as the watch compares it: what is served at a path, which folder stands there, what a change would alter. */
 import type { BigIntStats } from "node:fs";
 import { fileClockMs } from "../../lib/file-clock-ms.ts";
-import type { Confine, Place } from "./confine.ts";
+import type { Confine, ServedPath } from "./confine.ts";
 import { isNothing, isRefusal, kindOf } from "../../backends/disk/disk.ts";
 import type { Disk, Kind } from "../../backends/disk/disk.ts";
 import { asFile, asFolder } from "../../backends/folder-rules/name-rules.ts";
@@ -11,7 +11,7 @@ import { identity } from "./watch-folder.ts";
 
 export interface WatchLook {
   /** Undefined where nothing is that is served and may be looked at. */
-  visit<T>(path: string, use: (place: Place) => T): T | undefined;
+  visit<T>(path: string, use: (place: ServedPath) => T): T | undefined;
   /** What is served at a path. A link counts as a file: what lies behind it is announced under its own name. */
   kindAt(path: string, verdict: Verdict): "file" | "folder" | undefined;
   /** The same where the kind is known. */
@@ -31,7 +31,7 @@ export function createWatchLook(confine: Confine, disk: Disk): WatchLook {
     return runNow(settled(disk.lstat(confine.locate(path))));
   }
 
-  function visit<T>(path: string, use: (place: Place) => T): T | undefined {
+  function visit<T>(path: string, use: (place: ServedPath) => T): T | undefined {
     try {
       return runNow(confine.visit(path, (place) => settled(use(place))));
     } catch (cause) {

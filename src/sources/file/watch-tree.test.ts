@@ -1,7 +1,7 @@
 import * as fs from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
 import type { SourceChange } from "../../source.ts";
-import { listen } from "../../testing/listen.ts";
+import { collectChanges } from "../../testing/listen.ts";
 import { createConfine } from "./confine.ts";
 import { createLocalDisk } from "../../backends/disk/disk.ts";
 import type { Disk } from "../../backends/disk/disk.ts";
@@ -46,7 +46,7 @@ function stand(options: Partial<WatchTreeOptions>) {
         });
     }
   }
-  const { until, heard } = listen(told());
+  const { until, heard } = collectChanges(told());
   return {
     heard,
     polled,

@@ -1,12 +1,12 @@
 /** Every folder below a root with the names in it, kept true by one watch per folder; tells what appears, goes and changes. */
 import type { SourceChange } from "../../source.ts";
-import type { Confine, Place } from "./confine.ts";
+import type { Confine, ServedPath } from "./confine.ts";
 import type { Disk } from "../../backends/disk/disk.ts";
 import type { NameRules } from "../../backends/folder-rules/name-rules.ts";
 import type { FolderRules } from "../../backends/folder-rules/folder-rules.ts";
 import { runNow } from "../../backends/disk/steps.ts";
 import { identity, itself, kindsIn, noRules, systemMaxQueued, watchFolder } from "./watch-folder.ts";
-import type { Folder, Hear } from "./watch-folder.ts";
+import type { WatchedFolder, Hear } from "./watch-folder.ts";
 import { createWatchLook } from "./watch-look.ts";
 import {
   addName,
@@ -68,16 +68,16 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
   const { maxTold = 20_000, ruleQuietMs = 100, maxRuleHoldMs = 1000 } = options;
   const maxQueued = options.maxQueued ?? systemMaxQueued();
   const { visit, kindAt, kindServed, identityAt, signature } = createWatchLook(confine, disk);
-  const folders = new Map<string, Folder>();
+  const folders = new Map<string, WatchedFolder>();
   /** What was announced and not yet looked at: path → whether it may have been moved, made or removed. */
   const announced = new Map<string, boolean>();
   /** Folders for which other rules may count, not yet judged by them: for so long the rules of before hold. */
   const ruled = createQuiet({ quietMs: ruleQuietMs, maxHoldMs: maxRuleHoldMs, look: judge });
   /** Folders that are entered once the rules are settled: path → whether it may have been moved, made or removed. */
   const waiting = new Map<string, boolean>();
-  const polled = new Set<Folder>();
+  const polled = new Set<WatchedFolder>();
   /** Folders whose names are unfolded, or may be. */
-  const touched = new Set<Folder>();
+  const touched = new Set<WatchedFolder>();
   let changes: SourceChange[] = [];
   let draining = false;
   let announcedThisTurn = 0;
@@ -116,7 +116,7 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
   }
 
   /** What the system announces is noted at once and looked at later, so that its queue never runs full. */
-  function hear(folder: Folder, event: string, name: string | null): void {
+  function hear(folder: WatchedFolder, event: string, name: string | null): void {
     announcedThisTurn += 1;
     if (name === null) doubt = true;
     else if (folderRules.isRule(name)) ruled.hear(folder.path);
@@ -182,7 +182,7 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
   }
 
   /** Notices other rules that no one has announced yet. */
-  function checkRules({ path, rules }: Folder): void {
+  function checkRules({ path, rules }: WatchedFolder): void {
     if (!ruled.has(path) && ruleBelow(path) !== rules) ruled.hear(path);
   }
 
@@ -195,7 +195,7 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     }
   }
 
-  function parentFolder(path: string): Folder | undefined {
+  function parentFolder(path: string): WatchedFolder | undefined {
     return path === "" ? undefined : folders.get(parentOf(path));
   }
 
@@ -240,12 +240,12 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     }
   }
 
-  function note(folder: Folder, name: string, seen = 0): void {
+  function note(folder: WatchedFolder, name: string, seen = 0): void {
     touched.add(folder);
     addName(folder.names, name, seen);
   }
 
-  function drop(folder: Folder, name: string): void {
+  function drop(folder: WatchedFolder, name: string): void {
     touched.add(folder);
     deleteName(folder.names, name);
   }
@@ -254,7 +254,7 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
    * Begins to watch a folder, or compares it with what was known of it. Watched before it is read: what is made in between is
    * seen by one or the other. False if there is no such folder.
    */
-  function enter(path: string, isTold: boolean, parent?: Folder, depth: Depth = "all"): boolean {
+  function enter(path: string, isTold: boolean, parent?: WatchedFolder, depth: Depth = "all"): boolean {
     const entered = visit(path, (place) => {
       if (place.kind !== "folder" || !place.direct) return undefined;
       const known = folders.get(path);
@@ -278,8 +278,8 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     return true;
   }
 
-  function begin(path: string, place: Place): Folder {
-    const folder: Folder = {
+  function begin(path: string, place: ServedPath): WatchedFolder {
+    const folder: WatchedFolder = {
       path,
       identity: identity(place),
       names: createWatchedNames(),
@@ -307,7 +307,7 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     }
   }
 
-  function read(folder: Folder, { handle, stats }: Place): Map<string, "file" | "folder"> {
+  function read(folder: WatchedFolder, { handle, stats }: ServedPath): Map<string, "file" | "folder"> {
     const { path } = folder;
     const found = new Map<string, "file" | "folder">();
     const kinds = disk.isSmall(stats) ? disk.kinds(handle) : [...kindsIn(handle)];
@@ -325,7 +325,12 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     return found;
   }
 
-  function compare(folder: Folder, found: ReadonlyMap<string, "file" | "folder">, isTold: boolean, depth: Depth): void {
+  function compare(
+    folder: WatchedFolder,
+    found: ReadonlyMap<string, "file" | "folder">,
+    isTold: boolean,
+    depth: Depth,
+  ): void {
     const { names } = folder;
     const isPolled = polled.has(folder);
     const isFirst = !isPolled && !isTold && isEmpty(names);
@@ -367,12 +372,12 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     if (!isTold || isPolled || (names.unfolded?.size ?? 0) > maxUnfolded) foldNames(names);
   }
 
-  function isOther({ path, rules, identity: before }: Folder, depth: "new" | "ruled"): boolean {
+  function isOther({ path, rules, identity: before }: WatchedFolder, depth: "new" | "ruled"): boolean {
     return (depth === "ruled" && ruleBelow(path) !== rules) || identityAt(path) !== before;
   }
 
   /** Ends the watch of a folder and of all below it: with it, all that was in it is gone. */
-  function leave(path: string, parent?: Folder): void {
+  function leave(path: string, parent?: WatchedFolder): void {
     const folder = folders.get(path);
     if (!folder) return;
     for (const name of listNames(folder.names)) {

@@ -1,12 +1,12 @@
 /** The thread that watches: it does nothing else, so that what the system announces is taken before its queue runs full. */
 import { parentPort, workerData } from "node:worker_threads";
-import { giveBackWhenIdle } from "../../lib/give-back.ts";
+import { releaseMemoryWhenIdle } from "../../lib/release-memory.ts";
 import type { SourceChange } from "../../source.ts";
 import { createConfine } from "./confine.ts";
 import { createLocalDisk, remoteSettleMs } from "../../backends/disk/disk.ts";
 import type { Disk } from "../../backends/disk/disk.ts";
 import { createFolderRules } from "../../backends/folder-rules/folder-rules.ts";
-import type { FromWorker, WorkerData } from "./watch.ts";
+import type { FromWatchWorker, WorkerData } from "./watch.ts";
 import { createWatchTree } from "./watch-tree.ts";
 
 const { root, choice, person, announced, polled, pollMs } = workerData as WorkerData;
@@ -28,10 +28,10 @@ const tree = createWatchTree({
   busy: (isBusy) => post({ busy: isBusy }),
 });
 tree.arm();
-giveBackWhenIdle();
+releaseMemoryWhenIdle();
 post({ armed: true });
 
-function post(message: FromWorker): void {
+function post(message: FromWatchWorker): void {
   parentPort?.postMessage(message, []);
 }
 

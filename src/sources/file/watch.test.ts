@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, it, vi } from "vitest";
 import type { SourceChange } from "../../source.ts";
-import { listen } from "../../testing/listen.ts";
+import { collectChanges } from "../../testing/listen.ts";
 import { useFolder } from "./test-folder.ts";
 
 const folder = useFolder();
@@ -18,7 +18,7 @@ const kindIs = (kind: SourceChange["kind"], path: string) => (change: SourceChan
 
 async function hear(options: Readonly<Record<string, unknown>> = {}) {
   const source = await open(options);
-  const { until, heard, ended } = listen(await source.watch(call()));
+  const { until, heard, ended } = collectChanges(await source.watch(call()));
   return {
     heard,
     ended,
@@ -295,10 +295,10 @@ describe.runIf(process.platform === "linux")("the thread", () => {
     expect(watchingThreads()).toEqual([]);
     const [first, second, third] = [new AbortController(), new AbortController(), new AbortController()];
     const { caller } = call();
-    const one = listen(await source.watch({ caller, signal: first.signal }));
+    const one = collectChanges(await source.watch({ caller, signal: first.signal }));
     const threads = watchingThreads();
     expect(threads).toHaveLength(1);
-    const two = listen(await source.watch({ caller, signal: second.signal }));
+    const two = collectChanges(await source.watch({ caller, signal: second.signal }));
     expect(watchingThreads()).toEqual(threads);
     write("a.txt", "");
     await one.until(kindIs("appeared", "a.txt"), "a.txt");
@@ -307,7 +307,7 @@ describe.runIf(process.platform === "linux")("the thread", () => {
     second.abort();
     await Promise.all([one.ended, two.ended]);
     await vi.waitFor(() => expect(watchingThreads()).toEqual([]));
-    const three = listen(await source.watch({ caller, signal: third.signal }));
+    const three = collectChanges(await source.watch({ caller, signal: third.signal }));
     write("b.txt", "");
     await three.until(kindIs("appeared", "b.txt"), "b.txt");
     await source.close();

@@ -1,8 +1,14 @@
 /** The house's side of the watching thread: starts it for the first who asks, shares it, and ends it with the last. */
 import type { Worker } from "node:worker_threads";
 import { ResourceError } from "../../errors.ts";
-import { createListener, endListener, heardBy, type Listener, tell } from "../../lib/listener.ts";
-import type { SourceChange, SourceWatch, Tools } from "../../source.ts";
+import {
+  createEventListener,
+  endEventListener,
+  eventsOf,
+  type EventListener,
+  pushEvent,
+} from "../../lib/event-listener.ts";
+import type { SourceChange, SourceWatch, Runtime } from "../../source.ts";
 import type { RuleChoice } from "../../backends/folder-rules/name-rules.ts";
 import type { Person } from "../../backends/folder-rules/git-excludes.ts";
 
@@ -17,7 +23,7 @@ export interface WorkerData {
 }
 
 /** Changes are packed: a letter and a path each, with NUL between. A capital letter stands for `eachBelow`. */
-export type FromWorker =
+export type FromWatchWorker =
   | { readonly armed: true }
   | { readonly changes: string }
   /** Whether announcements wait to be looked at. */
@@ -25,15 +31,15 @@ export type FromWorker =
   /** How many folders had to be polled for want of watches. */
   | { readonly polling: number };
 
-export interface Watching {
+export interface FolderWatcher {
   /** Resolves once every folder is watched. Ends with the signal. */
   watch(signal: AbortSignal): Promise<SourceWatch>;
   /** Afterwards nothing runs. */
   close(): Promise<void>;
 }
 
-export interface WatchingOptions extends WorkerData {
-  readonly log: Tools["log"];
+export interface FolderWatcherOptions extends WorkerData {
+  readonly log: Runtime["log"];
   /** As `SourceWatch.stateOf`. Absent where the disk may keep one waiting. */
   readonly stateOf?: (path: string) => number;
   /** What the thread may hold. Beyond it the thread ends, and those who listen are to ask again. */
@@ -48,13 +54,13 @@ const lost: SourceChange = { kind: "lost" };
 /** One life of the thread. */
 interface Run {
   readonly worker: Worker;
-  readonly listeners: Set<Listener<SourceChange>>;
+  readonly listeners: Set<EventListener<SourceChange>>;
   readonly armed: Promise<void>;
   readonly gone: Promise<void>;
   isBusy: boolean;
 }
 
-export function createWatching(options: WatchingOptions): Watching {
+export function createFolderWatcher(options: FolderWatcherOptions): FolderWatcher {
   const { log, stateOf, maxHeapMb = 256, ...workerData } = options;
   let current: Run | undefined;
   /** Settled when the last thread that was stopped is no more. */
@@ -72,10 +78,10 @@ export function createWatching(options: WatchingOptions): Watching {
       // Names are short-lived and many while folders are read; a small nursery keeps the thread small.
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: 2 },
     });
-    const listeners = new Set<Listener<SourceChange>>();
+    const listeners = new Set<EventListener<SourceChange>>();
     const gone = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
     const armed = new Promise<void>((resolve, reject) => {
-      worker.on("message", (message: FromWorker) => {
+      worker.on("message", (message: FromWatchWorker) => {
         if ("changes" in message) take(listeners, message.changes);
         else if ("armed" in message) resolve();
         else if ("busy" in message) run.isBusy = message.busy;
@@ -91,7 +97,7 @@ export function createWatching(options: WatchingOptions): Watching {
         const failure = new ResourceError("unavailable", "the folder can no longer be watched; try again", { cause });
         if (current === run) current = undefined;
         stopped = gone;
-        for (const listener of listeners) endListener(listener, failure);
+        for (const listener of listeners) endEventListener(listener, failure);
         listeners.clear();
         reject(failure);
       }
@@ -102,13 +108,13 @@ export function createWatching(options: WatchingOptions): Watching {
     return run;
   }
 
-  function join(listener: Listener<SourceChange>): Run {
+  function join(listener: EventListener<SourceChange>): Run {
     const run = (current ??= start());
     run.listeners.add(listener);
     return run;
   }
 
-  function part(run: Run, listener: Listener<SourceChange>): void {
+  function part(run: Run, listener: EventListener<SourceChange>): void {
     if (run.listeners.delete(listener) && run.listeners.size === 0 && current === run) stop(run);
   }
 
@@ -120,16 +126,16 @@ export function createWatching(options: WatchingOptions): Watching {
 
   return {
     async watch(signal) {
-      const listener = createListener<SourceChange>();
+      const listener = createEventListener<SourceChange>();
       if (signal.aborted || closed) {
-        endListener(listener);
-        return { [Symbol.asyncIterator]: () => heardBy(listener, () => undefined) };
+        endEventListener(listener);
+        return { [Symbol.asyncIterator]: () => eventsOf(listener, () => undefined) };
       }
       const run = join(listener);
       const leave = () => {
         signal.removeEventListener("abort", leave);
         part(run, listener);
-        endListener(listener);
+        endEventListener(listener);
       };
       signal.addEventListener("abort", leave);
       // A failure ends the listener before it is thrown.
@@ -138,7 +144,7 @@ export function createWatching(options: WatchingOptions): Watching {
         leave();
         throw listener.failure;
       }
-      const heard = heardBy(listener, leave);
+      const heard = eventsOf(listener, leave);
       return {
         [Symbol.asyncIterator]: () => heard,
         ...(stateOf && { stateOf }),
@@ -151,7 +157,7 @@ export function createWatching(options: WatchingOptions): Watching {
     async close() {
       closed = true;
       if (current) {
-        for (const listener of current.listeners) endListener(listener);
+        for (const listener of current.listeners) endEventListener(listener);
         current.listeners.clear();
         stop(current);
       }
@@ -160,10 +166,10 @@ export function createWatching(options: WatchingOptions): Watching {
   };
 }
 
-function take(listeners: ReadonlySet<Listener<SourceChange>>, packed: string): void {
+function take(listeners: ReadonlySet<EventListener<SourceChange>>, packed: string): void {
   if (listeners.size === 0) return;
   const changes = packed.split("\0").map(unpack);
-  for (const listener of listeners) tell(listener, changes, maxQueued, lost);
+  for (const listener of listeners) pushEvent(listener, changes, maxQueued, lost);
 }
 
 function unpack(packed: string): SourceChange {

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { ResourceError } from "../../errors.ts";
 import { skipEmpty } from "../objects/list-page.ts";
 import type { ObjectHead, ObjectStore, ObjectWhere, StoredObject } from "../objects/object-store.ts";
-import { encodeStrictly, originOf, packingOf, refusalFor, send, take, takeSome } from "../objects/request.ts";
+import { encodeStrictly, originOf, packingOf, refusalFor, send, takeBody, takeSome } from "../objects/request.ts";
 import type { GoogleIdentity } from "./identity.ts";
 
 export interface GcsOptions {
@@ -60,7 +60,7 @@ export function createGcsStore({ endpoint, project, identity, timeoutMs, now }: 
   }
 
   async function json<T>(url: URL, signal: AbortSignal): Promise<T> {
-    const text = (await take(await ask(url, signal), maxJsonBytes, signal)).toString("utf8");
+    const text = (await takeBody(await ask(url, signal), maxJsonBytes, signal)).toString("utf8");
     try {
       const value: unknown = JSON.parse(text);
       if (typeof value !== "object" || value === null || Array.isArray(value)) throw new TypeError("no object");
@@ -141,7 +141,7 @@ export function createGcsStore({ endpoint, project, identity, timeoutMs, now }: 
 
     async slice(where, first, last, signal) {
       const response = await ask(objectUrl(where, { alt: "media" }), signal, `bytes=${first}-${last}`);
-      return take(response, last - first + 1, signal);
+      return takeBody(response, last - first + 1, signal);
     },
 
     ...(identity && {

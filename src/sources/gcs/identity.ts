@@ -12,7 +12,7 @@ export interface GoogleIdentity {
 const scope = "https://www.googleapis.com/auth/devstorage.read_only";
 
 /** The package is loaded, and the key read, when they are first needed. */
-export function createIdentity(keyFile: string | undefined): GoogleIdentity {
+export function createGoogleIdentity(keyFile: string | undefined): GoogleIdentity {
   let loading: ReturnType<typeof load> | undefined;
   const auth = () => (loading ??= load(keyFile));
 

@@ -1,10 +1,10 @@
 /** Where Drive decides who sees what, through the doors that are easily forgotten. */
 import { afterEach, expect, it } from "vitest";
 import type { Change } from "../../resources.ts";
-import { as, judged, openTestHouse, type TestHouse } from "./test-house.ts";
+import { as, judged, openTestServer, type TestServer } from "./test-server.ts";
 
-let house: TestHouse;
-afterEach(() => house.close());
+let pressmark: TestServer;
+afterEach(() => pressmark.close());
 
 const [alice, bob] = [as("alice@example.org"), as("bob@example.org")];
 const forAlice = { permissions: [{ type: "user", emailAddress: "alice@example.org" }] } as const;
@@ -13,15 +13,15 @@ const fileTemplate = "gdrive://file/{id}{?format,sheet,lines,bytes,as}";
 
 const next = async (heard: AsyncIterator<Change> | undefined) => (await heard?.next())?.value as Change;
 
-const look = (call = alice) => house.resources.list({}, call);
+const look = (call = alice) => pressmark.resources.list({}, call);
 
 it("a folder changes for those alone who may see what came, went or was renamed in it", async () => {
-  house = await openTestHouse((fake) => {
+  pressmark = await openTestServer((fake) => {
     fake.put("f", { name: "F", mimeType: "application/vnd.google-apps.folder", ...forBoth });
     fake.put("g", { name: "G", mimeType: "application/vnd.google-apps.folder", ...forBoth });
     fake.document("secret", "1", { ...forAlice, parent: "f" });
   }, judged);
-  const { fake, resources, poll } = house;
+  const { fake, resources, poll } = pressmark;
   await look();
   const over = new AbortController();
   const [hers, his] = await Promise.all(
@@ -64,17 +64,17 @@ it("a folder changes for those alone who may see what came, went or was renamed 
 });
 
 it("what is not for a caller leaves room for what is, when a title is completed", async () => {
-  house = await openTestHouse((fake) => {
+  pressmark = await openTestServer((fake) => {
     for (let count = 0; count < 300; count += 1) fake.put(`hidden-${count}`, { name: "Report", content: "x" });
     fake.put("theirs", { name: "Report of all", content: "x", ...forBoth });
   }, judged);
   const ask = { template: fileTemplate, variable: "id", value: "report", given: {} };
-  expect(await house.resources.complete(ask, bob)).toMatchObject({ values: ["theirs"] });
+  expect(await pressmark.resources.complete(ask, bob)).toMatchObject({ values: ["theirs"] });
 });
 
 it("who may read what is looked at again, also where no one lists and no one watches", async () => {
-  house = await openTestHouse((fake) => fake.put("doc", { name: "Doc", content: "x", ...forBoth }), judged);
-  const { fake, resources, poll } = house;
+  pressmark = await openTestServer((fake) => fake.put("doc", { name: "Doc", content: "x", ...forBoth }), judged);
+  const { fake, resources, poll } = pressmark;
   await look(bob);
   await resources.stat("gdrive://file/doc", alice);
   fake.put("doc", { permissions: forAlice.permissions });
@@ -87,7 +87,7 @@ it("who may read what is looked at again, also where no one lists and no one wat
 });
 
 it("what is not served is no more known than what is not there, when a format is completed", async () => {
-  house = await openTestHouse(
+  pressmark = await openTestServer(
     (fake) => {
       fake.folder("in", "In");
       fake.document("served", "1", { parent: "in" });
@@ -97,8 +97,12 @@ it("what is not served is no more known than what is not there, when a format is
   );
   await look();
   const formats = async (id: string) =>
-    (await house.resources.complete({ template: fileTemplate, variable: "format", value: "", given: { id } }, alice))
-      .values;
+    (
+      await pressmark.resources.complete(
+        { template: fileTemplate, variable: "format", value: "", given: { id } },
+        alice,
+      )
+    ).values;
   expect(await formats("served")).toContain("epub");
   expect(await formats("served")).not.toContain("png");
   expect(await formats("beside")).toEqual(await formats("none"));

@@ -1,22 +1,22 @@
 /** Asks again what was refused in passing: after 1, 2, 4 … 64 seconds, and a little more or less. */
 import { ResourceError } from "../../errors.ts";
-import type { Tools } from "../../source.ts";
+import type { Runtime } from "../../source.ts";
 
-export interface Patience {
+export interface RetryBudget {
   /** No wait begins that would end later than this after the first try. */
   readonly patienceMs: number;
   /** Told of what goes on being refused, and when it no longer is. */
-  readonly trouble?: Trouble | undefined;
+  readonly trouble?: RetryState | undefined;
 }
 
 /** That Drive is away, for those who wait for work that waits for it. */
-export interface Trouble {
+export interface RetryState {
   tell(cause: ResourceError | undefined): void;
   /** The work, unless it is in trouble, or comes into it. */
   unless<T>(work: Promise<T>): Promise<T>;
 }
 
-export function createTrouble(): Trouble {
+export function createRetryState(): RetryState {
   let known: ResourceError | undefined;
   const waiting = new Set<(cause: ResourceError) => void>();
   return {
@@ -41,13 +41,13 @@ const fewWaits = 2;
 const mostWaits = 7;
 
 /** What is thrown in the end says when to come back. Where the answer itself asks for a longer wait, that is kept to. */
-export async function patiently<T>(
+export async function withRetries<T>(
   work: () => Promise<T>,
-  { patienceMs, trouble }: Patience,
-  tools: Pick<Tools, "monotonicMs" | "wait">,
+  { patienceMs, trouble }: RetryBudget,
+  runtime: Pick<Runtime, "monotonicMs" | "wait">,
   signal: AbortSignal,
 ): Promise<T> {
-  const begunMs = tools.monotonicMs();
+  const begunMs = runtime.monotonicMs();
   for (let waits = 0; ; waits += 1) {
     try {
       const done = await work();
@@ -61,16 +61,16 @@ export async function patiently<T>(
       const asked = Number(cause.details?.["retryAfterMs"] ?? 0);
       const ladderMs = Math.min(firstMs * 2 ** waits, longestMs);
       const waitMs = Math.round(Math.max(asked, ladderMs * (0.75 + Math.random() / 2)));
-      if (waits >= mostWaits || tools.monotonicMs() + waitMs - begunMs > patienceMs) throw later(cause, waitMs);
+      if (waits >= mostWaits || runtime.monotonicMs() + waitMs - begunMs > patienceMs) throw later(cause, waitMs);
       if (waits >= fewWaits) trouble?.tell(later(cause, waitMs));
-      await pause(waitMs, tools, signal);
+      await pause(waitMs, runtime, signal);
     }
   }
 }
 
-export async function pause(ms: number, tools: Pick<Tools, "wait">, signal: AbortSignal): Promise<void> {
+export async function pause(ms: number, runtime: Pick<Runtime, "wait">, signal: AbortSignal): Promise<void> {
   try {
-    await tools.wait(ms, signal);
+    await runtime.wait(ms, signal);
   } catch (cause) {
     throw new ResourceError("cancelled", "the question was withdrawn", { cause });
   }

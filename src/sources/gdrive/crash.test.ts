@@ -66,7 +66,7 @@ async function sweep(
     const drive = await startTestSync();
     const ledger = await openLedger({ file: undefined, folders: [] });
     const reader = createReader();
-    drive.furnish();
+    drive.build();
     await begin(drive, ledger);
     reader.read(ledger);
     const dying = crashing(ledger, drive.api(), nth, when);
@@ -108,7 +108,7 @@ it("a batch that cannot be written is not half written, and its token stays", as
   const drive = await startTestSync();
   const file = join(folder, "ledger.sqlite");
   try {
-    drive.furnish();
+    drive.build();
     const ledger = await openLedger({ file, folders: [] });
     await drive.sync(ledger).now(signal);
     const before = [known(ledger), ledger.logs, ledger.seq];

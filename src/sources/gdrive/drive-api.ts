@@ -1,15 +1,15 @@
 /** The part of Drive's interface that reading needs, in our words. */
 import { ResourceError } from "../../errors.ts";
-import type { Tools } from "../../source.ts";
-import { originOf, send, take, takeSome } from "../objects/request.ts";
-import { patiently, type Patience, pause, until } from "./backoff.ts";
+import type { Runtime } from "../../source.ts";
+import { originOf, send, takeBody, takeSome } from "../objects/request.ts";
+import { withRetries, type RetryBudget, pause, until } from "./backoff.ts";
 import {
   type DriveChange,
   type DriveFile,
   type DrivePermission,
   fileFields,
   isDriveId,
-  isObject,
+  isDriveObject,
   listIn,
   permissionListFields,
   type SharedDrive,
@@ -17,7 +17,7 @@ import {
   toChange,
   toDriveFile,
   toPermissions,
-} from "./described.ts";
+} from "./drive-objects.ts";
 import type { DriveIdentity } from "./identity.ts";
 import { isUnproved, refusalOf } from "./refusal.ts";
 import type { Opened } from "./rows.ts";
@@ -73,13 +73,13 @@ export interface DriveApi {
   closeChannel(channel: OpenChannel, signal: AbortSignal): Promise<void>;
 }
 
-export interface DriveApiOptions extends Patience {
+export interface DriveApiOptions extends RetryBudget {
   readonly rootUrl: string;
   /** Undefined where nothing is proved. */
   readonly identity: DriveIdentity | undefined;
   readonly withPermissions: boolean;
   readonly timeoutMs: number;
-  readonly tools: Tools;
+  readonly runtime: Runtime;
 }
 
 const maxJsonBytes = 32 * 1024 * 1024;
@@ -88,7 +88,7 @@ const maxLooks = 120;
 const longestLookMs = 10_000;
 
 export function createDriveApi(options: DriveApiOptions): DriveApi {
-  const { identity, timeoutMs, tools, withPermissions } = options;
+  const { identity, timeoutMs, runtime, withPermissions } = options;
   const origin = originOf(options.rootUrl);
   const fields = fileFields(withPermissions);
 
@@ -139,12 +139,13 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
         return once(where, init, signal);
       }
     };
-    return patiently(asked, options, tools, signal);
+    return withRetries(asked, options, runtime, signal);
   }
 
   async function json(where: URL, signal: AbortSignal, init?: RequestInit): Promise<Readonly<Record<string, unknown>>> {
-    const value = parsed((await take(await ask(where, signal, init), maxJsonBytes, signal)).toString("utf8"));
-    if (!isObject(value)) throw new ResourceError("unavailable", "Google Drive answered with what is no description");
+    const value = parsed((await takeBody(await ask(where, signal, init), maxJsonBytes, signal)).toString("utf8"));
+    if (!isDriveObject(value))
+      throw new ResourceError("unavailable", "Google Drive answered with what is no description");
     return value;
   }
 
@@ -160,7 +161,7 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
   return {
     async account(signal) {
       const { user } = await json(url(["about"], { fields: "user(permissionId,emailAddress)" }), signal);
-      const said = isObject(user) ? user : {};
+      const said = isDriveObject(user) ? user : {};
       const email = textIn(said, "emailAddress")?.toLowerCase();
       return { id: textIn(said, "permissionId") ?? email ?? "", ...(email !== undefined && { email }) };
     },
@@ -257,7 +258,7 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
       const where = url(["files", id], { alt: "media", supportsAllDrives: "true" });
       const { headers } = opening(id, resourceKey);
       const response = await ask(where, signal, { headers: { ...headers, Range: `bytes=${first}-${last}` } });
-      return take(response, last - first + 1, signal);
+      return takeBody(response, last - first + 1, signal);
     },
 
     async exported({ id, resourceKey }, mimeType, most, signal) {
@@ -272,10 +273,10 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
         const name = textIn(said, "name");
         if (looks >= maxLooks || name === undefined)
           throw new ResourceError("unavailable", "the download does not come to an end; try again later");
-        await pause(Math.min(1000 * 2 ** looks, longestLookMs), tools, signal);
+        await pause(Math.min(1000 * 2 ** looks, longestLookMs), runtime, signal);
         said = await operation(name, signal);
       }
-      const answer = isObject(said["response"]) ? said["response"] : {};
+      const answer = isDriveObject(said["response"]) ? said["response"] : {};
       const where = URL.parse(textIn(answer, "downloadUri") ?? "");
       if (!where || !isOfDrive(where, origin))
         throw new ResourceError("unavailable", "Google Drive could not make the download ready", { passing: false });

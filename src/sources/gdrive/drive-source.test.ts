@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { z } from "zod";
 import { ResourceError } from "../../errors.ts";
-import { createTools } from "../../server/tools.ts";
+import { createRuntime } from "../../server/runtime.ts";
 import type { Source } from "../../source.ts";
 import { type FakeDrive, startFakeDrive } from "../../testing/fakes/gdrive.ts";
 import { sweepFaults } from "../../testing/faults.ts";
@@ -12,7 +12,7 @@ import { createDriveSource } from "./drive-source.ts";
 import { openLedger } from "./ledger.ts";
 
 const call = { caller: { id: "owner@example.org" }, signal: new AbortController().signal };
-const tools = createTools({ write: () => true });
+const runtime = createRuntime({ write: () => true });
 
 const listed = async (source: Source) =>
   (await collect((cursor) => source.list(asking(1, cursor), call))).map(({ path }) => path);
@@ -51,15 +51,15 @@ it("answers or refuses in the house's own words when any question to Drive fails
   const rest = { identity: undefined, withPermissions: true, timeoutMs: 5000, patienceMs: 0 };
   const parsed = gdrive.options(z).parse({ anonymous: true, keep: false, rootUrl: fake.rootUrl, access: "drive" });
 
-  const world = { ...tools, wait: async () => undefined };
+  const world = { ...runtime, wait: async () => undefined };
   const open = async (api: DriveApi): Promise<Source> => {
     const ledger = await openLedger({ file: undefined, folders: [] });
-    return createDriveSource(parsed, { api, patientApi: api, ledger, tools: world });
+    return createDriveSource(parsed, { api, patientApi: api, ledger, runtime: world });
   };
   let source: Source | undefined;
   let faults = 0;
   const failed = await sweepFaults({
-    open: () => createDriveApi({ ...rest, rootUrl: fake.rootUrl, tools: world }),
+    open: () => createDriveApi({ ...rest, rootUrl: fake.rootUrl, runtime: world }),
     async run(api) {
       source = await open(api);
       await ask(source);

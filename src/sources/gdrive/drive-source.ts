@@ -4,24 +4,24 @@ import { type Caller, directoryType } from "../../resources.ts";
 import type {
   Address,
   Entry,
-  ListAsk,
+  ListRequest,
   Source,
   SourceProblem,
   SourceTemplate,
   Suggestion,
-  Tools,
+  Runtime,
 } from "../../source.ts";
 import { createExtract } from "../file/extract.ts";
-import type { Trouble } from "./backoff.ts";
-import { type DriveFile, folderType, isDriveId, shortcutType } from "./described.ts";
+import type { RetryState } from "./backoff.ts";
+import { type DriveFile, folderType, isDriveId, shortcutType } from "./drive-objects.ts";
 import type { DriveApi } from "./drive-api.ts";
-import { childrenIn, targetOf, toEntry, toFolder } from "./entries.ts";
+import { driveChildren, targetOf, toEntry, toFolder } from "./entries.ts";
 import { createFollowing } from "./follow.ts";
-import { formatNames, formatOf, isNative, isReadable } from "./formats.ts";
+import { formatNames, exportFormatOf, isNative, isReadable } from "./formats.ts";
 import type { Ledger } from "./ledger.ts";
-import type { Opened, Row } from "./rows.ts";
+import type { Opened, LedgerRow } from "./rows.ts";
 import type { DriveSourceOptions } from "./options.ts";
-import { askOf, createReading, type FileAsk, fileTemplate } from "./reading.ts";
+import { askOf, createDriveReader, type DriveReadRequest, driveFileTemplate } from "./reading.ts";
 import { mayRead } from "./readers.ts";
 import { searchDrive } from "./search.ts";
 import { createSync, readersOf } from "./sync.ts";
@@ -32,9 +32,9 @@ export interface DriveSourceParts {
   /** For what goes on by itself, and has time. */
   readonly patientApi: DriveApi;
   /** What it tells. */
-  readonly trouble?: Trouble;
+  readonly trouble?: RetryState;
   readonly ledger: Ledger;
-  readonly tools: Tools;
+  readonly runtime: Runtime;
 }
 
 type Spot =
@@ -47,7 +47,7 @@ const maxProblems = 200;
 
 const templates: readonly SourceTemplate[] = [
   {
-    template: fileTemplate,
+    template: driveFileTemplate,
     name: "File",
     description:
       "A file of Drive by its id: a document as Markdown, a spreadsheet as CSV for each sheet, slides with their notes; or in another format, or a range of its lines or bytes",
@@ -68,25 +68,25 @@ const templates: readonly SourceTemplate[] = [
 
 export function createDriveSource(
   options: DriveSourceOptions,
-  { api, patientApi, trouble, ledger, tools }: DriveSourceParts,
+  { api, patientApi, trouble, ledger, runtime }: DriveSourceParts,
 ): Source {
   const { myDrive, drives, folders, access, callers, maxBytes, pollMs } = options;
   const isJudged = access === "drive";
   /** Whether the account sees more than is served. */
   const isConfined = folders.length > 0 || !myDrive || drives !== "all";
-  const sync = createSync({ api: patientApi, trouble, ledger, tools, myDrive, drives, withPermissions: isJudged });
+  const sync = createSync({ api: patientApi, trouble, ledger, runtime, myDrive, drives, withPermissions: isJudged });
   const extract = createExtract();
-  const reading = createReading({ api, extract, maxBytes });
+  const reading = createDriveReader({ api, extract, maxBytes });
   const { push } = options;
   const following = createFollowing({
     sync,
     ledger,
-    tools,
+    runtime,
     pollMs,
     push:
       push &&
       (async (call, signal) =>
-        (await import("./push.ts")).push({ ...push, api: patientApi, ledger, tools }, call, signal)),
+        (await import("./push.ts")).push({ ...push, api: patientApi, ledger, runtime }, call, signal)),
   });
 
   const closing = new AbortController();
@@ -100,13 +100,13 @@ export function createDriveSource(
     const id = path.split("/").slice(1).at(-1);
     if (id === undefined) return true;
     // Where no one lists and no one watches, who may read what would not be looked at again: it is now, for whoever asks next.
-    if (!(tools.monotonicMs() - judgedMs < pollMs)) {
-      judgedMs = tools.monotonicMs();
+    if (!(runtime.monotonicMs() - judgedMs < pollMs)) {
+      judgedMs = runtime.monotonicMs();
       fresh(closing.signal).catch(() => undefined);
     }
     const row = ledger.known(id);
     const real = row?.kind === "shortcut" ? targetOf(ledger, row) : row;
-    return mayRead(caller, real?.permissions, { callers, nowMs: tools.now() });
+    return mayRead(caller, real?.permissions, { callers, nowMs: runtime.now() });
   }
 
   /** What Drive says of an id now. Whatever is not served is not found. */
@@ -139,7 +139,12 @@ export function createDriveSource(
   }
 
   /** A question is saved for what is read whole: nothing there depends on how long the file was, or what it said, a while ago. */
-  async function readable(id: string, path: string, ask: FileAsk, signal: AbortSignal): Promise<Row | DriveFile> {
+  async function readable(
+    id: string,
+    path: string,
+    ask: DriveReadRequest,
+    signal: AbortSignal,
+  ): Promise<LedgerRow | DriveFile> {
     const row = isJudged ? undefined : ledger.row(id);
     const isWhole = row && (isNative(row.mimeType) || (!ask.range && !ask.asText && (row.size ?? 0) <= maxBytes));
     return isWhole && row.isShown && row.kind === "file" ? row : findFile(id, path, signal);
@@ -162,7 +167,7 @@ export function createDriveSource(
     return [{ body: { text }, mimeType: "application/json", freshness: { scope: "private", ttlMs: 0 } as const }];
   }
 
-  async function childrenOf(spot: Spot, path: string, { cursor, limit }: ListAsk, signal: AbortSignal) {
+  async function childrenOf(spot: Spot, path: string, { cursor, limit }: ListRequest, signal: AbortSignal) {
     if (spot.kind === "top") return page([directoryOf("file"), directoryOf("folder")], cursor, limit);
     await fresh(signal);
     if (spot.kind === "files") return listFiles({ limit, ...(cursor !== undefined && { cursor }) });
@@ -182,11 +187,11 @@ export function createDriveSource(
   function entriesIn(folder: string): readonly Entry[] {
     const { seq } = ledger;
     if (lately?.folder !== folder || lately.seq !== seq)
-      lately = { folder, seq, entries: childrenIn(ledger, folder, isJudged) };
+      lately = { folder, seq, entries: driveChildren(ledger, folder, isJudged) };
     return lately.entries;
   }
 
-  function listFiles({ cursor = "", limit }: ListAsk) {
+  function listFiles({ cursor = "", limit }: ListRequest) {
     const rows = ledger.files(cursor, limit + 1);
     const items = rows.slice(0, limit).map((row) => toEntry(row, isJudged));
     const last = rows[limit - 1];
@@ -315,14 +320,14 @@ function onlyWords({ query = {} }: Address): string | undefined {
   return Object.keys(rest).length === 0 ? q : undefined;
 }
 
-function asAsked(file: DriveFile, { path, query }: Address, ask: FileAsk, isJudged: boolean): Entry {
+function asAsked(file: DriveFile, { path, query }: Address, ask: DriveReadRequest, isJudged: boolean): Entry {
   const isLink = path !== `file/${file.id}`;
   const { size, ...entry } = toEntry(file, isJudged || isLink);
   const isWhole = ask.range === undefined && !ask.asText;
   return {
     ...entry,
     path,
-    ...(ask.format !== undefined && { mimeType: formatOf(file.mimeType, ask.format).mimeType }),
+    ...(ask.format !== undefined && { mimeType: exportFormatOf(file.mimeType, ask.format).mimeType }),
     ...(isWhole && size !== undefined && { size }),
     ...(query && { query }),
   };

@@ -5,14 +5,14 @@ import { directoryType } from "../../resources.ts";
 import type { Entry } from "../../source.ts";
 import { isNative, usualType } from "./formats.ts";
 import type { Ledger } from "./ledger.ts";
-import type { Row } from "./rows.ts";
+import type { LedgerRow } from "./rows.ts";
 
 /** What is needed of a file to say what it is. */
-export type Shown = Pick<Row, "id" | "name" | "mimeType" | "version"> &
-  Partial<Pick<Row, "description" | "modifiedTime" | "size" | "md5">>;
+export type DriveFileFacts = Pick<LedgerRow, "id" | "name" | "mimeType" | "version"> &
+  Partial<Pick<LedgerRow, "description" | "modifiedTime" | "size" | "md5">>;
 
 /** `isJudged` where not everyone may see it: then it is looked at once more when it is shown. */
-export function toEntry(file: Shown, isJudged: boolean): Entry {
+export function toEntry(file: DriveFileFacts, isJudged: boolean): Entry {
   const { id, name, mimeType, description, modifiedTime, size } = file;
   const path = `file/${id}`;
   const meta = {
@@ -37,22 +37,22 @@ export function toEntry(file: Shown, isJudged: boolean): Entry {
 const generic = new Set(["application/octet-stream", "text/plain"]);
 
 /** What its owner says of it counts, unless that says next to nothing: then its name does. */
-function typeOf({ name, mimeType }: Shown): string {
+function typeOf({ name, mimeType }: DriveFileFacts): string {
   return (generic.has(mimeType) ? mimeOfName(name) : undefined) ?? usualType(mimeType);
 }
 
 /** Documents of Drive's own have no checksum. What is shown of a file is part of it. */
-function versionOf({ md5, name, version, modifiedTime = "" }: Shown): string {
+function versionOf({ md5, name, version, modifiedTime = "" }: DriveFileFacts): string {
   return md5 === undefined ? `${version} ${modifiedTime}` : `${md5} ${name}`;
 }
 
-export function toFolder({ id, name }: Pick<Row, "id" | "name">, isJudged: boolean): Entry {
+export function toFolder({ id, name }: Pick<LedgerRow, "id" | "name">, isJudged: boolean): Entry {
   const path = `folder/${id}`;
   return { path, name, title: name, mimeType: directoryType, ...(isJudged && { reveals: { path } }) };
 }
 
 /** The direct children of a folder, each once and in the order of addresses; shortcuts are what they lead to. */
-export function childrenIn(ledger: Ledger, folder: string, isJudged: boolean): Entry[] {
+export function driveChildren(ledger: Ledger, folder: string, isJudged: boolean): Entry[] {
   const found = new Map<string, Entry>();
   let above: ReadonlySet<string> | undefined;
   for (const row of ledger.childrenOf(folder)) {
@@ -67,7 +67,7 @@ export function childrenIn(ledger: Ledger, folder: string, isJudged: boolean): E
 }
 
 /** Where a shortcut leads; a shortcut to a shortcut leads nowhere. */
-export function targetOf(ledger: Ledger, { target }: Pick<Row, "target">): Row | undefined {
+export function targetOf(ledger: Ledger, { target }: Pick<LedgerRow, "target">): LedgerRow | undefined {
   const row = target && ledger.row(target.id);
   return row?.kind === "shortcut" ? undefined : row;
 }

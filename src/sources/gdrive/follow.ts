@@ -1,6 +1,6 @@
 /** Tells what became of files: looks every so often, and at once when Drive calls, for as long as anyone listens. */
 import { ResourceError } from "../../errors.ts";
-import type { SourceChange, Tools } from "../../source.ts";
+import type { SourceChange, Runtime } from "../../source.ts";
 import type { Ledger } from "./ledger.ts";
 import type { LedgerChange } from "./rows.ts";
 import type { Sync } from "./sync.ts";
@@ -13,7 +13,7 @@ export interface Following {
 export interface FollowingOptions {
   readonly sync: Sync;
   readonly ledger: Ledger;
-  readonly tools: Tools;
+  readonly runtime: Runtime;
   readonly pollMs: number;
   /** Calls whenever Drive says that something changed, until the signal ends. Absent where it does not call. */
   readonly push?: ((call: () => void, signal: AbortSignal) => Promise<void>) | undefined;
@@ -29,7 +29,7 @@ const maxChanges = 20_000;
 const longestPollMs = 300_000;
 const quietMs = 200;
 
-export function createFollowing({ sync, ledger, tools, pollMs, push }: FollowingOptions): Following {
+export function createFollowing({ sync, ledger, runtime, pollMs, push }: FollowingOptions): Following {
   const listeners = new Set<Listener>();
   const closing = new AbortController();
   let ending: AbortController | undefined;
@@ -48,10 +48,10 @@ export function createFollowing({ sync, ledger, tools, pollMs, push }: Following
     if (!isCalled) {
       const waking = new AbortController();
       wake = () => waking.abort();
-      await tools.wait(ms, AbortSignal.any([signal, waking.signal])).catch(() => undefined);
+      await runtime.wait(ms, AbortSignal.any([signal, waking.signal])).catch(() => undefined);
       wake = undefined;
     }
-    if (isCalled) await tools.wait(quietMs, signal).catch(() => undefined);
+    if (isCalled) await runtime.wait(quietMs, signal).catch(() => undefined);
     isCalled = false;
   }
 

@@ -1,7 +1,7 @@
 /** What documents that live in Drive alone can be read as. */
 import { invalid, quote } from "../../errors.ts";
 
-export interface Format {
+export interface ExportFormat {
   /** What Drive is asked for. */
   readonly exports: string;
   /** How it is turned into what is read: by itself, a sheet at a time, or as the text of a document. */
@@ -16,10 +16,14 @@ const docx = `${office}.wordprocessingml.document`;
 const xlsx = `${office}.spreadsheetml.sheet`;
 const pptx = `${office}.presentationml.presentation`;
 
-const as = (mimeType: string, how: Format["how"] = "bytes"): Format => ({ exports: mimeType, how, mimeType });
+const as = (mimeType: string, how: ExportFormat["how"] = "bytes"): ExportFormat => ({
+  exports: mimeType,
+  how,
+  mimeType,
+});
 
 /** The first is what is read unless another is asked for. */
-const formats: Readonly<Record<string, Readonly<Record<string, Format>>>> = {
+const formats: Readonly<Record<string, Readonly<Record<string, ExportFormat>>>> = {
   [`${apps}.document`]: {
     markdown: as("text/markdown", "text"),
     text: as("text/plain", "text"),
@@ -70,7 +74,7 @@ export function usualType(mimeType: string): string {
 }
 
 /** Throws "invalid" for what a document cannot be read as. */
-export function formatOf(mimeType: string, asked: string | undefined): Format {
+export function exportFormatOf(mimeType: string, asked: string | undefined): ExportFormat {
   const known = formats[mimeType] ?? {};
   const format = asked === undefined ? Object.values(known)[0] : Object.hasOwn(known, asked) ? known[asked] : undefined;
   if (format) return format;

@@ -2,9 +2,9 @@
 import { readFile } from "node:fs/promises";
 import type { AuthClient, OAuth2Client } from "google-auth-library";
 import { ResourceError } from "../../errors.ts";
-import { isPackageMissing } from "../../lib/needed-package.ts";
-import { isObject, textIn } from "./described.ts";
-import type { KeptLogin } from "./kept-login.ts";
+import { isPackageMissing } from "../../lib/missing-package.ts";
+import { isDriveObject, textIn } from "./drive-objects.ts";
+import type { StoredLogin } from "./stored-login.ts";
 
 export interface DriveIdentity {
   /** What proves a question. */
@@ -19,13 +19,13 @@ export interface IdentityOptions {
   /** Whom a service account acts for. */
   readonly subject: string | undefined;
   /** Undefined where no one has signed in here. */
-  login(): Promise<KeptLogin | undefined>;
+  login(): Promise<StoredLogin | undefined>;
 }
 
 export const driveScope = "https://www.googleapis.com/auth/drive.readonly";
 
 /** The package is loaded, and what is secret is read, when it is first needed. */
-export function createIdentity(options: IdentityOptions): DriveIdentity {
+export function createDriveIdentity(options: IdentityOptions): DriveIdentity {
   let loading: Promise<AuthClient> | undefined;
   const client = (): Promise<AuthClient> => {
     const started = (loading ??= load(options));
@@ -60,7 +60,7 @@ async function load({ keyFile, subject, login }: IdentityOptions): Promise<AuthC
 
 async function fromKey(text: string, subject: string | undefined): Promise<AuthClient> {
   const key: unknown = JSON.parse(text);
-  const said = (name: string) => (isObject(key) ? textIn(key, name) : undefined);
+  const said = (name: string) => (isDriveObject(key) ? textIn(key, name) : undefined);
   if (said("type") === "authorized_user") {
     const [clientId = "", clientSecret, refreshToken = ""] = ["client_id", "client_secret", "refresh_token"].map(said);
     return signedIn({ email: "", clientId, refreshToken, ...(clientSecret !== undefined && { clientSecret }) });
@@ -80,7 +80,7 @@ async function fromKey(text: string, subject: string | undefined): Promise<AuthC
   return client;
 }
 
-async function signedIn({ clientId, clientSecret, refreshToken, rootUrl }: KeptLogin): Promise<OAuth2Client> {
+async function signedIn({ clientId, clientSecret, refreshToken, rootUrl }: StoredLogin): Promise<OAuth2Client> {
   const { OAuth2Client: Client } = await library();
   const client = new Client({
     clientId,

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { z } from "zod";
-import { createTools } from "../../server/tools.ts";
+import { createRuntime } from "../../server/runtime.ts";
 import gdrive from "../gdrive.ts";
-import { keptLedger } from "./kept-ledger.ts";
+import { openLedgerFile } from "./ledger-file.ts";
 import { known, startTestSync } from "./test-sync.ts";
 
 const { signal } = new AbortController();
@@ -24,9 +24,9 @@ afterEach(() => {
 
 it.skipIf(process.platform !== "linux")("is made anew without a restart (skipped: needs XDG folders)", async () => {
   const drive = await startTestSync();
-  drive.furnish();
+  drive.build();
   const options = gdrive.options(z).parse({ anonymous: true, rootUrl: drive.fake.rootUrl });
-  const ledger = await keptLedger(options, createTools({ write: () => true }));
+  const ledger = await openLedgerFile(options, createRuntime({ write: () => true }));
   await drive.sync(ledger).now(signal);
   const kept = join(folder, "pressmark", "gdrive");
   // The shared memory as well: otherwise SQLite answers from what it has read before.

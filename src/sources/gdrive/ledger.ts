@@ -4,17 +4,17 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { ResourceError } from "../../errors.ts";
-import { type DriveFile, type DrivePermission, folderType, shortcutType } from "./described.ts";
+import { type DriveFile, type DrivePermission, folderType, shortcutType } from "./drive-objects.ts";
 import { isReadable } from "./formats.ts";
 import { isAlive } from "./holder.ts";
-import { openDatabase } from "./open-database.ts";
+import { openLedgerDatabase } from "./open-database.ts";
 import {
   changeOf,
   type LedgerChange,
-  type Log,
+  type DriveChangeLog,
   type Opened,
   type Raw,
-  type Row,
+  type LedgerRow,
   toLog,
   toOpened,
   toRow,
@@ -28,7 +28,7 @@ export interface Batch {
 }
 
 export interface Ledger {
-  readonly logs: readonly Log[];
+  readonly logs: readonly DriveChangeLog[];
   /** Begins to look at all files of a log anew. Gives the number of the look; undefined while another is at it. */
   beginLook(log: string, token: string, holder: string, monotonicMs: number): number | undefined;
   /** One page of a look. False when the look is no longer the one that counts. */
@@ -56,22 +56,22 @@ export interface Ledger {
   readonly generation?: number;
   /** Undefined where it is more than this, or where it is no longer known. */
   changesSince(seq: number, most: number): readonly LedgerChange[] | undefined;
-  row(id: string): Row | undefined;
+  row(id: string): LedgerRow | undefined;
   /** Also of what is gone: who was told that it was there is told that it is not. */
-  known(id: string): Row | undefined;
-  files(after: string, limit: number): readonly Row[];
-  childrenOf(parent: string): readonly Row[];
+  known(id: string): LedgerRow | undefined;
+  files(after: string, limit: number): readonly LedgerRow[];
+  childrenOf(parent: string): readonly LedgerRow[];
   /** A folder, and those from which one comes to it, over folders and shortcuts. */
   above(folder: string): ReadonlySet<string>;
   /** Folders that stand in no other folder that is shown. */
-  tops(): readonly Row[];
+  tops(): readonly LedgerRow[];
   /** Ids that shortcuts lead to and that nothing is known of. */
   unknownTargets(limit: number): readonly Opened[];
   /** Those that no log tells of. */
   linkedTargets(limit: number): readonly Opened[];
   /** By a piece of the title. */
-  titled(piece: string, kind: "file" | "folder", limit: number): readonly Row[];
-  unreadable(limit: number): readonly Row[];
+  titled(piece: string, kind: "file" | "folder", limit: number): readonly LedgerRow[];
+  unreadable(limit: number): readonly LedgerRow[];
   close(): void;
 }
 
@@ -91,7 +91,7 @@ const sweepEvery = 1000;
 const linked = "@";
 
 export async function openLedger({ file, folders }: LedgerOptions): Promise<Ledger> {
-  return createLedger(await openDatabase(file), folders);
+  return createLedger(await openLedgerDatabase(file), folders);
 }
 
 function createLedger(database: DatabaseSync, folders: readonly string[]): Ledger {
@@ -102,7 +102,7 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
     if (!statement) prepared.set(text, (statement = database.prepare(text)));
     return statement;
   };
-  const all = (text: string, ...values: (string | number | null)[]): Row[] =>
+  const all = (text: string, ...values: (string | number | null)[]): LedgerRow[] =>
     sql(text)
       .all(...values)
       .map(toRow);

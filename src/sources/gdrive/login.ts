@@ -3,13 +3,13 @@ import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { quote, ResourceError } from "../../errors.ts";
-import { isSameSecret } from "../../lib/same-secret.ts";
-import type { Tools } from "../../source.ts";
+import { constantTimeEqual } from "../../lib/constant-time-equal.ts";
+import type { Runtime } from "../../source.ts";
 import { until } from "./backoff.ts";
 import { createDriveApi } from "./drive-api.ts";
-import { isObject, textIn } from "./described.ts";
+import { isDriveObject, textIn } from "./drive-objects.ts";
 import { driveScope, library } from "./identity.ts";
-import type { KeptLogin } from "./kept-login.ts";
+import type { StoredLogin } from "./stored-login.ts";
 
 /** The program as Google knows it. */
 export interface ClientKey {
@@ -23,7 +23,7 @@ export interface SignInOptions {
   readonly rootUrl?: string | undefined;
   /** Shows the person where to go. */
   show(url: string): void | Promise<void>;
-  readonly tools: Tools;
+  readonly runtime: Runtime;
 }
 
 interface Answer {
@@ -51,7 +51,7 @@ export function readClientKey(text: string): ClientKey {
   } catch {
     said = undefined;
   }
-  const installed = isObject(said) && isObject(said["installed"]) ? said["installed"] : {};
+  const installed = isDriveObject(said) && isDriveObject(said["installed"]) ? said["installed"] : {};
   const [clientId, clientSecret] = [textIn(installed, "client_id"), textIn(installed, "client_secret")];
   if (clientId === undefined)
     throw new ResourceError(
@@ -62,14 +62,14 @@ export function readClientKey(text: string): ClientKey {
 }
 
 export async function signIn(
-  { client: key, rootUrl, show, tools }: SignInOptions,
+  { client: key, rootUrl, show, runtime }: SignInOptions,
   signal: AbortSignal,
-): Promise<KeptLogin> {
+): Promise<StoredLogin> {
   const { OAuth2Client, CodeChallengeMethod } = await library();
   const state = randomBytes(24).toString("base64url");
-  const door = await openDoor(state);
+  const endpoint = await openEndpoint(state);
   try {
-    const client = new OAuth2Client({ ...key, redirectUri: door.url, endpoints: endpoints(rootUrl) });
+    const client = new OAuth2Client({ ...key, redirectUri: endpoint.url, endpoints: endpoints(rootUrl) });
     const { codeVerifier, codeChallenge } = await client.generateCodeVerifierAsync();
     await show(
       client.generateAuthUrl({
@@ -82,7 +82,7 @@ export async function signIn(
         ...(codeChallenge !== undefined && { code_challenge: codeChallenge }),
       }),
     );
-    const { code } = await door.answered(signal);
+    const { code } = await endpoint.answered(signal);
     let tokens: { readonly refresh_token?: string | null; readonly access_token?: string | null };
     try {
       ({ tokens } = await client.getToken({ code, codeVerifier }));
@@ -98,15 +98,15 @@ export async function signIn(
         "denied",
         "Google gave no token that lasts; take the program's access back in your Google account, and try again",
       );
-    const email = await emailOf(tokens.access_token, rootUrl, tools, signal);
+    const email = await emailOf(tokens.access_token, rootUrl, runtime, signal);
     return { ...key, email, refreshToken: tokens.refresh_token, ...(rootUrl !== undefined && { rootUrl }) };
   } finally {
-    door.close();
+    endpoint.close();
   }
 }
 
 /** Gives the token back. What no longer counts is no failure. */
-export async function signOut({ refreshToken, rootUrl }: KeptLogin, signal: AbortSignal): Promise<boolean> {
+export async function signOut({ refreshToken, rootUrl }: StoredLogin, signal: AbortSignal): Promise<boolean> {
   const { oauth2RevokeUrl } = endpoints(rootUrl);
   try {
     const body = new URLSearchParams({ token: refreshToken });
@@ -118,7 +118,12 @@ export async function signOut({ refreshToken, rootUrl }: KeptLogin, signal: Abor
   }
 }
 
-async function emailOf(token: string, rootUrl: string | undefined, tools: Tools, signal: AbortSignal): Promise<string> {
+async function emailOf(
+  token: string,
+  rootUrl: string | undefined,
+  runtime: Runtime,
+  signal: AbortSignal,
+): Promise<string> {
   const headers = new Headers({ Authorization: `Bearer ${token}` });
   const api = createDriveApi({
     rootUrl: rootUrl ?? "https://www.googleapis.com/",
@@ -126,7 +131,7 @@ async function emailOf(token: string, rootUrl: string | undefined, tools: Tools,
     withPermissions: false,
     timeoutMs: 20_000,
     patienceMs: 20_000,
-    tools,
+    runtime,
   });
   const { email } = await api.account(signal);
   if (email === undefined) throw new ResourceError("unavailable", "Drive does not say whose account this is");
@@ -134,7 +139,7 @@ async function emailOf(token: string, rootUrl: string | undefined, tools: Tools,
 }
 
 /** Only this machine reaches it, and only the answer to our own question is taken. */
-async function openDoor(state: string) {
+async function openEndpoint(state: string) {
   const answer = Promise.withResolvers<Answer>();
   answer.promise.catch(() => undefined);
   let host = "";
@@ -146,7 +151,7 @@ async function openDoor(state: string) {
       request.method !== "GET" ||
       request.headers.host !== host ||
       url?.pathname !== "/" ||
-      !isSameSecret(said, state)
+      !constantTimeEqual(said, state)
     )
       return void response.writeHead(404, { Connection: "close" }).end();
     const code = url.searchParams.get("code");

@@ -22,7 +22,7 @@ const schema = `
   create table if not exists notes (name text primary key, value text not null) without rowid;`;
 
 /** In memory where there is no file. */
-export async function openDatabase(file: string | undefined): Promise<DatabaseSync> {
+export async function openLedgerDatabase(file: string | undefined): Promise<DatabaseSync> {
   const { DatabaseSync: Database } = await import("node:sqlite");
   if (file !== undefined) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const database = new Database(file ?? ":memory:");

@@ -1,6 +1,6 @@
 /** What the config says of a Drive. */
 import type { z as Zod } from "zod";
-import { isDriveId } from "./described.ts";
+import { isDriveId } from "./drive-objects.ts";
 
 export interface PushSettings {
   readonly url: string;

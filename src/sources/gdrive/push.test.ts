@@ -2,9 +2,9 @@ import { createServer, request as ask, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Source, Tools } from "../../source.ts";
+import type { Source, Runtime } from "../../source.ts";
 import { type FakeDrive, startFakeDrive } from "../../testing/fakes/gdrive.ts";
-import { listen } from "../../testing/listen.ts";
+import { collectChanges } from "../../testing/listen.ts";
 import gdrive from "../gdrive.ts";
 
 const pollMs = 123_456;
@@ -15,7 +15,7 @@ let fake: FakeDrive;
 let source: Source;
 let proxy: Server;
 let stop: AbortController;
-let doorPort = Promise.withResolvers<number>();
+let endpointPort = Promise.withResolvers<number>();
 /** Ends a wait of this length, as soon as there is one. */
 let pass: (ms: number) => Promise<void>;
 let nowMs: number;
@@ -23,7 +23,7 @@ let nowMs: number;
 /** What stands between Google and this machine in the world, and hands every call on. */
 async function startProxy(): Promise<string> {
   proxy = createServer((request, response) => {
-    void doorPort.promise.then((port) => {
+    void endpointPort.promise.then((port) => {
       const { url = "/", method, headers } = request;
       const inner = ask({ host: "127.0.0.1", port, path: url, method, headers }, (answer) => {
         response.writeHead(answer.statusCode ?? 500);
@@ -37,7 +37,7 @@ async function startProxy(): Promise<string> {
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/calls`;
 }
 
-function createWorld(): Tools {
+function createWorld(): Runtime {
   const waits = new Set<{ readonly ms: number; end(): void }>();
   pass = async (ms) => {
     const found = () => [...waits].find((wait) => wait.ms === ms);
@@ -65,7 +65,7 @@ function createWorld(): Tools {
         signal.addEventListener("abort", leave, { once: true });
       }),
     log(_level, message, facts) {
-      if (message === "Drive's calls arrive here") doorPort.resolve(Number(facts?.["port"]));
+      if (message === "Drive's calls arrive here") endpointPort.resolve(Number(facts?.["port"]));
     },
   };
 }
@@ -73,7 +73,7 @@ function createWorld(): Tools {
 beforeEach(async () => {
   nowMs = Date.now();
   stop = new AbortController();
-  doorPort = Promise.withResolvers();
+  endpointPort = Promise.withResolvers();
   fake = await startFakeDrive();
   fake.addDrive("team", "Team");
   fake.put("a", { content: "1" });
@@ -92,7 +92,7 @@ afterEach(async () => {
   proxy.closeAllConnections();
 });
 
-const watch = async () => listen(await source.watch!({ caller: { id: "test" }, signal: stop.signal }));
+const watch = async () => collectChanges(await source.watch!({ caller: { id: "test" }, signal: stop.signal }));
 const looks = () => fake.asked.filter((line) => line.startsWith("GET /drive/v3/changes?")).length;
 
 /** Once Drive has told all logs that their channels are open. */
@@ -159,7 +159,7 @@ describe("a Drive that calls", () => {
     await opened();
     const before = looks();
     const { token } = fake.webhooks.channels[0]!;
-    const url = `http://127.0.0.1:${await doorPort.promise}`;
+    const url = `http://127.0.0.1:${await endpointPort.promise}`;
     const headers = { "X-Goog-Resource-State": "change" };
     const call = async (path: string, init: RequestInit) => (await fetch(url + path, init)).status;
     expect(await call("/calls", { method: "POST", headers })).toBe(404);

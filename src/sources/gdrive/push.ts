@@ -3,8 +3,8 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ResourceError } from "../../errors.ts";
-import { isSameSecret } from "../../lib/same-secret.ts";
-import type { Tools } from "../../source.ts";
+import { constantTimeEqual } from "../../lib/constant-time-equal.ts";
+import type { Runtime } from "../../source.ts";
 import type { DriveApi, OpenChannel } from "./drive-api.ts";
 import type { Ledger } from "./ledger.ts";
 
@@ -16,7 +16,7 @@ export interface PushOptions {
   readonly port: number;
   readonly api: DriveApi;
   readonly ledger: Ledger;
-  readonly tools: Tools;
+  readonly runtime: Runtime;
 }
 
 /** Drive keeps a channel no longer than a week. */
@@ -28,15 +28,15 @@ const closeMs = 5000;
 
 /** Until the signal ends. Where no channel can be had it is said, and tried again: those who listen are told by polling meanwhile. */
 export async function push(options: PushOptions, call: () => void, signal: AbortSignal): Promise<void> {
-  const { api, ledger, tools } = options;
+  const { api, ledger, runtime } = options;
   const token = randomBytes(32).toString("base64url");
   const channels = new Map<string, OpenChannel & { readonly dueMs: number }>();
-  let door: Server | undefined;
+  let endpoint: Server | undefined;
   let isSaid = false;
 
   /** By both clocks: one may have been set back, the other stands still while the machine sleeps. */
   function isDue({ dueMs, expiresMs }: { readonly dueMs: number; readonly expiresMs: number }): boolean {
-    return tools.monotonicMs() >= dueMs || expiresMs - tools.now() <= marginMs;
+    return runtime.monotonicMs() >= dueMs || expiresMs - runtime.now() <= marginMs;
   }
 
   /** A log that gets none does not keep the others from theirs. */
@@ -45,11 +45,11 @@ export async function push(options: PushOptions, call: () => void, signal: Abort
     for (const { name, token: from, isListed } of ledger.logs) {
       const before = channels.get(name);
       if (!isListed || (before && !isDue(before))) continue;
-      const channel = { id: randomUUID(), token, address: options.url, expiresMs: tools.now() + channelMs };
+      const channel = { id: randomUUID(), token, address: options.url, expiresMs: runtime.now() + channelMs };
       try {
         const opened = await api.openChannel(name, from, channel, signal);
-        const leftMs = opened.expiresMs - tools.now();
-        channels.set(name, { ...opened, dueMs: tools.monotonicMs() + leftMs - marginMs });
+        const leftMs = opened.expiresMs - runtime.now();
+        channels.set(name, { ...opened, dueMs: runtime.monotonicMs() + leftMs - marginMs });
         if (before) await api.closeChannel(before, signal).catch(() => undefined);
       } catch (cause) {
         failure ??= { cause };
@@ -61,33 +61,37 @@ export async function push(options: PushOptions, call: () => void, signal: Abort
   try {
     while (!signal.aborted) {
       try {
-        door ??= await openDoor(options, token, call);
+        endpoint ??= await openEndpoint(options, token, call);
         await openChannels();
         isSaid = false;
       } catch (cause) {
         if (signal.aborted) return;
         if (!isSaid)
-          tools.log("warn", "Drive cannot be asked to call, so it is only looked at now and then", { cause });
+          runtime.log("warn", "Drive cannot be asked to call, so it is only looked at now and then", { cause });
         isSaid = true;
       }
-      await tools.wait(lookMs, signal).catch(() => undefined);
+      await runtime.wait(lookMs, signal).catch(() => undefined);
     }
   } finally {
-    door?.close();
-    door?.closeAllConnections();
+    endpoint?.close();
+    endpoint?.closeAllConnections();
     const late = AbortSignal.timeout(closeMs);
     await Promise.allSettled([...channels.values()].map((channel) => api.closeChannel(channel, late)));
   }
 }
 
 /** A call has no content that counts. It is answered at once, and what changed is looked up afterwards. */
-async function openDoor({ host, port, url, tools }: PushOptions, token: string, call: () => void): Promise<Server> {
+async function openEndpoint(
+  { host, port, url, runtime }: PushOptions,
+  token: string,
+  call: () => void,
+): Promise<Server> {
   const { pathname } = new URL(url);
   const server = createServer(
     { maxHeaderSize: 8192, requestTimeout: 10_000 },
     ({ method, url: asked = "", headers }, response) => {
       const [path] = asked.split("?", 1);
-      if (method !== "POST" || path !== pathname || !isSameSecret(headers["x-goog-channel-token"], token))
+      if (method !== "POST" || path !== pathname || !constantTimeEqual(headers["x-goog-channel-token"], token))
         return void response.writeHead(404, { Connection: "close" }).end();
       response.writeHead(204).end();
       // The first call of a channel only says that it is open.
@@ -105,6 +109,6 @@ async function openDoor({ host, port, url, tools }: PushOptions, token: string, 
     );
     server.listen(port, host, resolve);
   });
-  tools.log("info", "Drive's calls arrive here", { host, port: (server.address() as AddressInfo).port });
+  runtime.log("info", "Drive's calls arrive here", { host, port: (server.address() as AddressInfo).port });
   return server.unref();
 }

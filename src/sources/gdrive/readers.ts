@@ -1,6 +1,6 @@
 /** Who may read a file, by what Drive says of it. */
 import type { Caller } from "../../resources.ts";
-import type { DrivePermission } from "./described.ts";
+import type { DrivePermission } from "./drive-objects.ts";
 
 /**
  * A caller is the account that the config names for them, or the address that their id is. What only opens to who has a link is for no

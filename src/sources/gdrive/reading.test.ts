@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ResourceError } from "../../errors.ts";
 import { docx, pptx, shape, xlsx } from "../../lib/documents/test-documents.ts";
-import { createTools, logLine } from "../../server/tools.ts";
-import type { Source, Tools } from "../../source.ts";
+import { createRuntime, logLine } from "../../server/runtime.ts";
+import type { Source, Runtime } from "../../source.ts";
 import { type FakeDrive, startFakeDrive } from "../../testing/fakes/gdrive.ts";
 import gdrive, { type DriveSourceOptions } from "../gdrive.ts";
 import { isOfDrive } from "./drive-api.ts";
@@ -25,9 +25,9 @@ afterEach(async () => {
   await fake.close();
 });
 
-async function open(options: Partial<DriveSourceOptions> = {}, tools: Partial<Tools> = {}): Promise<Source> {
+async function open(options: Partial<DriveSourceOptions> = {}, tools: Partial<Runtime> = {}): Promise<Source> {
   const parsed = gdrive.options(z).parse({ anonymous: true, keep: false, rootUrl: fake.rootUrl });
-  source = await gdrive.open({ ...parsed, ...options }, { ...createTools({ write: () => true }), ...tools });
+  source = await gdrive.open({ ...parsed, ...options }, { ...createRuntime({ write: () => true }), ...tools });
   return source;
 }
 

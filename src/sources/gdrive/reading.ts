@@ -6,25 +6,32 @@ import { sheetsType } from "../../lib/documents/document-text.ts";
 import { isTextType } from "../../lib/mime.ts";
 import type { FoundEncoding } from "../../lib/text-encoding.ts";
 import type { Address, Part } from "../../source.ts";
-import { bytesPart, judge, toPart } from "../file/content.ts";
+import { bytesPart, classifyContent, toPart } from "../file/content.ts";
 import { type Extract, isDocumentType } from "../file/extract.ts";
-import { parseAsk, type Range, type ReadAsk, readRange, spellRange, type Stretch } from "../file/range.ts";
+import {
+  parseAsk,
+  type ContentRange,
+  type ReadAsk,
+  readRange,
+  formatContentRange,
+  type Stretch,
+} from "../file/range.ts";
 import type { DriveApi } from "./drive-api.ts";
-import type { Shown } from "./entries.ts";
-import { type Format, formatOf, isNative, withoutPictures } from "./formats.ts";
-import type { Row } from "./rows.ts";
+import type { DriveFileFacts } from "./entries.ts";
+import { type ExportFormat, exportFormatOf, isNative, withoutPictures } from "./formats.ts";
+import type { LedgerRow } from "./rows.ts";
 import { isTooLargeToExport } from "./refusal.ts";
 
-export interface ReadingOptions {
+export interface DriveReaderOptions {
   readonly api: DriveApi;
   readonly extract: Extract;
   readonly maxBytes: number;
 }
 
-export type Readable = Shown & Pick<Row, "resourceKey">;
+export type Readable = DriveFileFacts & Pick<LedgerRow, "resourceKey">;
 
 /** What an address asks of a file. */
-export interface FileAsk extends ReadAsk {
+export interface DriveReadRequest extends ReadAsk {
   readonly format: string | undefined;
   /** The name of one sheet of a spreadsheet. */
   readonly sheet: string | undefined;
@@ -35,7 +42,7 @@ interface Sheet {
   readonly csv: string;
 }
 
-export const fileTemplate = "file/{id}{?format,sheet,lines,bytes,as}";
+export const driveFileTemplate = "file/{id}{?format,sheet,lines,bytes,as}";
 
 /** What is exported or taken apart is had whole, and is never more than this. */
 const maxWholeBytes = 64 * 1024 * 1024;
@@ -45,13 +52,13 @@ const headBytes = 64 * 1024;
 const utf8: FoundEncoding = { encoding: "utf-8", markBytes: 0 };
 
 /** Undefined for a query that means nothing here. */
-export function askOf({ query = {} }: Address): FileAsk | undefined {
+export function askOf({ query = {} }: Address): DriveReadRequest | undefined {
   const { format, sheet, ...rest } = query;
   const ask = parseAsk(rest);
   return ask && { ...ask, format, sheet };
 }
 
-export function createReading({ api, extract, maxBytes }: ReadingOptions) {
+export function createDriveReader({ api, extract, maxBytes }: DriveReaderOptions) {
   const slot = createSlots(maxDocumentsAtOnce);
 
   async function exported(file: Readable, mimeType: string, path: string, signal: AbortSignal): Promise<Buffer> {
@@ -76,7 +83,7 @@ export function createReading({ api, extract, maxBytes }: ReadingOptions) {
     return { body: { text }, mimeType };
   }
 
-  async function readSheets(bytes: Buffer, ask: FileAsk, at: Cut): Promise<readonly Part[]> {
+  async function readSheets(bytes: Buffer, ask: DriveReadRequest, at: Cut): Promise<readonly Part[]> {
     const version = `${hashOf(bytes)} sheets`;
     const { text } = await extract.text({ mimeType: sheetsType, version, bytes, path: at.path }, at.signal);
     const all = JSON.parse(text.toString("utf8")) as readonly Sheet[];
@@ -95,7 +102,12 @@ export function createReading({ api, extract, maxBytes }: ReadingOptions) {
     }));
   }
 
-  async function readNative(file: Readable, format: Format, ask: FileAsk, at: Cut): Promise<readonly Part[]> {
+  async function readNative(
+    file: Readable,
+    format: ExportFormat,
+    ask: DriveReadRequest,
+    at: Cut,
+  ): Promise<readonly Part[]> {
     const bytes = await exported(file, format.exports, at.path, at.signal);
     switch (format.how) {
       case "sheets":
@@ -140,7 +152,7 @@ export function createReading({ api, extract, maxBytes }: ReadingOptions) {
       },
     };
     const beginning = await stretch.read(0, headBytes);
-    const kind = judge(name, beginning, size > beginning.length);
+    const kind = classifyContent(name, beginning, size > beginning.length);
     const part = await readRange(stretch, range, { path, kind, maxBytes, signal });
     return withType(part, mimeType);
   }
@@ -163,18 +175,18 @@ export function createReading({ api, extract, maxBytes }: ReadingOptions) {
   }
 
   return {
-    async read(file: Readable, path: string, ask: FileAsk, signal: AbortSignal): Promise<readonly Part[]> {
+    async read(file: Readable, path: string, ask: DriveReadRequest, signal: AbortSignal): Promise<readonly Part[]> {
       const { format, sheet, range, asText } = ask;
       const prefix = [format && `format=${format}&`, sheet && `sheet=${encodeURIComponent(sheet)}&`].join("");
       const at: Cut = { path, range, prefix, signal };
       if (isNative(file.mimeType)) {
-        const how = formatOf(file.mimeType, format);
+        const how = exportFormatOf(file.mimeType, format);
         if (sheet !== undefined && how.how !== "sheets") throw notFound(path);
         if (asText && how.how === "bytes") throw invalid('"as" and this "format" do not go together; leave one out');
         return readNative(file, how, ask, at);
       }
       if (sheet !== undefined) throw notFound(path);
-      if (format !== undefined) formatOf(file.mimeType, format);
+      if (format !== undefined) exportFormatOf(file.mimeType, format);
       return [asText ? await readText(file, at) : await readStored(file, at)];
     },
   };
@@ -187,7 +199,7 @@ function hashOf(bytes: Buffer): string {
 
 interface Cut {
   readonly path: string;
-  readonly range: Range | undefined;
+  readonly range: ContentRange | undefined;
   readonly prefix: string;
   readonly signal: AbortSignal;
 }
@@ -214,7 +226,7 @@ function tooLarge(
   size: number,
   maxBytes: number,
   prefix: string | undefined,
-  unit: Range["unit"] = "bytes",
+  unit: ContentRange["unit"] = "bytes",
 ): ResourceError {
   const first = unit === "lines" ? { unit, first: 1, last: 500 } : { unit, first: 0, last: maxBytes - 1 };
   const canCut = size <= maxWholeBytes || prefix === undefined;
@@ -225,8 +237,8 @@ function tooLarge(
       details: {
         reason: "too-large",
         size,
-        template: fileTemplate,
-        ...(canCut && { ranges: [`${prefix ?? ""}${spellRange(first)}`] }),
+        template: driveFileTemplate,
+        ...(canCut && { ranges: [`${prefix ?? ""}${formatContentRange(first)}`] }),
       },
     },
   );

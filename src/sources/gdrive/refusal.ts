@@ -1,6 +1,6 @@
 /** What it means when Drive refuses, by the reason it gives: one number stands for a limit, a right and a size. */
 import { quote, ResourceError } from "../../errors.ts";
-import { isObject, listIn, textIn } from "./described.ts";
+import { isDriveObject, listIn, textIn } from "./drive-objects.ts";
 
 /** Drive wants to be asked again later. */
 const limits = new Set(["userRateLimitExceeded", "rateLimitExceeded", "sharingRateLimitExceeded", "backendError"]);
@@ -21,7 +21,7 @@ export function isGone(cause: unknown): boolean {
 
 /** The reasons that an answer gives, in the old words and the new. */
 export function reasonsOf(body: unknown): readonly string[] {
-  const error = isObject(body) && isObject(body["error"]) ? body["error"] : {};
+  const error = isDriveObject(body) && isDriveObject(body["error"]) ? body["error"] : {};
   return [...listIn(error, "errors"), ...listIn(error, "details")].flatMap((each) => textIn(each, "reason") ?? []);
 }
 

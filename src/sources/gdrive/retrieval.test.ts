@@ -4,19 +4,19 @@ import { xlsx } from "../../lib/documents/test-documents.ts";
 import type { Call, Resources } from "../../resources.ts";
 import type { FakeDrive } from "../../testing/fakes/gdrive.ts";
 import { collect } from "../../testing/pages.ts";
-import { as, judged, openTestHouse, type TestHouse } from "./test-house.ts";
+import { as, judged, openTestServer, type TestServer } from "./test-server.ts";
 
 // A house with an index takes a while to open: one serves all tests of a kind, each with files of its own.
-let house: TestHouse;
+let pressmark: TestServer;
 let fake: FakeDrive;
 let resources: Resources;
 let poll: () => void;
 
 const openFor =
-  (fill: (drive: FakeDrive) => void, options: Parameters<typeof openTestHouse>[1] = {}) =>
+  (fill: (drive: FakeDrive) => void, options: Parameters<typeof openTestServer>[1] = {}) =>
   async () => {
-    house = await openTestHouse(fill, { ...options, isIndexed: true });
-    ({ fake, resources, poll } = house);
+    pressmark = await openTestServer(fill, { ...options, isIndexed: true });
+    ({ fake, resources, poll } = pressmark);
   };
 
 /** Resolves once a search says what is expected of it; looked at whenever the index has moved. */
@@ -24,7 +24,7 @@ async function until(search: () => Promise<boolean>): Promise<void> {
   const over = new AbortController();
   try {
     let moved = Promise.withResolvers<void>();
-    house.index!.follow(() => moved.resolve(), over.signal);
+    pressmark.index!.follow(() => moved.resolve(), over.signal);
     while (!(await search())) {
       await moved.promise;
       moved = Promise.withResolvers();
@@ -57,7 +57,7 @@ describe("retrieval", () => {
       });
     }),
   );
-  afterAll(() => house.close());
+  afterAll(() => pressmark.close());
 
   it("finds a document by its words, names the part it stands in, and opens it", async () => {
     const { hits } = await resources.search({ text: "zebra", limit: 10 }, as("anyone"));
@@ -99,7 +99,7 @@ describe("retrieval", () => {
   });
 });
 
-function furnish(drive: FakeDrive): void {
+function build(drive: FakeDrive): void {
   drive.addDrive("team", "Team", [drive.owner, "alice@example.org"]);
   const share = (id: string, permissions: Parameters<FakeDrive["put"]>[1]["permissions"]) =>
     drive.document(id, `the numbat in ${id}\n`, { name: `Numbat ${id}`, permissions: permissions ?? [] });
@@ -137,8 +137,8 @@ const same = (ids: readonly string[]) => {
 };
 
 describe("where Drive decides who sees what", () => {
-  beforeAll(openFor(furnish, judged));
-  afterAll(() => house.close());
+  beforeAll(openFor(build, judged));
+  afterAll(() => pressmark.close());
   const [alice, bob] = [as("alice@example.org"), as("bob@other.example")];
 
   it("each caller sees, finds and reads what they may, through every door", async () => {

@@ -1,7 +1,7 @@
 /** What stands in the ledger, in our words. */
-import type { DriveFile, DrivePermission } from "./described.ts";
+import type { DriveFile, DrivePermission } from "./drive-objects.ts";
 
-export interface Log {
+export interface DriveChangeLog {
   /** "" for the account's own, else the id of a shared drive. */
   readonly name: string;
   /** Where its changes go on. While it is being listed: what to begin from afterwards. */
@@ -12,7 +12,7 @@ export interface Log {
 }
 
 /** A file as it is known here. */
-export interface Row extends Omit<DriveFile, "isTrashed" | "driveId"> {
+export interface LedgerRow extends Omit<DriveFile, "isTrashed" | "driveId"> {
   readonly kind: "file" | "folder" | "shortcut";
   /** Whether it is in lists: there, readable, and below what is served. */
   readonly isShown: boolean;
@@ -24,14 +24,14 @@ export type Opened = Pick<DriveFile, "id" | "resourceKey">;
 export interface LedgerChange {
   readonly id: string;
   readonly kind: "appeared" | "changed" | "gone";
-  readonly of: Row["kind"];
+  readonly of: LedgerRow["kind"];
   /** The folders into which it came, in which it has another name, or that it left. */
   readonly places: readonly { readonly folder: string; readonly kind: "appeared" | "gone" }[];
 }
 
 export type Raw = Readonly<Record<string, unknown>>;
 
-export function toLog(row: Raw): Log {
+export function toLog(row: Raw): DriveChangeLog {
   return {
     name: String(row["name"]),
     token: String(row["token"]),
@@ -46,7 +46,7 @@ export function toOpened(row: Raw): Opened {
   return { id: String(target), ...(key !== null && { resourceKey: String(key) }) };
 }
 
-export function toRow(row: Raw): Row {
+export function toRow(row: Raw): LedgerRow {
   const optional = {
     description: row["description"],
     parent: row["parent"],
@@ -62,13 +62,13 @@ export function toRow(row: Raw): Row {
   };
   return {
     id: String(row["id"]),
-    kind: row["kind"] as Row["kind"],
+    kind: row["kind"] as LedgerRow["kind"],
     name: String(row["name"]),
     mimeType: String(row["mime"]),
     version: Number(row["version"]),
     canDownload: row["downloads"] === 1,
     isShown: row["shown"] === 1,
-    ...(Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== null)) as Partial<Row>),
+    ...(Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== null)) as Partial<LedgerRow>),
   };
 }
 
@@ -85,5 +85,5 @@ export function changeOf(row: Raw, moves: readonly Raw[], seq: number): LedgerCh
       : []),
     ...left.map((folder) => ({ folder: String(folder), kind: "gone" }) as const),
   ];
-  return { id: String(row["id"]), kind, of: row["kind"] as Row["kind"], places };
+  return { id: String(row["id"]), kind, of: row["kind"] as LedgerRow["kind"], places };
 }

@@ -1,6 +1,6 @@
 /** What Drive itself finds by the words in its files: for words that no index of ours has seen yet. */
 import { invalid } from "../../errors.ts";
-import type { DriveFile } from "./described.ts";
+import type { DriveFile } from "./drive-objects.ts";
 import type { DriveApi } from "./drive-api.ts";
 
 export interface DriveSearch {
@@ -20,7 +20,7 @@ export async function searchDrive(
 ): Promise<DriveSearch> {
   if (text.trim() === "" || text.length > maxLength)
     throw invalid(`"q" takes the words to look for, at most ${maxLength} characters of them`);
-  const q = `trashed = false and fullText contains ${spellText(text)}`;
+  const q = `trashed = false and fullText contains ${formatText(text)}`;
   const [only, ...others] = logs;
   const whole = await api.files({ log: others.length === 0 ? (only ?? "") : "all", q, limit }, signal);
   if (!whole.isIncomplete) return { files: whole.files, isComplete: true };
@@ -35,6 +35,6 @@ export async function searchDrive(
 }
 
 /** Within quotes only a quote and a backslash mean anything. */
-export function spellText(text: string): string {
+export function formatText(text: string): string {
   return `'${text.replaceAll(/[\\']/g, "\\$&").replaceAll(/\p{Cc}+/gu, " ")}'`;
 }

@@ -28,7 +28,7 @@ const openFresh = (): Promise<Ledger> => openLedger({ file: undefined, folders: 
 
 describe("following", () => {
   it("asks once for each log when nothing changed, and writes nothing", async () => {
-    drive.furnish();
+    drive.build();
     const ledger = await openFresh();
     const sync = drive.sync(ledger);
     await sync.now(signal);
@@ -43,10 +43,10 @@ describe("following", () => {
   });
 
   it("does not take what was done before the clock was set back for fresh", async () => {
-    const { tools, setWallClock } = createClock();
+    const { runtime, setWallClock } = createClock();
     fake.put("a", { content: "1", name: "a" });
     const ledger = await openFresh();
-    const sync = drive.sync(ledger, { tools });
+    const sync = drive.sync(ledger, { runtime });
     await sync.now(signal);
     fake.put("b", { content: "1", name: "b" });
     await sync.within(60_000, signal);
@@ -82,7 +82,7 @@ describe("following", () => {
   });
 
   it("goes on where it was after a start, without looking at everything again", async () => {
-    drive.furnish();
+    drive.build();
     const first = await openKept();
     await drive.sync(first).now(signal);
     first.close();
@@ -97,7 +97,7 @@ describe("following", () => {
   });
 
   it("looks at everything again when a token is not taken any more", async () => {
-    drive.furnish();
+    drive.build();
     const ledger = await openFresh();
     await drive.sync(ledger).now(signal);
     drive.stir();
@@ -164,8 +164,8 @@ describe("following", () => {
   it("of two at once, one looks and both know", async () => {
     for (let index = 0; index < 50; index += 1) fake.put(`id-${index}`, { content: "x" });
     const [one, other] = [await openKept(), await openKept()];
-    const eager = { ...createClock().tools, wait: () => new Promise<void>((resolve) => setImmediate(resolve)) };
-    await Promise.all([one, other].map((ledger) => drive.sync(ledger, { tools: eager }).now(signal)));
+    const eager = { ...createClock().runtime, wait: () => new Promise<void>((resolve) => setImmediate(resolve)) };
+    await Promise.all([one, other].map((ledger) => drive.sync(ledger, { runtime: eager }).now(signal)));
     expect(known(one)).toEqual(drive.truth());
     expect(known(other)).toEqual(drive.truth());
     expect(fake.asked.filter((line) => line.startsWith("GET /drive/v3/files?"))).toHaveLength(1);
@@ -176,7 +176,7 @@ describe("following", () => {
 
 describe("shared drives", () => {
   it("each have a log of their own, come while one looks, and go with all that was in them", async () => {
-    drive.furnish();
+    drive.build();
     const ledger = await openFresh();
     const sync = drive.sync(ledger);
     await sync.now(signal);
@@ -197,7 +197,7 @@ describe("shared drives", () => {
   });
 
   it("are only those that are named", async () => {
-    drive.furnish();
+    drive.build();
     fake.addDrive("other", "Other");
     fake.put("o", { content: "x", driveId: "other" });
     const ledger = await openFresh();
@@ -250,7 +250,7 @@ describe("what is kept of one account", () => {
 
 describe("a refusal that says nothing of the files", () => {
   it.each([401, [403, "accessNotConfigured"]] as const)("as %j forgets none of them", async (how) => {
-    drive.furnish();
+    drive.build();
     const ledger = await openFresh();
     const sync = drive.sync(ledger);
     await sync.now(signal);
@@ -263,7 +263,7 @@ describe("a refusal that says nothing of the files", () => {
   });
 
   it("is not taken for no one's being allowed to read them", async () => {
-    drive.furnish();
+    drive.build();
     const ledger = await openFresh();
     const open = () => drive.sync(ledger, { api: drive.api({ withPermissions: true }), withPermissions: true });
     fake.fail(401, { times: 3, where: "/permissions" });
@@ -329,7 +329,7 @@ describe("what is not in the account's own drives", () => {
   });
 
   it("is looked at again now and then, where only a shortcut leads to it and no log tells of it", async () => {
-    const { tools, advance } = createClock();
+    const { runtime, advance } = createClock();
     const silent = drive.api();
     /** Tells of nothing but the shortcut. */
     const api: DriveApi = {
@@ -344,7 +344,7 @@ describe("what is not in the account's own drives", () => {
     fake.put("s", { mimeType: shortcutType, target: "linked" });
     fake.put("linked", { content: "1", name: "before", owner: "x@example.org", permissions: anyone });
     const ledger = await openFresh();
-    const sync = drive.sync(ledger, { api, tools });
+    const sync = drive.sync(ledger, { api, runtime });
     await sync.now(signal);
     const asked = () => fake.asked.filter((line) => line.startsWith("GET /drive/v3/files/linked")).length;
     fake.put("linked", { name: "after" });
@@ -367,7 +367,7 @@ describe("what is not in the account's own drives", () => {
 
 describe("a list in which Drive has not looked everywhere", () => {
   it("is asked for again more narrowly", async () => {
-    drive.furnish();
+    drive.build();
     fake.put("theirs", { content: "x", name: "theirs", owner: "x@example.org", permissions: [{ type: "user", emailAddress: fake.owner }] }); // prettier-ignore
     fake.incomplete(1);
     const ledger = await openFresh();
@@ -377,7 +377,7 @@ describe("a list in which Drive has not looked everywhere", () => {
   });
 
   it("is never taken for all there is", async () => {
-    drive.furnish();
+    drive.build();
     const ledger = await openFresh();
     await drive.sync(ledger).now(signal);
     ledger.forgetLog("team");

@@ -1,8 +1,8 @@
 /** Keeps the ledger true to Drive: a look at all files of a log, then every change of it, each batch with the token behind it. */
 import { ResourceError } from "../../errors.ts";
-import type { Tools } from "../../source.ts";
-import { pause, type Trouble, until } from "./backoff.ts";
-import { type DriveFile, type DrivePermission, folderType, type SharedDrive } from "./described.ts";
+import type { Runtime } from "../../source.ts";
+import { pause, type RetryState, until } from "./backoff.ts";
+import { type DriveFile, type DrivePermission, folderType, type SharedDrive } from "./drive-objects.ts";
 import type { DriveApi } from "./drive-api.ts";
 import { createHolder } from "./holder.ts";
 import type { Ledger } from "./ledger.ts";
@@ -11,14 +11,14 @@ import { isGone } from "./refusal.ts";
 export interface SyncOptions {
   readonly api: DriveApi;
   readonly ledger: Ledger;
-  readonly tools: Tools;
+  readonly runtime: Runtime;
   readonly myDrive: boolean;
   /** Ids, or all that there are. */
   readonly drives: "all" | readonly string[];
   /** Whether it must be known of every file who may read it. */
   readonly withPermissions: boolean;
   /** Of the api, where it tells. */
-  readonly trouble?: Trouble | undefined;
+  readonly trouble?: RetryState | undefined;
   /** Who looks. */
   readonly holder?: string;
 }
@@ -50,7 +50,7 @@ const everything = "trashed = false";
 const narrower = ["trashed = false and 'me' in owners", "trashed = false and not 'me' in owners"];
 
 export function createSync(options: SyncOptions): Sync {
-  const { api, ledger, tools, myDrive, drives, withPermissions, trouble } = options;
+  const { api, ledger, runtime, myDrive, drives, withPermissions, trouble } = options;
   const { holder = createHolder() } = options;
   const closing = new AbortController();
   const { signal } = closing;
@@ -93,12 +93,12 @@ export function createSync(options: SyncOptions): Sync {
     await followTargets();
     // A shared drive that came is looked at in the same go.
     if (!areDrivesKnown && again < maxMeetings) await run(again + 1);
-    ledger.setNote("synced", String(tools.now()));
+    ledger.setNote("synced", String(runtime.now()));
   }
 
   /** Whether this was noted less than so long ago, by any process. A time that is yet to come is of a clock that was set back. */
   function wasWithin(maxAgeMs: number, note: "synced" | "linked"): boolean {
-    const ageMs = tools.now() - Number(ledger.note(note) ?? Number.NaN);
+    const ageMs = runtime.now() - Number(ledger.note(note) ?? Number.NaN);
     return ageMs >= 0 && ageMs < maxAgeMs;
   }
 
@@ -128,12 +128,12 @@ export function createSync(options: SyncOptions): Sync {
   /** The token is had first: what changes during the look is followed afterwards. */
   async function lookAround(name: string, token: string | undefined): Promise<void> {
     const from = token ?? (await api.startToken(name, signal));
-    const look = ledger.beginLook(name, from, holder, Math.floor(tools.monotonicMs()));
+    const look = ledger.beginLook(name, from, holder, Math.floor(runtime.monotonicMs()));
     // Someone else is at it, in this house or another.
-    if (look === undefined) return pause(lookWaitMs, tools, signal);
+    if (look === undefined) return pause(lookWaitMs, runtime, signal);
     try {
       const top = await topOf(name);
-      if (!ledger.look(look, { log: name, files: top }, holder, Math.floor(tools.monotonicMs()))) return;
+      if (!ledger.look(look, { log: name, files: top }, holder, Math.floor(runtime.monotonicMs()))) return;
       if (!(await lookFor(name, look, everything)))
         for (const q of narrower)
           if (!(await lookFor(name, look, q)))
@@ -157,7 +157,7 @@ export function createSync(options: SyncOptions): Sync {
       );
       if (page.isIncomplete) return false;
       const files = await withReaders(page.files.flatMap((file) => servedIn(name, file) ?? []));
-      if (!ledger.look(look, { log: name, files }, holder, Math.floor(tools.monotonicMs()))) return true;
+      if (!ledger.look(look, { log: name, files }, holder, Math.floor(runtime.monotonicMs()))) return true;
       next = page.next;
     } while (next !== undefined);
     return true;
@@ -229,7 +229,7 @@ export function createSync(options: SyncOptions): Sync {
       return file && isWithin(file) ? file : { ...nothing, id: target.id, name: target.id };
     });
     if (found.length > 0) ledger.learn(await withReaders(found));
-    if (isDue) ledger.setNote("linked", String(tools.now()));
+    if (isDue) ledger.setNote("linked", String(runtime.now()));
   }
 
   function start(): Promise<void> {

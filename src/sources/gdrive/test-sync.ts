@@ -1,5 +1,5 @@
 /** A Drive with something in it, and what keeps a ledger true to it, for tests. */
-import { createTools } from "../../server/tools.ts";
+import { createRuntime } from "../../server/runtime.ts";
 import { type FakeDrive, startFakeDrive } from "../../testing/fakes/gdrive.ts";
 import { createDriveApi, type DriveApi, type DriveApiOptions } from "./drive-api.ts";
 import type { Ledger } from "./ledger.ts";
@@ -13,12 +13,12 @@ export interface TestSync {
   sync(ledger: Ledger, more?: Partial<SyncOptions>): Sync;
   /** Id → title and version of every file that there is. */
   truth(): Readonly<Record<string, string>>;
-  furnish(): void;
+  build(): void;
   /** Something of everything that can happen. */
   stir(): void;
 }
 
-const tools = createTools({ write: () => true });
+const runtime = createRuntime({ write: () => true });
 
 export async function startTestSync(): Promise<TestSync> {
   const fake = await startFakeDrive();
@@ -29,14 +29,14 @@ export async function startTestSync(): Promise<TestSync> {
       withPermissions: false,
       timeoutMs: 5000,
       patienceMs: 0,
-      tools,
+      runtime,
       ...more,
     });
   return {
     fake,
     api,
     sync: (ledger, more = {}) =>
-      createSync({ api: api(), ledger, tools, myDrive: true, drives: "all", withPermissions: false, ...more }),
+      createSync({ api: api(), ledger, runtime, myDrive: true, drives: "all", withPermissions: false, ...more }),
     truth: () =>
       Object.fromEntries(
         [...fake.store.files.values()]
@@ -44,7 +44,7 @@ export async function startTestSync(): Promise<TestSync> {
           .map(({ id, name, version }) => [id, `${name} ${version}`] as const)
           .sort(),
       ),
-    furnish() {
+    build() {
       fake.addDrive("team", "Team");
       fake.folder("f", "F");
       for (const id of ["a", "b", "c"]) fake.document(id, id, { name: id, parent: "f" });

@@ -1,20 +1,20 @@
 /** What an address asks of a repository. Everything that leads nowhere ends here. */
 import { notFound } from "../../errors.ts";
 import { type Address, innerSlash, pathOf, segmentsOf } from "../../source.ts";
-import { parseAsk, type Range } from "../file/range.ts";
+import { parseAsk, type ContentRange } from "../file/range.ts";
 
-export type Ask =
+export type GitRequest =
   | { readonly kind: "mount" | "refs" | "branches" | "status" | "tags" }
   | { readonly kind: "log"; readonly query: Readonly<Record<string, string>> }
   | { readonly kind: "commit"; readonly ref: string }
   | { readonly kind: "diff"; readonly base: string; readonly head: string; readonly path: string | undefined }
-  | FileAsk;
+  | GitFileRequest;
 
-export interface FileAsk {
+export interface GitFileRequest {
   readonly kind: "tree" | "blob" | "blame";
   readonly ref: string;
   readonly path: readonly string[];
-  readonly range: Range | undefined;
+  readonly range: ContentRange | undefined;
 }
 
 const noQuery: Readonly<Record<string, string>> = {};
@@ -23,7 +23,7 @@ const logNames = new Set(["ref", "max", "since", "until", "path", "author", "aft
 const maxPathLength = 4096;
 
 /** Throws "not-found" for what no address of a repository can be, "invalid" for a range that is none. */
-export function parseAddress({ path, query = noQuery }: Address): Ask {
+export function parseAddress({ path, query = noQuery }: Address): GitRequest {
   const [kind, ref, ...rest] = path.includes(innerSlash) ? segmentsOf(path) : path === "" ? [] : path.split("/");
   const names = query === noQuery ? noNames : Object.keys(query);
   if (ref === undefined) {
@@ -46,7 +46,7 @@ export function parseAddress({ path, query = noQuery }: Address): Ask {
 }
 
 /** Where the file itself stands, whichever way it is asked about. */
-export function blobPath({ ref, path }: Pick<FileAsk, "ref" | "path">): string {
+export function blobPath({ ref, path }: Pick<GitFileRequest, "ref" | "path">): string {
   return pathOf(["blob", ref, ...path]);
 }
 

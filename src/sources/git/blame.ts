@@ -2,15 +2,15 @@
 import { invalid, quote, ResourceError } from "../../errors.ts";
 import { createTimeSlices } from "../../lib/time-slices.ts";
 import type { Part } from "../../source.ts";
-import { type Range, spellRange } from "../file/range.ts";
+import { type ContentRange, formatContentRange } from "../file/range.ts";
 import type { Mirror } from "./mirror.ts";
 import type { HistoryRules } from "./history-rules.ts";
-import type { Program } from "./program.ts";
+import type { GitProgram } from "./program.ts";
 import { blameTemplate } from "./templates.ts";
 import { unquoteName } from "./unquote-name.ts";
 
 export interface BlameAsk {
-  readonly program: Program;
+  readonly program: GitProgram;
   readonly mirror: Mirror;
   readonly signal: AbortSignal;
   readonly maxBytes: number;
@@ -18,7 +18,7 @@ export interface BlameAsk {
   readonly path: string;
   /** What the file holds, as it is read. */
   readonly content: Part;
-  readonly range: Range | undefined;
+  readonly range: ContentRange | undefined;
   readonly rules: HistoryRules;
 }
 
@@ -128,7 +128,7 @@ function toTold(said: Readonly<Record<string, string>>): Told {
 }
 
 function tooLarge(path: string, lines: number, maxBytes: number): ResourceError {
-  const ranges = [spellRange({ unit: "lines", first: 1, last: Math.min(lines, 200) })];
+  const ranges = [formatContentRange({ unit: "lines", first: 1, last: Math.min(lines, 200) })];
   return new ResourceError(
     "too-large",
     `what there is to say of the ${lines} lines of ${quote(path)} has more than ${maxBytes} bytes; ask for some lines, as in ${quote(`?${ranges[0]}`)}`,

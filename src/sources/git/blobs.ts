@@ -4,25 +4,25 @@ import { mimeOfName } from "../../lib/mime.ts";
 import { directoryType } from "../../resources.ts";
 import type { Address, Entry, Part } from "../../source.ts";
 import { segmentsOf } from "../../source.ts";
-import { judge, toPart } from "../file/content.ts";
-import { type Range, readRange, spellRange } from "../file/range.ts";
+import { classifyContent, toPart } from "../file/content.ts";
+import { type ContentRange, readRange, formatContentRange } from "../file/range.ts";
 import type { Objects } from "./objects.ts";
 import type { Commit } from "./refs.ts";
 import { lacking, type TreeEntry } from "./trees.ts";
 import { blobTemplate } from "./templates.ts";
 
 /** A file of a commit, found. */
-export interface Found {
+export interface CommittedFile {
   readonly at: Address;
   /** Its own, which says what it is. */
   readonly name: string;
   readonly commit: Commit;
   readonly entry: TreeEntry;
-  readonly range: Range | undefined;
+  readonly range: ContentRange | undefined;
 }
 
 export interface Blobs {
-  read(found: Found, signal: AbortSignal): Promise<Part>;
+  read(found: CommittedFile, signal: AbortSignal): Promise<Part>;
   /** What is said of a file, a link, a submodule or a folder, and where a file really stands. */
   describe(at: Address, entry: TreeEntry, reveals?: Address): Promise<Entry>;
   /** Lets go of what is kept. */
@@ -48,7 +48,7 @@ export function createBlobs(contents: Objects, headers: Objects, maxBytes: numbe
     large = undefined;
   }
 
-  async function whole({ at, name, entry, commit }: Found): Promise<Part> {
+  async function whole({ at, name, entry, commit }: CommittedFile): Promise<Part> {
     const found = await contents.find(entry.hash, maxBytes);
     if (!found) throw lacking();
     if (!found.bytes) throw tooLarge(at.path, name, found.size, maxBytes);
@@ -76,15 +76,15 @@ export function createBlobs(contents: Objects, headers: Objects, maxBytes: numbe
     return bytes;
   }
 
-  async function ranged(path: string, name: string, { hash }: TreeEntry, range: Range, signal: AbortSignal) {
+  async function ranged(path: string, name: string, { hash }: TreeEntry, range: ContentRange, signal: AbortSignal) {
     const bytes = await bytesOf(path, name, hash);
     const stretch = { size: bytes.length, read: (from: number, length: number) => bytes.subarray(from, from + length) };
-    const kind = judge(name, bytes.subarray(0, 64 * 1024), bytes.length > 64 * 1024);
+    const kind = classifyContent(name, bytes.subarray(0, 64 * 1024), bytes.length > 64 * 1024);
     return readRange(stretch, range, { path, kind, maxBytes, signal });
   }
 
   /** What is no file, and parts of a file. */
-  async function special({ at, name, entry, range }: Found, signal: AbortSignal): Promise<Part> {
+  async function special({ at, name, entry, range }: CommittedFile, signal: AbortSignal): Promise<Part> {
     if (range) return ranged(at.path, name, entry, range, signal);
     if (entry.kind === "submodule") {
       const text = JSON.stringify({ submodule: segmentsOf(at.path).slice(2).join("/"), commit: entry.hash });
@@ -143,8 +143,8 @@ function tooLarge(path: string, name: string, size: number, most: number): Resou
     size > maxRangedBytes
       ? []
       : [
-          ...(isText ? [spellRange({ unit: "lines", first: 1, last: 1000 })] : []),
-          spellRange({ unit: "bytes", first: 0, last: Math.min(most, 1024 * 1024) - 1 }),
+          ...(isText ? [formatContentRange({ unit: "lines", first: 1, last: 1000 })] : []),
+          formatContentRange({ unit: "bytes", first: 0, last: Math.min(most, 1024 * 1024) - 1 }),
         ];
   const instead =
     ranges[0] === undefined ? "serve it as a file of its own" : `ask for a part, as in ${quote(`?${ranges[0]}`)}`;

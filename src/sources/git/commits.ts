@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import { notFound } from "../../errors.ts";
 import type { Mirror } from "./mirror.ts";
-import type { Program } from "./program.ts";
-import { smallText, type Repository } from "./repository.ts";
+import type { GitProgram } from "./program.ts";
+import { smallText, type GitRepository } from "./repository.ts";
 import type { HistoryRules } from "./history-rules.ts";
 import { parseRawDiff, type ServedChange, servedChanges } from "./raw-diff.ts";
 
@@ -11,14 +11,14 @@ export interface CommitFacts {
   readonly hash: string;
   readonly tree: string;
   readonly parents: readonly string[];
-  readonly author: Person;
-  readonly committer: Person;
+  readonly author: CommitPerson;
+  readonly committer: CommitPerson;
   /** Seconds since the epoch. */
   readonly seconds: number;
   readonly text: string;
 }
 
-export interface Person {
+export interface CommitPerson {
   readonly name: string;
   readonly email: string;
   /** ISO 8601. */
@@ -58,13 +58,13 @@ function toDate(seconds: string): string {
 const maxShallowBytes = 1024 * 1024;
 
 /** The commits at which a shallow clone ends; undefined where the history is whole. */
-export function shallowEnds({ commonDir }: Repository): ReadonlySet<string> | undefined {
+export function shallowEnds({ commonDir }: GitRepository): ReadonlySet<string> | undefined {
   const text = smallText(join(commonDir, "shallow"), maxShallowBytes);
   return text === undefined || text === "" ? undefined : new Set(text.split("\n").filter((line) => line !== ""));
 }
 
 export interface CommitWorld {
-  readonly program: Program;
+  readonly program: GitProgram;
   readonly mirror: Mirror;
   readonly signal: AbortSignal;
 }

@@ -1,14 +1,14 @@
 /** What a ref or a path that is being typed may become. */
-import { type CompleteAsk, pathOf, type Suggestion } from "../../source.ts";
+import { type SourceCompletionRequest, pathOf, type Suggestion } from "../../source.ts";
 import type { Mirror } from "./mirror.ts";
 import type { Objects } from "./objects.ts";
-import type { Program } from "./program.ts";
+import type { GitProgram } from "./program.ts";
 import { listedNames, type Refs } from "./refs.ts";
 import type { ServedTrees } from "./served-trees.ts";
 import type { ShownCommits } from "./shown-commits.ts";
 
 export interface CompletingOptions {
-  readonly program: Program;
+  readonly program: GitProgram;
   readonly mirror: Mirror;
   readonly refs: Refs;
   readonly trees: ServedTrees;
@@ -25,9 +25,9 @@ const recent = 20;
 const shortLength = 12;
 
 /** An unknown variable has no suggestions. */
-export type Completing = (ask: CompleteAsk, signal: AbortSignal) => Promise<Suggestion[]>;
+export type GitCompletion = (ask: SourceCompletionRequest, signal: AbortSignal) => Promise<Suggestion[]>;
 
-export function createCompleting(options: CompletingOptions): Completing {
+export function createGitCompletion(options: CompletingOptions): GitCompletion {
   return async ({ template: { template }, variable, value, given }, signal) => {
     const world = { ...options, signal };
     // What a name reveals stands where the template leads, and for a query where its folders are.

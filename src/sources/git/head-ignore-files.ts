@@ -9,14 +9,14 @@ import { type RankedRules, ranks } from "../../backends/folder-rules/name-rules.
 import { ResourceError } from "../../errors.ts";
 import type { Objects } from "./objects.ts";
 import type { Refs } from "./refs.ts";
-import type { Repository } from "./repository.ts";
-import { lacking, type Trees } from "./trees.ts";
+import type { GitRepository } from "./repository.ts";
+import { lacking, type GitTrees } from "./trees.ts";
 
 export interface HeadIgnoreFilesOptions {
-  readonly repository: Repository;
+  readonly repository: GitRepository;
   readonly disk: Disk;
   readonly refs: Refs;
-  readonly trees: Trees;
+  readonly trees: GitTrees;
   readonly contents: Objects;
   /** The folder of the repository that the rules are of; all of it unless given. */
   readonly way?: readonly string[];

@@ -13,10 +13,10 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { stack } from "../../layer.ts";
 import { standardLayers } from "../../layers/standard.ts";
-import { createTools } from "../../server/tools.ts";
+import { createRuntime } from "../../server/runtime.ts";
 import { pathOf, type Source } from "../../source.ts";
 import { asking, collect } from "../../testing/pages.ts";
-import { listen } from "../../testing/listen.ts";
+import { collectChanges } from "../../testing/listen.ts";
 import { refusal } from "../../testing/refusal.ts";
 import { call, clear, readFacts, readText, scratchFolder, testRepository } from "./test-repository.ts";
 
@@ -467,7 +467,11 @@ describe("what was read before it was hidden", () => {
     repository.commit("first", { "a.txt": "a\n", "plan.md": "MARKER\n" });
     repository.commit("MARKER second", { "plan.md": "MARKER again\n" });
     const hash = repository.commit("third", { "a.txt": "b\n", "plan.md": "MARKER\n" });
-    const source = stack(await repository.open(), { name: "git" }, standardLayers(createTools({ write: () => true })));
+    const source = stack(
+      await repository.open(),
+      { name: "git" },
+      standardLayers(createRuntime({ write: () => true })),
+    );
     const paths = [
       `commit/${hash}`,
       `diff/main~1/${hash}`,
@@ -492,7 +496,7 @@ describe("a watch", () => {
     repository.commit("first", { "a.txt": "a", "deep/er/plan.md": "x" });
     repository.commit("second", { "deep/er/plan.md": "y" });
     const source = await repository.open({ pollMs: 20 });
-    const { heard, until } = listen(await source.watch!(call));
+    const { heard, until } = collectChanges(await source.watch!(call));
     repository.write("deep/er/.pressmarkignore", "plan.md\n");
     await until(({ kind }) => kind === "lost", "that something is hidden");
     rmSync(join(repository.folder, "deep/er/.pressmarkignore"));
@@ -504,7 +508,7 @@ describe("a watch", () => {
     repository.commit("first", { "a.txt": "a", ".pressmarkignore": "private\n" });
     const source = await repository.open();
     await readText(source, "blob/main/a.txt");
-    const { heard, until } = listen(await source.watch!(call));
+    const { heard, until } = collectChanges(await source.watch!(call));
     repository.commit("second", { "private/MARKER.md": "x", ".MARKER/x": "x", "deep/MARKER.pem": "x", "z.txt": "z" });
     await until((change) => change.kind === "appeared" && change.path === pathOf(["blob", "main", "z.txt"]), "z.txt");
     expect(JSON.stringify(heard)).not.toMatch(/MARKER|private/);

@@ -4,9 +4,9 @@ import { createTimeSlices } from "../../lib/time-slices.ts";
 import type { FolderRules } from "../../backends/folder-rules/folder-rules.ts";
 import { asFile, asFolder, type NameRules } from "../../backends/folder-rules/name-rules.ts";
 import type { Objects } from "./objects.ts";
-import type { Kind, Tree, TreeEntry } from "./trees.ts";
+import type { TreeEntryKind, GitTree, TreeEntry } from "./trees.ts";
 
-export type JudgeName = (name: string, kind: Kind) => boolean;
+export type JudgeName = (name: string, kind: TreeEntryKind) => boolean;
 
 export interface HistoryRules {
   /** How the names in a folder are judged. Undefined where the folder is not served. */
@@ -16,7 +16,7 @@ export interface HistoryRules {
   /** The same of several, in their order. */
   servesEach(asked: readonly (readonly [path: string, entry: TreeEntry])[]): Promise<boolean[]>;
   /** The names of a folder that are served, in order. */
-  servedNames(folder: string, tree: Tree): Promise<string[]>;
+  servedNames(folder: string, tree: GitTree): Promise<string[]>;
 }
 
 export interface HistoryRulesOptions {
@@ -141,6 +141,6 @@ function parentOf(path: string): string {
 }
 
 /** A submodule is a folder on the disk, and ignore files treat it as one. */
-function isFolder(kind: Kind): boolean {
+function isFolder(kind: TreeEntryKind): boolean {
   return kind === "folder" || kind === "submodule";
 }

@@ -1,6 +1,6 @@
 /** Branches and tags as facts, the most recent first. */
 import { type CommitWorld, readCommits } from "./commits.ts";
-import { linesOf } from "./refs.ts";
+import { outputLines } from "./refs.ts";
 import type { ShownCommits } from "./shown-commits.ts";
 
 export interface ListingWorld extends CommitWorld {
@@ -68,7 +68,7 @@ async function rows(prefixes: readonly string[], world: ListingWorld): Promise<R
   const format = `--format=${fields.join("%00")}`;
   const args = ["for-each-ref", "--sort=refname", "--sort=-creatordate", `--count=${maxListed}`, format, ...prefixes];
   const { bytes } = await program.run(args, { gitDir, signal, maxBytes });
-  const found = linesOf(bytes).flatMap((line): Row[] => {
+  const found = outputLines(bytes).flatMap((line): Row[] => {
     const [name = "", own = "", ownType = "", peeled = "", peeledType = "", tree = "", parents = "", ...rest] =
       line.split("\0");
     const [symref = "", at = "", upstream = "", subject = ""] = rest;

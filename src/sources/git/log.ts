@@ -3,9 +3,9 @@ import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
 import { checkPath } from "./addresses.ts";
 import { type CommitFacts, fieldCount, shallowEnds, subjectFormat, toFacts } from "./commits.ts";
 import type { Mirror } from "./mirror.ts";
-import { GitFailure, type Program } from "./program.ts";
+import { GitFailure, type GitProgram } from "./program.ts";
 import type { Refs } from "./refs.ts";
-import type { Repository } from "./repository.ts";
+import type { GitRepository } from "./repository.ts";
 import type { ShownCommits } from "./shown-commits.ts";
 
 export interface LogPage {
@@ -19,10 +19,10 @@ export interface LogPage {
 }
 
 export interface LogWorld {
-  readonly program: Program;
+  readonly program: GitProgram;
   readonly mirror: Mirror;
   readonly refs: Refs;
-  readonly repository: Repository;
+  readonly repository: GitRepository;
   readonly commits: ShownCommits;
   /** Whether a path, which may be a file or a folder, is served at a commit. */
   servesPath(path: string, commit: string): Promise<boolean>;
@@ -92,7 +92,7 @@ export async function readLog(query: Readonly<Record<string, string>>, world: Lo
     commits: walked.commits.map((commit, index) => toEntry(commit, parents[index] ?? [], ends)),
     ...(ends && { shallow: true as const }),
     ...(walked.position && {
-      next: spellQuery({ ...rest, after: spellPosition(walked.position) }),
+      next: formatQuery({ ...rest, after: formatPosition(walked.position) }),
     }),
   };
 }
@@ -286,13 +286,13 @@ function parseDate(name: string, value: string, isEnd: boolean): number {
   return Math.max(0, Math.floor(ms / 1000) + (isDay && isEnd ? 86_399 : 0));
 }
 
-function spellQuery(query: Readonly<Record<string, string>>): string {
+function formatQuery(query: Readonly<Record<string, string>>): string {
   return Object.entries(query)
     .map((pair) => pair.map(encodeURIComponent).join("="))
     .join("&");
 }
 
-function spellPosition({ start, passed, oldest, merged, ahead }: Position): string {
+function formatPosition({ start, passed, oldest, merged, ahead }: Position): string {
   return [start, passed, oldest, merged ? "m" : "l", ahead?.join("_") ?? "-"].join(".");
 }
 

@@ -12,10 +12,10 @@ import { globalExcludes, personOf } from "../../backends/folder-rules/git-exclud
 import { run } from "../../backends/disk/steps.ts";
 import { processMark, removeLeftovers } from "../../lib/leftovers.ts";
 import { writeFileAtomically } from "../../lib/write-file-atomically.ts";
-import { lasting, type Program } from "./program.ts";
+import { lasting, type GitProgram } from "./program.ts";
 import { isRefName } from "./ref-name.ts";
 import { type Reach, placesOutside, reachOf, reachStamp } from "./reach.ts";
-import { smallText, type Repository } from "./repository.ts";
+import { smallText, type GitRepository } from "./repository.ts";
 
 export interface Mirror {
   /** Resolves with the folder that git is pointed to, as it must be now. */
@@ -59,10 +59,10 @@ const harmless = new Set([
 ]);
 
 export interface MirrorOptions {
-  readonly repository: Repository;
+  readonly repository: GitRepository;
   /** What the repository read when it was opened. It may read no other places later. */
   readonly reach: Reach;
-  readonly program: Program;
+  readonly program: GitProgram;
   readonly disk: Disk;
   /**
    * Called when git must be started anew: the mirror is another folder, because cleaners of temporary folders removed the first, or
@@ -177,7 +177,11 @@ export function createMirror({ repository, reach, program, disk, remade }: Mirro
       ["protocol.allow", "never"],
       ["gc.auto", "0"],
     ];
-    writeFileAtomically(join(own, "config"), lines.map(([key, value]) => spellSetting(key, value)).join(""), temporary);
+    writeFileAtomically(
+      join(own, "config"),
+      lines.map(([key, value]) => formatSetting(key, value)).join(""),
+      temporary,
+    );
     configStamp = stamp;
   }
 
@@ -285,7 +289,7 @@ function parseHead(text: string): Head | undefined {
 }
 
 /** One setting, whatever is in its value. */
-function spellSetting(key: string, value: string): string {
+function formatSetting(key: string, value: string): string {
   const first = key.indexOf(".");
   const last = key.lastIndexOf(".");
   const section = key.slice(0, first);
@@ -294,7 +298,7 @@ function spellSetting(key: string, value: string): string {
   return `[${section}${sub}]\n\t${key.slice(last + 1)} = "${spelled}"\n`;
 }
 
-function refuseIfGone({ gitDir, commonDir }: Repository): void {
+function refuseIfGone({ gitDir, commonDir }: GitRepository): void {
   if (statSync(join(gitDir, "HEAD"), { throwIfNoEntry: false }) && statSync(commonDir, { throwIfNoEntry: false }))
     return;
   throw new ResourceError("unavailable", "the repository of this mount is not there just now");

@@ -26,7 +26,7 @@ export interface Output {
   readonly isCut: boolean;
 }
 
-export interface Program {
+export interface GitProgram {
   /** Throws a GitFailure if git says that it failed. */
   run(args: readonly string[], options: RunOptions): Promise<Output>;
   /** A process that goes on, with pipes to write to and to read from. */
@@ -49,7 +49,7 @@ const maxSaidBytes = 4096;
 const maxAtOnce = 4;
 
 /** Git is never taken from the folders of `avoid`: what is served must not bring its own. */
-export function createProgram(avoid: readonly string[]): Program {
+export function createProgram(avoid: readonly string[]): GitProgram {
   const slot = createSlots(maxAtOnce);
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
@@ -70,7 +70,7 @@ export function createProgram(avoid: readonly string[]): Program {
   async function run(args: readonly string[], options: RunOptions): Promise<Output> {
     const signal = AbortSignal.any([options.signal, closing.signal]);
     const leave = await slot(signal).catch(() => {
-      throw withdrawn(signal);
+      throw cancelledGit(signal);
     });
     const work = (async () => finish(start(args, options.gitDir, options), { ...options, signal }))();
     running.add(work);
@@ -93,7 +93,7 @@ export function createProgram(avoid: readonly string[]): Program {
   return {
     run,
     start(args, gitDir) {
-      if (closing.signal.aborted) throw withdrawn(closing.signal);
+      if (closing.signal.aborted) throw cancelledGit(closing.signal);
       const child = start(args, gitDir);
       child.stderr.resume();
       return child;
@@ -126,9 +126,9 @@ function finish(child: ChildProcessWithoutNullStreams, options: RunOptions): Pro
       child.kill("SIGKILL");
     };
     const timer = setTimeout(stop, timeoutMs, "late");
-    const withdraw = (): void => stop("withdrawn");
-    signal.addEventListener("abort", withdraw, { once: true });
-    if (signal.aborted) withdraw();
+    const cancel = (): void => stop("withdrawn");
+    signal.addEventListener("abort", cancel, { once: true });
+    if (signal.aborted) cancel();
     child.stdin.on("error", () => undefined).end();
     child.stderr.setEncoding("utf8").on("data", (piece: string) => {
       if (said.length < maxSaidBytes) said += piece;
@@ -151,8 +151,8 @@ function finish(child: ChildProcessWithoutNullStreams, options: RunOptions): Pro
     });
     const settle = (cause: unknown, code: number | null): void => {
       clearTimeout(timer);
-      signal.removeEventListener("abort", withdraw);
-      if (stopped === "withdrawn") reject(withdrawn(signal));
+      signal.removeEventListener("abort", cancel);
+      if (stopped === "withdrawn") reject(cancelledGit(signal));
       else if (stopped === "refused") reject(refusal);
       else if (stopped === "late") reject(tooSlow(timeoutMs, options.less));
       else if (cause) reject(isMissing(cause) ? missingGit(cause) : unwell(cause));
@@ -222,7 +222,7 @@ function realOf(path: string): string | undefined {
   }
 }
 
-export function withdrawn(signal: AbortSignal): ResourceError {
+export function cancelledGit(signal: AbortSignal): ResourceError {
   return new ResourceError("cancelled", "the question was withdrawn", { cause: signal.reason });
 }
 

@@ -1,7 +1,7 @@
 /** What differs between two trees as git lists it (`--raw -z`), and what of it may be told. */
 import { isUtf8 } from "node:buffer";
 import type { HistoryRules } from "./history-rules.ts";
-import { kindOf, type TreeEntry } from "./trees.ts";
+import { kindOfMode, type TreeEntry } from "./trees.ts";
 
 export interface RawChange {
   /** `A`, `D`, `M`, `T`, or `R` with a number behind it. */
@@ -16,11 +16,11 @@ export interface RawSide {
   readonly entry: TreeEntry;
 }
 
-export type Change = "added" | "deleted" | "modified" | "type changed" | "renamed";
+export type FileChangeKind = "added" | "deleted" | "modified" | "type changed" | "renamed";
 
 export interface ServedChange {
   readonly path: string;
-  readonly change: Change;
+  readonly change: FileChangeKind;
   /** Where it was before. */
   readonly from?: string;
   readonly isFolder: boolean;
@@ -53,7 +53,7 @@ const colon = 0x3a;
 
 function toSide(mode: string, hash: string, name: Buffer): RawSide | undefined {
   if (mode === "000000" || !isUtf8(name)) return undefined;
-  return { path: name.toString("utf8"), entry: { kind: kindOf(mode), hash } };
+  return { path: name.toString("utf8"), entry: { kind: kindOfMode(mode), hash } };
 }
 
 /** Each change as it may be told, in the same order; undefined where nothing of it is served. */
@@ -89,7 +89,7 @@ function isTwoSided(status: string): boolean {
   return status !== "A" && status !== "D";
 }
 
-function changeOf(status: string): Change {
+function changeOf(status: string): FileChangeKind {
   switch (status.charAt(0)) {
     case "T":
       return "type changed";

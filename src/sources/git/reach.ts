@@ -7,7 +7,7 @@ import { type Dirent, lstatSync, readdirSync, readlinkSync, statSync } from "nod
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { invalid, quote, ResourceError } from "../../errors.ts";
 import { isRefName } from "./ref-name.ts";
-import { readSmallFile, realOf, type Repository } from "./repository.ts";
+import { readSmallFile, realOf, type GitRepository } from "./repository.ts";
 
 export interface Reach {
   /** Folders of objects, without links: the repository's own first, then those that it borrows from. */
@@ -24,7 +24,7 @@ const maxEntries = 200_000;
 const maxDepth = 5;
 
 /** Throws "invalid" for a repository that git may read in ways that are not understood here. */
-export function reachOf(repository: Repository): Reach {
+export function reachOf(repository: GitRepository): Reach {
   try {
     return findReach(repository);
   } catch (cause) {
@@ -33,7 +33,7 @@ export function reachOf(repository: Repository): Reach {
   }
 }
 
-function findReach({ gitDir, commonDir }: Repository): Reach {
+function findReach({ gitDir, commonDir }: GitRepository): Reach {
   const places = new Set([commonDir, gitDir]);
   const objectFolders = new Set<string>();
   const walked = new Set<string>();
@@ -147,7 +147,7 @@ export function placesOutside({ places }: Reach, folders: readonly string[]): st
  * The places outside the folder that reading this repository reads: a git folder elsewhere (worktrees, submodules), borrowed
  * objects, links. Of a repository that is not understood, its git folder.
  */
-export function placesBeyond(repository: Repository, folder: string): string[] {
+export function placesBeyond(repository: GitRepository, folder: string): string[] {
   try {
     return placesOutside(reachOf(repository), [folder]);
   } catch {
@@ -156,7 +156,7 @@ export function placesBeyond(repository: Repository, folder: string): string[] {
 }
 
 /** Changes when a folder of objects, its packs or its alternates are others than before. Costs a few system calls. */
-export function reachStamp({ gitDir, commonDir }: Repository, objectFolders: readonly string[]): string {
+export function reachStamp({ gitDir, commonDir }: GitRepository, objectFolders: readonly string[]): string {
   const within = ["", "pack", "info", "info/alternates"];
   const paths = objectFolders.flatMap((folder) => within.map((name) => join(folder, name)));
   return [...new Set([commonDir, gitDir, join(commonDir, "objects"), ...paths])].map(stampOf).join(" ");

@@ -2,8 +2,8 @@
 import { notFound, quote, ResourceError } from "../../errors.ts";
 import { compareAddresses } from "../../lib/address-order.ts";
 import { directoryType, type Page } from "../../resources.ts";
-import { type Address, type Entry, type ListAsk, type Part, pathOf, segmentsOf } from "../../source.ts";
-import { type Ask, blobPath, type FileAsk, parseAddress } from "./addresses.ts";
+import { type Address, type Entry, type ListRequest, type Part, pathOf, segmentsOf } from "../../source.ts";
+import { type GitRequest, blobPath, type GitFileRequest, parseAddress } from "./addresses.ts";
 import { readBlame } from "./blame.ts";
 import { type Blobs, pinnedFreshness } from "./blobs.ts";
 import { changedFiles, type CommitFacts, readCommits, shallowEnds } from "./commits.ts";
@@ -12,32 +12,32 @@ import { readBranches, readTags } from "./listings.ts";
 import { readLog } from "./log.ts";
 import type { HistoryRules } from "./history-rules.ts";
 import type { Mirror } from "./mirror.ts";
-import { pageOf } from "./page.ts";
-import type { Program } from "./program.ts";
+import { entriesPage } from "./page.ts";
+import type { GitProgram } from "./program.ts";
 import { type Commit, listedNames, type Refs } from "./refs.ts";
-import type { Repository } from "./repository.ts";
+import type { GitRepository } from "./repository.ts";
 import type { ServedTrees } from "./served-trees.ts";
 import type { ShownCommits } from "./shown-commits.ts";
-import { readStatus } from "./status.ts";
+import { readCheckoutStatus } from "./status.ts";
 import { listed } from "./templates.ts";
-import type { Watching } from "./watch.ts";
+import type { RepositoryWatcher } from "./watch.ts";
 
-export interface Reading {
+export interface GitReader {
   read(at: Address, signal: AbortSignal): Promise<Part>;
   stat(at: Address): Promise<Entry>;
-  children(at: Address, ask: ListAsk, signal: AbortSignal): Promise<Page<Entry>>;
+  children(at: Address, ask: ListRequest, signal: AbortSignal): Promise<Page<Entry>>;
 }
 
-export interface ReadingOptions {
-  readonly repository: Repository;
-  readonly program: Program;
+export interface GitReaderOptions {
+  readonly repository: GitRepository;
+  readonly program: GitProgram;
   readonly mirror: Mirror;
   readonly refs: Refs;
   readonly rules: HistoryRules;
   readonly commits: ShownCommits;
   readonly trees: ServedTrees;
   readonly blobs: Blobs;
-  readonly watching: Watching;
+  readonly watching: RepositoryWatcher;
   readonly maxBytes: number;
   readonly redact?: ((text: string) => string) | undefined;
 }
@@ -54,11 +54,11 @@ const emptyTrees = {
 const maxFiles = 1000;
 const maxMessage = 100_000;
 
-export function createReading(options: ReadingOptions): Reading {
+export function createGitReader(options: GitReaderOptions): GitReader {
   const { repository, mirror, refs, commits, trees, blobs, watching } = options;
   const world = (signal: AbortSignal) => ({ ...options, servesPath: trees.serves, signal });
 
-  async function find({ ref, path }: FileAsk) {
+  async function find({ ref, path }: GitFileRequest) {
     const commit = await refs.resolve(ref);
     return { commit, entry: await trees.at(commit, path) };
   }
@@ -81,7 +81,10 @@ export function createReading(options: ReadingOptions): Reading {
     return commit;
   }
 
-  async function sides({ path }: Address, { base, head }: Ask & { readonly kind: "diff" }): Promise<[Commit, Commit]> {
+  async function sides(
+    { path }: Address,
+    { base, head }: GitRequest & { readonly kind: "diff" },
+  ): Promise<[Commit, Commit]> {
     const found = await Promise.all([side(base), side(head)]);
     watching.noteDiff(path, base, head);
     return found;
@@ -114,7 +117,7 @@ export function createReading(options: ReadingOptions): Reading {
     };
   }
 
-  async function readFile(at: Address, ask: FileAsk, signal: AbortSignal): Promise<Part> {
+  async function readFile(at: Address, ask: GitFileRequest, signal: AbortSignal): Promise<Part> {
     const commit = await refs.resolve(ask.ref);
     const found = trees.at(commit, ask.path);
     const entry = found instanceof Promise ? await found : found;
@@ -135,7 +138,7 @@ export function createReading(options: ReadingOptions): Reading {
     return options.redact && "text" in part.body ? { ...part, body: { text: options.redact(part.body.text) } } : part;
   }
 
-  async function folder(at: Address, ask: FileAsk, { cursor, limit }: ListAsk): Promise<Page<Entry>> {
+  async function folder(at: Address, ask: GitFileRequest, { cursor, limit }: ListRequest): Promise<Page<Entry>> {
     if (ask.range) throw notFound(at.path);
     const { names, entries } = await trees.folder(await refs.resolve(ask.ref), ask.path);
     const last = cursor === undefined ? "" : (segmentsOf(cursor).at(-1) ?? "");
@@ -170,7 +173,7 @@ export function createReading(options: ReadingOptions): Reading {
         case "refs":
           throw directory(at.path);
         case "status":
-          return facts(await readStatus(world(signal)));
+          return facts(await readCheckoutStatus(world(signal)));
         case "branches":
           return facts(await readBranches(world(signal)));
         case "tags":
@@ -231,8 +234,8 @@ export function createReading(options: ReadingOptions): Reading {
 
     async children(at, page, signal) {
       const ask = parseAddress(at);
-      if (ask.kind === "mount") return pageOf([...listed, refsFolder], page);
-      if (ask.kind === "refs") return pageOf(await refEntries(signal), page);
+      if (ask.kind === "mount") return entriesPage([...listed, refsFolder], page);
+      if (ask.kind === "refs") return entriesPage(await refEntries(signal), page);
       if (ask.kind === "tree") return folder(at, ask, page);
       throw notFound(at.path);
     },

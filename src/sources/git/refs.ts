@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { notFound } from "../../errors.ts";
 import type { Mirror } from "./mirror.ts";
 import type { Objects } from "./objects.ts";
-import type { Program } from "./program.ts";
+import type { GitProgram } from "./program.ts";
 import { isHash, isRefName, parseRef, type RefSpelling } from "./ref-name.ts";
 
 export interface Commit {
@@ -34,7 +34,7 @@ const trustMs = 5;
 const maxPinned = 1000;
 const maxListBytes = 64 * 1024 * 1024;
 
-export function createRefs(mirror: Mirror, program: Program, headers: Objects): Refs {
+export function createRefs(mirror: Mirror, program: GitProgram, headers: Objects): Refs {
   const underWay = new Map<string, Promise<Commit>>();
   /** Commits that were found by their whole hash. */
   const pinned = new Map<string, Promise<Commit>>();
@@ -90,7 +90,7 @@ export function createRefs(mirror: Mirror, program: Program, headers: Objects): 
       const gitDir = await mirror.ready();
       const format = "--format=%(refname)%00%(objectname)%00%(symref)";
       const { bytes } = await program.run(["for-each-ref", format], { gitDir, signal, maxBytes: maxListBytes });
-      return linesOf(bytes).flatMap((line) => {
+      return outputLines(bytes).flatMap((line) => {
         const [name = "", hash = "", target = ""] = line.split("\0");
         return target === "" && isRefName(name) ? [{ name, hash }] : [];
       });
@@ -103,7 +103,7 @@ export function createRefs(mirror: Mirror, program: Program, headers: Objects): 
 }
 
 /** Lines that are text; a name that is no UTF-8 cannot be spelled in a URI. */
-export function linesOf(bytes: Buffer): string[] {
+export function outputLines(bytes: Buffer): string[] {
   const lines: string[] = [];
   for (let at = 0; at < bytes.length;) {
     const feed = bytes.indexOf(0x0a, at);

@@ -2,7 +2,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-export interface Repository {
+export interface GitRepository {
   /** The folder that was named, without links: a checkout, or a bare repository. */
   readonly root: string;
   /** What belongs to this checkout alone: HEAD and index. */
@@ -15,7 +15,7 @@ export interface Repository {
 const maxPointerBytes = 8192;
 
 /** Undefined where the folder is neither a checkout nor a bare repository. What is above it is not looked at. */
-export function findRepository(folder: string): Repository | undefined {
+export function findRepository(folder: string): GitRepository | undefined {
   const root = realOf(folder);
   if (root === undefined) return undefined;
   const dotGit = join(root, ".git");

@@ -5,20 +5,20 @@ import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import type { HistoryRules } from "./history-rules.ts";
 import type { Commit } from "./refs.ts";
 import type { ShownCommits } from "./shown-commits.ts";
-import type { Tree, TreeEntry, Trees } from "./trees.ts";
+import type { GitTree, TreeEntry, GitTrees } from "./trees.ts";
 
 export interface ServedTrees {
   /** What is at a path of a commit. Throws "not-found" where nothing is that is served. */
   at(commit: Commit, path: readonly string[]): Maybe<TreeEntry>;
   /** A folder of a commit, with the names in it that are served. Throws "not-found" for anything else. */
-  folder(commit: Commit, path: readonly string[]): Promise<Tree>;
+  folder(commit: Commit, path: readonly string[]): Promise<GitTree>;
   /** Whether a path is served, of which it is not known whether it is a file or a folder; at this commit, where that matters. */
   serves(path: string, commit: string): Promise<boolean>;
 }
 
 const trustMs = 5;
 
-export function createServedTrees(trees: Trees, rules: HistoryRules, commits: ShownCommits): ServedTrees {
+export function createServedTrees(trees: GitTrees, rules: HistoryRules, commits: ShownCommits): ServedTrees {
   /** The commit that was last asked for by its hash, and so long it is taken to be shown: files are often read by the thousand. */
   let trusted: { readonly hash: string; readonly untilMs: number } | undefined;
 

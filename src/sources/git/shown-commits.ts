@@ -7,9 +7,9 @@ import { type CommitWorld, shallowEnds } from "./commits.ts";
 import type { HistoryRules } from "./history-rules.ts";
 import type { Objects } from "./objects.ts";
 import { GitFailure } from "./program.ts";
-import type { Repository } from "./repository.ts";
+import type { GitRepository } from "./repository.ts";
 import { differences, type RawEntry } from "./tree-differences.ts";
-import { isPossible, kindOf, lacking, maxTreeBytes, type TreeEntry, type Trees } from "./trees.ts";
+import { isPossible, kindOfMode, lacking, maxTreeBytes, type TreeEntry, type GitTrees } from "./trees.ts";
 
 export interface ShownCommits {
   /** A commit that changes nothing is shown; one that cannot be judged, because the repository lacks a part of it, is not. */
@@ -43,9 +43,9 @@ export interface CommitLinks {
 }
 
 export interface ShownCommitsOptions {
-  readonly repository: Repository;
+  readonly repository: GitRepository;
   readonly rules: HistoryRules;
-  readonly trees: Trees;
+  readonly trees: GitTrees;
   readonly contents: Objects;
   /** In bytes. */
   readonly hashBytes: () => number;
@@ -298,5 +298,5 @@ function unique(commits: readonly (string | undefined)[]): string[] {
 }
 
 function toEntry(entry: RawEntry | undefined): TreeEntry | undefined {
-  return entry && { kind: kindOf(entry.mode), hash: entry.hash };
+  return entry && { kind: kindOfMode(entry.mode), hash: entry.hash };
 }

@@ -5,18 +5,18 @@ import { ResourceError } from "../../errors.ts";
 import { createTimeSlices } from "../../lib/time-slices.ts";
 import { shallowEnds } from "./commits.ts";
 import type { Mirror } from "./mirror.ts";
-import type { Program } from "./program.ts";
+import type { GitProgram } from "./program.ts";
 import type { Refs } from "./refs.ts";
-import type { Repository } from "./repository.ts";
+import type { GitRepository } from "./repository.ts";
 import type { HistoryRules } from "./history-rules.ts";
 import type { ShownCommits } from "./shown-commits.ts";
-import type { Kind } from "./trees.ts";
+import type { TreeEntryKind } from "./trees.ts";
 
 export interface StatusWorld {
-  readonly program: Program;
+  readonly program: GitProgram;
   readonly mirror: Mirror;
   readonly refs: Refs;
-  readonly repository: Repository;
+  readonly repository: GitRepository;
   readonly rules: HistoryRules;
   readonly commits: ShownCommits;
   readonly signal: AbortSignal;
@@ -47,7 +47,7 @@ const operations: Readonly<Record<string, string>> = {
   BISECT_LOG: "bisect",
 };
 
-export async function readStatus(world: StatusWorld): Promise<object> {
+export async function readCheckoutStatus(world: StatusWorld): Promise<object> {
   const { program, mirror, repository, commits, signal } = world;
   const gitDir = await mirror.refresh();
   const head = mirror.head();
@@ -90,7 +90,7 @@ function whereFrom(head: ReturnType<Mirror["head"]>, hash: string | null): objec
   return { head: hash, branch: head.ref.replace(/^refs\/heads\//, ""), ...(hash === null && { unborn: true }) };
 }
 
-function shallow(repository: Repository): object {
+function shallow(repository: GitRepository): object {
   return shallowEnds(repository) ? { shallow: true } : {};
 }
 
@@ -110,7 +110,7 @@ interface StatusRecord {
   readonly letters: string;
   readonly path: string;
   readonly from: string | undefined;
-  readonly kind: Kind;
+  readonly kind: TreeEntryKind;
 }
 
 async function parseStatus(text: string, rules: HistoryRules) {
@@ -120,7 +120,7 @@ async function parseStatus(text: string, rules: HistoryRules) {
   const untracked: string[] = [];
   let leftOut = 0;
   const { hash, upstream, records } = splitStatus(text);
-  const isServed = (path: string, kind: Kind) => rules.serves(path.replace(/\/$/, ""), { kind, hash: "" });
+  const isServed = (path: string, kind: TreeEntryKind) => rules.serves(path.replace(/\/$/, ""), { kind, hash: "" });
   const slice = createTimeSlices();
   for (const { sign, letters, path, from, kind } of records) {
     await slice();

@@ -15,7 +15,7 @@ export const listed: readonly Entry[] = [
   { path: "status", title: "Status", description: "Where HEAD is, and what differs from it", mimeType: json },
   { path: "tags", title: "Tags", description: "Tags, the most recent first", mimeType: json },
 ];
-export const templates: readonly SourceTemplate[] = [
+export const gitTemplates: readonly SourceTemplate[] = [
   {
     template: logTemplate,
     name: "Log",

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
-import type { Source, Tools } from "../../source.ts";
+import type { Source, Runtime } from "../../source.ts";
 import git from "../git.ts";
 
 export interface TestRepository {
@@ -44,7 +44,7 @@ export function testRepository(
   folder: string = join(scratchFolder(), "project"),
 ): TestRepository {
   const logged: unknown[] = [];
-  const tools: Tools = {
+  const runtime: Runtime = {
     now: Date.now,
     monotonicMs,
     wait: async (_ms, signal) => signal.throwIfAborted(),
@@ -88,7 +88,7 @@ export function testRepository(
       return run("rev-parse", "HEAD");
     },
     async open({ root = folder, ...options } = {}) {
-      const source = await git.open({ root, ...options }, tools);
+      const source = await git.open({ root, ...options }, runtime);
       opened.push(source);
       return source;
     },

@@ -5,39 +5,39 @@ import { ResourceError } from "../../errors.ts";
 import type { Mirror } from "./mirror.ts";
 import type { Objects } from "./objects.ts";
 
-export type Kind = "folder" | "file" | "link" | "submodule";
+export type TreeEntryKind = "folder" | "file" | "link" | "submodule";
 
 export interface TreeEntry {
-  readonly kind: Kind;
+  readonly kind: TreeEntryKind;
   readonly hash: string;
 }
 
-export interface Tree {
+export interface GitTree {
   readonly hash: string;
   /** In the order of UTF-16 code units. */
   readonly names: readonly string[];
   readonly entries: ReadonlyMap<string, TreeEntry>;
 }
 
-export interface Trees {
+export interface GitTrees {
   /** What is at a path of a commit. */
   find(commit: string, path: readonly string[]): Maybe<TreeEntry | undefined>;
-  read(hash: string): Promise<Tree>;
+  read(hash: string): Promise<GitTree>;
 }
 
 export const maxTreeBytes = 64 * 1024 * 1024;
 /** At most twice as many names are cached. */
 const maxRecent = 100_000;
 
-export function createTrees(mirror: Mirror, contents: Objects): Trees {
+export function createTrees(mirror: Mirror, contents: Objects): GitTrees {
   /** Trees used since the last turn, and those used before. A tree that is not used between two turns is dropped. */
-  let recent = new Map<string, Tree>();
-  let older: ReadonlyMap<string, Tree> = new Map();
+  let recent = new Map<string, GitTree>();
+  let older: ReadonlyMap<string, GitTree> = new Map();
   const roots = new Map<string, string>();
-  const underWay = new Map<string, Promise<Tree>>();
+  const underWay = new Map<string, Promise<GitTree>>();
   let recentNames = 0;
 
-  function keep(tree: Tree): Tree {
+  function keep(tree: GitTree): GitTree {
     recent.set(tree.hash, tree);
     recentNames += tree.names.length + 1;
     if (recentNames > maxRecent) {
@@ -48,14 +48,14 @@ export function createTrees(mirror: Mirror, contents: Objects): Trees {
     return tree;
   }
 
-  function cached(hash: string): Tree | undefined {
+  function cached(hash: string): GitTree | undefined {
     const known = recent.get(hash);
     if (known) return known;
     const found = older.get(hash);
     return found && keep(found);
   }
 
-  async function fetch(name: string): Promise<Tree> {
+  async function fetch(name: string): Promise<GitTree> {
     await mirror.ready();
     const found = await contents.find(name, maxTreeBytes);
     if (!found) throw lacking();
@@ -63,7 +63,7 @@ export function createTrees(mirror: Mirror, contents: Objects): Trees {
     return keep({ hash: found.hash, ...parseTree(found.bytes, mirror.hashLength / 2) });
   }
 
-  function read(name: string): Promise<Tree> {
+  function read(name: string): Promise<GitTree> {
     const known = cached(name);
     if (known) return Promise.resolve(known);
     const under = underWay.get(name);
@@ -116,14 +116,14 @@ export function lacking(): ResourceError {
   return new ResourceError("not-found", "the repository does not hold this object; it may be a partial clone");
 }
 
-function parseTree(bytes: Buffer, hashBytes: number): Omit<Tree, "hash"> {
+function parseTree(bytes: Buffer, hashBytes: number): Omit<GitTree, "hash"> {
   const entries = new Map<string, TreeEntry>();
   for (let at = 0; at < bytes.length;) {
     const space = bytes.indexOf(0x20, at);
     const end = space < 0 ? -1 : bytes.indexOf(0, space);
     if (end < 0 || end + hashBytes >= bytes.length) break;
     const name = bytes.subarray(space + 1, end);
-    const kind = kindOf(bytes.toString("latin1", at, space));
+    const kind = kindOfMode(bytes.toString("latin1", at, space));
     at = end + 1 + hashBytes;
     const text = isUtf8(name) ? name.toString("utf8") : "";
     if (isPossible(text) && !entries.has(text)) entries.set(text, { kind, hash: bytes.toString("hex", end + 1, at) });
@@ -137,7 +137,7 @@ export function isPossible(name: string): boolean {
 }
 
 /** Of the mode that a tree gives an entry. */
-export function kindOf(mode: string): Kind {
+export function kindOfMode(mode: string): TreeEntryKind {
   switch (mode) {
     case "40000":
     case "040000":

@@ -2,7 +2,7 @@ import { cpSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { pathOf, type Source, type SourceChange } from "../../source.ts";
-import { listen } from "../../testing/listen.ts";
+import { collectChanges } from "../../testing/listen.ts";
 import { call, clear, readText, scratchFolder, type TestRepository, testRepository } from "./test-repository.ts";
 
 afterEach(clear);
@@ -14,7 +14,7 @@ async function watched(repository: TestRepository, root?: string, asked: readonl
 }
 
 async function hear(source: Source) {
-  const { heard, until } = listen<SourceChange>(await source.watch!(call));
+  const { heard, until } = collectChanges<SourceChange>(await source.watch!(call));
   return {
     heard,
     until: (kind: SourceChange["kind"], ...segments: readonly string[]) =>
@@ -117,7 +117,7 @@ describe("a watch", () => {
     const repository = withTwo();
     const source = await repository.open();
     const leaving = new AbortController();
-    const first = listen(await source.watch!({ ...call, signal: leaving.signal }));
+    const first = collectChanges(await source.watch!({ ...call, signal: leaving.signal }));
     const second = await hear(source);
     repository.git("tag", "v1");
     await first.until((said) => said.kind === "changed" && said.path === "tags", "tags");
@@ -131,7 +131,7 @@ describe("a watch", () => {
     const repository = withTwo();
     const source = await repository.open();
     const leaving = new AbortController();
-    const { ended } = listen(await source.watch!({ ...call, signal: leaving.signal }));
+    const { ended } = collectChanges(await source.watch!({ ...call, signal: leaving.signal }));
     leaving.abort();
     await ended;
     repository.git("tag", "unheard");

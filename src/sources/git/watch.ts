@@ -2,16 +2,16 @@
 import { type FSWatcher, readdirSync, statSync, watch as watchFolder } from "node:fs";
 import { join } from "node:path";
 import { toResourceError } from "../../errors.ts";
-import { pathOf, type SourceChange, type Tools } from "../../source.ts";
-import { startWatch, type Watch } from "../memory/changes.ts";
+import { pathOf, type SourceChange, type Runtime } from "../../source.ts";
+import { startWatch, type MemoryWatch } from "../memory/changes.ts";
 import { changedFiles } from "./commits.ts";
 import type { HistoryRules } from "./history-rules.ts";
 import type { Mirror } from "./mirror.ts";
-import type { Program } from "./program.ts";
+import type { GitProgram } from "./program.ts";
 import { listedNames, type Ref, type Refs } from "./refs.ts";
-import type { Repository } from "./repository.ts";
+import type { GitRepository } from "./repository.ts";
 
-export interface Watching {
+export interface RepositoryWatcher {
   /** Resolves once everything is watched. Ends with the signal. */
   watch(signal: AbortSignal): Promise<AsyncIterable<SourceChange>>;
   /** Keeps in mind that someone asked for the difference of two commits by these names. */
@@ -20,9 +20,9 @@ export interface Watching {
   close(): Promise<void>;
 }
 
-export interface WatchingOptions {
-  readonly repository: Repository;
-  readonly program: Program;
+export interface RepositoryWatcherOptions {
+  readonly repository: GitRepository;
+  readonly program: GitProgram;
   readonly mirror: Mirror;
   readonly refs: Refs;
   readonly rules: HistoryRules;
@@ -33,7 +33,7 @@ export interface WatchingOptions {
   /** Whether the system says what changes in a folder; if not, it is looked at again and again. */
   readonly isAnnounced: boolean;
   readonly pollMs: number;
-  readonly log: Tools["log"];
+  readonly log: Runtime["log"];
 }
 
 /** What was seen the last time. */
@@ -63,9 +63,9 @@ const maxCompared = 32;
 const telling =
   /^(?:HEAD|index|packed-refs|config|shallow|MERGE_HEAD|CHERRY_PICK_HEAD|REVERT_HEAD|BISECT_LOG|rebase-merge|rebase-apply|refs|reftable)$/;
 
-export function createWatching(options: WatchingOptions): Watching {
+export function createRepositoryWatcher(options: RepositoryWatcherOptions): RepositoryWatcher {
   const { repository, program, mirror, refs, rules, isAnnounced, pollMs, log } = options;
-  const watches = new Set<Watch>();
+  const watches = new Set<MemoryWatch>();
   const folders = new Map<string, Covered>();
   /** Names that were asked for, and the commit each meant when it was last looked at. "" for none. */
   const notes = new Map<string, string>();

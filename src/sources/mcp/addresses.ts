@@ -24,7 +24,7 @@ export function createAddresses(): Addresses {
     of(uri) {
       const at = parse(uri);
       if (!at) return undefined;
-      if (spell(at) !== uri) {
+      if (format(at) !== uri) {
         const key = keyOf(at);
         // Of two spellings of one address the first stands.
         if (!remembered.has(key)) remembered.set(key, uri);
@@ -38,7 +38,7 @@ export function createAddresses(): Addresses {
     uri(at) {
       const known = remembered.size > 0 ? remembered.get(keyOf(at)) : undefined;
       if (known !== undefined) return known;
-      const spelled = spell(at);
+      const spelled = format(at);
       // Two addresses of one thing would be two chances to see it.
       return spelled !== undefined && parse(spelled)?.path === at.path ? spelled : undefined;
     },
@@ -107,7 +107,7 @@ function parseQuery(raw: string): Record<string, string> | undefined {
  * In the usual spelling. A scheme or a server may be written in more than one way: unless it was listed so, only the plain one is taken,
  * or what is hidden at one address could be had at another.
  */
-function spell({ path: decoded, query }: Address): string | undefined {
+function format({ path: decoded, query }: Address): string | undefined {
   const [head = "", ...segments] = segmentsOf(decoded);
   if (headOf.exec(head)?.[0] !== head || head.includes("%") || head !== head.toLowerCase()) return undefined;
   const isSkill = head.startsWith(skillHead);

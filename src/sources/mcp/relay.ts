@@ -1,8 +1,8 @@
 /** Changes of another server as changes here: of those things that someone listens to, and of its list. */
 import { ResourceError } from "../../errors.ts";
 import type { Call, Resources } from "../../resources.ts";
-import type { Address, SourceChange, Tools } from "../../source.ts";
-import { createWatching, type LookOut } from "../database/watching.ts";
+import type { Address, SourceChange, Runtime } from "../../source.ts";
+import { createSharedWatch, type DatabaseWatch } from "../database/shared-watch.ts";
 import type { Addresses } from "./addresses.ts";
 
 export interface Relay {
@@ -16,7 +16,7 @@ export interface Relay {
 
 export interface RelayOptions extends Pick<Resources, "watch"> {
   readonly addresses: Addresses;
-  readonly tools: Tools;
+  readonly runtime: Runtime;
   /** Every path that is listed at the moment, and their directories; undefined where there are too many to compare. */
   paths(call: Call): Promise<ReadonlySet<string> | undefined>;
   /** Whether this is known to be one. */
@@ -45,12 +45,12 @@ interface Followed {
 
 const caller = { id: "pressmark" };
 
-export function createRelay({ watch: watchThere, addresses, tools, paths, isDirectory }: RelayOptions): Relay {
+export function createRelay({ watch: watchThere, addresses, runtime, paths, isDirectory }: RelayOptions): Relay {
   const followed = new Map<string, Followed>();
-  const watching = createWatching(lookOut);
+  const watching = createSharedWatch(lookOut);
   let run: Run | undefined;
 
-  async function lookOut({ armed, tell, signal }: LookOut): Promise<void> {
+  async function lookOut({ armed, tell, signal }: DatabaseWatch): Promise<void> {
     const over = Promise.withResolvers<void>();
     const stop = new AbortController();
     signal.addEventListener("abort", () => over.resolve(), { once: true });
@@ -94,7 +94,7 @@ export function createRelay({ watch: watchThere, addresses, tools, paths, isDire
       if (signal.aborted || isUnsupported(cause)) return;
       if (cause instanceof ResourceError && cause.passing) throw cause;
       // The fault is of this one thing: it is not announced, and the others are.
-      tools.log("warn", "a resource of another server cannot be watched", { uri: thing.uri, cause });
+      runtime.log("warn", "a resource of another server cannot be watched", { uri: thing.uri, cause });
     }
   }
 
@@ -117,7 +117,7 @@ export function createRelay({ watch: watchThere, addresses, tools, paths, isDire
       relay(watch, current, call.signal, () => {
         compare().catch((cause: unknown) => {
           if (call.signal.aborted) return;
-          tools.log("warn", "the list of another server changed and cannot be had", { cause });
+          runtime.log("warn", "the list of another server changed and cannot be had", { cause });
           tell({ kind: "lost" });
         });
       });

@@ -7,11 +7,11 @@ import { openPolicy, type Policy } from "../../access/policy.ts";
 import { connect } from "../../client/connect.ts";
 import { readSkill } from "../../client/read-skill.ts";
 import { notFound } from "../../errors.ts";
-import { createEdge } from "../../protocol/create-edge.ts";
+import { createProtocol } from "../../protocol/create-protocol.ts";
 import type { Call, Resources, Skill } from "../../resources.ts";
-import { createResources, type House } from "../../router/create-resources.ts";
+import { createResources, type LocalResources } from "../../router/create-resources.ts";
 import type { Mount } from "../../router/route.ts";
-import { createTools } from "../../server/tools.ts";
+import { createRuntime } from "../../server/runtime.ts";
 import { collect } from "../../testing/pages.ts";
 import { refusal } from "../../testing/refusal.ts";
 import { listen } from "../../transport/listen.ts";
@@ -21,20 +21,20 @@ import skills from "../skills.ts";
 
 const call: Call = { caller: { id: "reader" }, signal: new AbortController().signal };
 const log: string[] = [];
-const tools = {
-  ...createTools({ write: () => true }),
+const runtime = {
+  ...createRuntime({ write: () => true }),
   log: (_level: string, message: string) => void log.push(message),
 };
 const here = (path: string) => `mcp://far/skill:%2F%2F/${path}`;
 
-function houseOf(mounts: readonly Mount[], policy: Policy = openPolicy): House {
-  const house = createResources({ mounts, policy, tools, cursorKey: new Uint8Array(32), pageSize: 2 });
-  onTestFinished(() => house.close());
-  return house;
+function resourcesOf(mounts: readonly Mount[], policy: Policy = openPolicy): LocalResources {
+  const pressmark = createResources({ mounts, policy, runtime, cursorKey: new Uint8Array(32), pageSize: 2 });
+  onTestFinished(() => pressmark.close());
+  return pressmark;
 }
 
 async function serve(resources: Resources): Promise<string> {
-  const listening = await listen(createEdge({ resources, server: { name: "up", version: "1" } }), {
+  const listening = await listen(createProtocol({ resources, server: { name: "up", version: "1" } }), {
     port: 0,
     graceMs: 0,
   });
@@ -45,9 +45,9 @@ async function serve(resources: Resources): Promise<string> {
   return listening.url;
 }
 
-async function gatewayTo(url: string, policy?: Policy): Promise<House> {
-  const source = await mcp.open(mcp.options(z).parse({ url }), tools);
-  return houseOf([{ name: "far", base: "mcp://far/", source }], policy);
+async function gatewayTo(url: string, policy?: Policy): Promise<LocalResources> {
+  const source = await mcp.open(mcp.options(z).parse({ url }), runtime);
+  return resourcesOf([{ name: "far", base: "mcp://far/", source }], policy);
 }
 
 /** Skills in a folder, behind a real server. */
@@ -59,8 +59,8 @@ async function openSkills(files: Readonly<Record<string, string>>) {
     writeFileSync(join(root, path), text);
   };
   for (const [path, text] of Object.entries(files)) write(path, text);
-  const source = await skills.open(skills.options(z).parse({ root }), tools);
-  return { write, url: await serve(houseOf([{ name: "skills", base: "skill://", source }])) };
+  const source = await skills.open(skills.options(z).parse({ root }), runtime);
+  return { write, url: await serve(resourcesOf([{ name: "skills", base: "skill://", source }])) };
 }
 
 const manifest = (name: string, text = "Do it.") => `---\nname: ${name}\ndescription: how to ${name}\n---\n\n${text}\n`;
@@ -72,8 +72,8 @@ const files = {
   "ship/SKILL.md": manifest("ship"),
 };
 
-function listSkills(house: Resources): Promise<Skill[]> {
-  return collect((cursor) => house.skills!(cursor === undefined ? {} : { cursor }, call));
+function listSkills(pressmark: Resources): Promise<Skill[]> {
+  return collect((cursor) => pressmark.skills!(cursor === undefined ? {} : { cursor }, call));
 }
 
 describe("skills of another server", () => {
@@ -131,7 +131,7 @@ describe("skills of another server", () => {
 
 /** A server whose skill says what it likes. */
 function promising(skill: (asked: number) => Skill | undefined, text: () => string): Resources {
-  const inner = houseOf([{ name: "up", base: "skill://", source: createMemory({ "a/SKILL.md": "" }).source }]);
+  const inner = resourcesOf([{ name: "up", base: "skill://", source: createMemory({ "a/SKILL.md": "" }).source }]);
   let asked = 0;
   const said = () => skill((asked += 1));
   return {

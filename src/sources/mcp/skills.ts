@@ -1,19 +1,19 @@
 /** Skills of another server as skills here: their files under our addresses, and given only as they were promised. */
 import { notFound, ResourceError } from "../../errors.ts";
 import { digestOf } from "../../lib/digest.ts";
-import type { Call, Page, PageAsk, ReadAnswer, Resources, Skill, SkillFile } from "../../resources.ts";
+import type { Call, Page, PageRequest, ReadResult, Resources, Skill, SkillFile } from "../../resources.ts";
 import { segmentsOf } from "../../source.ts";
 import type { Address, Source, SourceSkill, SourceSkillFile } from "../../source.ts";
 import type { Addresses } from "./addresses.ts";
 
 export interface SkillRelay extends Required<Pick<Source, "skills" | "skill">> {
   /** What is read there. A file of a skill that is not as the skill promises, even when both are asked for again, throws "unexpected". */
-  checked(at: Address, call: Call, read: () => Promise<ReadAnswer>): Promise<ReadAnswer>;
+  checked(at: Address, call: Call, read: () => Promise<ReadResult>): Promise<ReadResult>;
 }
 
 export interface SkillRelayOptions {
   readonly addresses: Addresses;
-  ask<T>(question: (house: Pick<Resources, "skills" | "skill">) => Promise<T>): Promise<T>;
+  ask<T>(question: (pressmark: Pick<Resources, "skills" | "skill">) => Promise<T>): Promise<T>;
   /** Said of what cannot be a skill here, and why. */
   leaveOut(uri: string, why: string): void;
 }
@@ -52,7 +52,7 @@ export function createSkillRelay({ addresses, ask, leaveOut }: SkillRelayOptions
   async function renew(uri: string, call: Call): Promise<void> {
     for (const [path, { skill }] of promises) if (skill === uri) promises.delete(path);
     try {
-      const answer = await ask(async (house) => house.skill?.(uri, call));
+      const answer = await ask(async (pressmark) => pressmark.skill?.(uri, call));
       if (answer) relayed(answer.skill);
     } catch (cause) {
       if (!(cause instanceof ResourceError) || cause.kind !== "not-found") throw cause;
@@ -62,7 +62,7 @@ export function createSkillRelay({ addresses, ask, leaveOut }: SkillRelayOptions
   return {
     async skills({ cursor }, call) {
       const page = await ask(
-        async (house): Promise<Page<Skill>> => (await house.skills?.(pageAsk(cursor), call)) ?? { items: [] },
+        async (pressmark): Promise<Page<Skill>> => (await pressmark.skills?.(pageAsk(cursor), call)) ?? { items: [] },
       );
       return { ...page, items: page.items.map(relayed).filter((skill) => skill !== undefined) };
     },
@@ -70,14 +70,14 @@ export function createSkillRelay({ addresses, ask, leaveOut }: SkillRelayOptions
     async skill(at, call) {
       const uri = addresses.uri(at);
       if (uri === undefined) throw notFound(at.path);
-      const answer = await ask(async (house) => house.skill?.(uri, call));
+      const answer = await ask(async (pressmark) => pressmark.skill?.(uri, call));
       const found = answer && relayed(answer.skill);
       if (found?.path !== at.path) throw notFound(at.path);
       return found;
     },
 
     async checked(at, call, read) {
-      const keeps = async ({ contents: [content, ...more] }: ReadAnswer): Promise<boolean> => {
+      const keeps = async ({ contents: [content, ...more] }: ReadResult): Promise<boolean> => {
         const promised = at.query ? undefined : promises.get(at.path);
         if (!promised) return true;
         if (content === undefined || more.length > 0) return false;
@@ -96,7 +96,7 @@ export function createSkillRelay({ addresses, ask, leaveOut }: SkillRelayOptions
   };
 }
 
-function pageAsk(cursor: string | undefined): PageAsk {
+function pageAsk(cursor: string | undefined): PageRequest {
   return cursor === undefined ? {} : { cursor };
 }
 

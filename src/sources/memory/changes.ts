@@ -1,7 +1,7 @@
 /** What a watch of the memory source hears. */
 import type { SourceChange } from "../../source.ts";
 
-export interface Watch {
+export interface MemoryWatch {
   hear(change: SourceChange): void;
   end(): void;
 }
@@ -9,10 +9,10 @@ export interface Watch {
 const maxQueuedChanges = 10_000;
 
 /** Armed when it returns. A reader that falls far behind is told so instead of being kept everything for. */
-export function startWatch(watches: Set<Watch>, signal: AbortSignal): AsyncIterable<SourceChange> {
+export function startWatch(watches: Set<MemoryWatch>, signal: AbortSignal): AsyncIterable<SourceChange> {
   let queue: SourceChange[] = [];
   let wake: (() => void) | undefined;
-  const watch: Watch = {
+  const watch: MemoryWatch = {
     hear(change) {
       if (queue.length >= maxQueuedChanges) queue = [{ kind: "lost" }];
       else if (queue[0]?.kind !== "lost") queue.push(change);

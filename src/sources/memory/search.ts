@@ -11,7 +11,7 @@ export interface Searchable {
 const snippetLength = 240;
 
 /** A text as it is compared: neither case nor the width or composition of a letter counts. Lines stay lines. */
-export function fold(text: string): string {
+export function foldForSearch(text: string): string {
   // Through upper case, so that ß meets ss and ſ meets s.
   return text.normalize("NFKC").toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFKC");
 }
@@ -19,7 +19,7 @@ export function fold(text: string): string {
 export function searchIn(found: Searchable, wanted: string): SourceHit | undefined {
   const body = found.parts[0]?.body;
   if (body === undefined || !("text" in body)) return undefined;
-  const folded = (found.folded ??= fold(body.text));
+  const folded = (found.folded ??= foldForSearch(body.text));
   const first = folded.indexOf(wanted);
   if (first < 0) return undefined;
   let count = 0;

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ResourceError } from "../../errors.ts";
-import { createTools } from "../../server/tools.ts";
+import { createRuntime } from "../../server/runtime.ts";
 import metrics, { createMetrics, type MetricsOptions } from "../metrics.ts";
 import { createApi } from "./api.ts";
 import { type Answering, failing, startTestServer } from "./test-server.ts";
@@ -14,7 +14,7 @@ beforeEach(() => server.reset());
 
 function open(options: Partial<MetricsOptions> = {}) {
   const given = { ...metrics.options(z).parse({ url: server.url }), ...options };
-  return createMetrics(given, createTools({ write: () => true }));
+  return createMetrics(given, createRuntime({ write: () => true }));
 }
 const up = { path: "query", query: { promql: "up", step: "1m" } };
 async function refusalOf(asked: Promise<unknown>): Promise<ResourceError> {
@@ -153,7 +153,7 @@ describe("a server without alerts, targets or texts", () => {
 const problemsAt = async (url: string, more: Partial<MetricsOptions>) => {
   const options = { ...metrics.options(z).parse({ url }), ...more };
   const api = createApi({ ...options, url: server.url });
-  return createMetrics(options, createTools({ write: () => true }), api).problems!(call);
+  return createMetrics(options, createRuntime({ write: () => true }), api).problems!(call);
 };
 
 it("credentials that would travel in the open are told to the one who runs it", async () => {

@@ -1,7 +1,7 @@
 /** The HTTP API that Prometheus made a custom: asked in time, and every answer that is none said in words. */
 import { invalid, quote, ResourceError } from "../../errors.ts";
-import { withoutPlaces } from "../../lib/without-places.ts";
-import { takeUpTo } from "../../lib/take-up-to.ts";
+import { withoutPlaces } from "../../lib/without-locations.ts";
+import { takeUpTo } from "../../lib/read-bounded.ts";
 
 export interface ApiOptions {
   /** Where the server is, with whatever stands before `/api/v1`. */
@@ -15,9 +15,9 @@ export interface ApiOptions {
   readonly clean?: (said: string) => string;
 }
 
-export type Params = Readonly<Record<string, string | readonly string[]>>;
+export type ApiParams = Readonly<Record<string, string | readonly string[]>>;
 
-export interface Answer {
+export interface ApiResponse {
   readonly data: unknown;
   /** What the server said beside it. */
   readonly warnings: readonly string[];
@@ -26,7 +26,7 @@ export interface Answer {
 
 export interface Api {
   /** Throws "invalid" where the server does not understand the question, and "unsupported" where it does not have this one. */
-  ask(endpoint: string, params: Params, signal: AbortSignal): Promise<Answer>;
+  ask(endpoint: string, params: ApiParams, signal: AbortSignal): Promise<ApiResponse>;
   /** Whether the server has this question at all. */
   has(endpoint: string, signal: AbortSignal): Promise<boolean>;
 }
@@ -45,7 +45,7 @@ export function createApi(options: ApiOptions): Api {
   const base = baseOf(options.url);
   const headers = headersOf(options);
 
-  async function send(endpoint: string, params: Params, signal: AbortSignal): Promise<Response> {
+  async function send(endpoint: string, params: ApiParams, signal: AbortSignal): Promise<Response> {
     const form = new URLSearchParams();
     for (const [name, value] of Object.entries(params))
       for (const each of typeof value === "string" ? [value] : value) form.append(name, each);
@@ -243,13 +243,13 @@ function toLine(text: string): string {
 function parse(body: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const parsed: unknown = JSON.parse(body);
-    return isRecord(parsed) ? parsed : undefined;
+    return isApiObject(parsed) ? parsed : undefined;
   } catch {
     return undefined;
   }
 }
 
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isApiObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

@@ -1,7 +1,7 @@
 /** Which metrics there are, and what their makers say of them. */
 import { compareAddresses } from "../../lib/address-order.ts";
 import { ResourceError } from "../../errors.ts";
-import { type Api, isRecord, textsIn } from "./api.ts";
+import { type Api, isApiObject, textsIn } from "./api.ts";
 
 export interface Metric {
   readonly name: string;
@@ -11,7 +11,7 @@ export interface Metric {
   readonly unit?: string;
 }
 
-export interface Catalogue {
+export interface MetricsCatalogue {
   /** In address order, by name. */
   all(signal: AbortSignal): Promise<readonly Metric[]>;
   /** Undefined for what is not there. */
@@ -39,7 +39,7 @@ interface Known {
   readonly isTold: boolean;
 }
 
-export function createCatalogue(api: Api, monotonicMs: () => number, closing: AbortSignal): Catalogue {
+export function createMetricsCatalogue(api: Api, monotonicMs: () => number, closing: AbortSignal): MetricsCatalogue {
   let known: Known | undefined;
   let loading: Promise<Known> | undefined;
 
@@ -60,7 +60,7 @@ export function createCatalogue(api: Api, monotonicMs: () => number, closing: Ab
       .filter((name) => name !== "" && name.isWellFormed() && !name.includes("\0"))
       .slice(0, maxNames)
       .sort(compareAddresses);
-    const said = isRecord(told?.data) ? told.data : {};
+    const said = isApiObject(told?.data) ? told.data : {};
     known = {
       atMs: monotonicMs(),
       metrics: new Map(names.map((name) => [name, describe(name, said)])),
@@ -106,7 +106,7 @@ function describe(name: string, said: Readonly<Record<string, unknown>>): Metric
 function entryIn(said: Readonly<Record<string, unknown>>, name: string): Readonly<Record<string, unknown>> | undefined {
   const entries = Object.hasOwn(said, name) ? said[name] : undefined;
   const first: unknown = Array.isArray(entries) ? entries[0] : undefined;
-  return isRecord(first) ? first : undefined;
+  return isApiObject(first) ? first : undefined;
 }
 
 function textOr(value: unknown): string | undefined {

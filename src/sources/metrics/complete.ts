@@ -1,25 +1,25 @@
 /** What may stand for the variables of the templates: names of metrics, names of labels, and their values. */
 import { pathOf } from "../../source.ts";
-import type { CompleteAsk, Suggestion } from "../../source.ts";
+import type { SourceCompletionRequest, Suggestion } from "../../source.ts";
 import { type Api, textsIn } from "./api.ts";
 import {
   aggregations,
-  formats,
+  metricsFormats,
   overTime,
   parseCondition,
   queryTemplate,
   seriesTemplate,
-  spellCondition,
+  formatCondition,
   splitConditions,
-} from "./ask.ts";
-import type { Catalogue } from "./catalogue.ts";
-import type { Discretion } from "./labels.ts";
-import { quoted, typedAt } from "./promql.ts";
+} from "./metrics-request.ts";
+import type { MetricsCatalogue } from "./catalogue.ts";
+import type { LabelMasking } from "./label-masking.ts";
+import { quotedParts, typedAt } from "./promql.ts";
 
-export interface Completing {
+export interface MetricsCompletionContext {
   readonly api: Api;
-  readonly catalogue: Catalogue;
-  readonly discretion: Discretion;
+  readonly catalogue: MetricsCatalogue;
+  readonly redaction: LabelMasking;
   readonly now: () => number;
 }
 
@@ -30,8 +30,8 @@ const lengths = ["15m", "1h", "6h", "1d", "7d", "30d"];
 const steps = ["15s", "1m", "5m", "15m", "1h", "1d"];
 
 export async function complete(
-  ask: CompleteAsk,
-  completing: Completing,
+  ask: SourceCompletionRequest,
+  completing: MetricsCompletionContext,
   signal: AbortSignal,
 ): Promise<readonly Suggestion[]> {
   const { template, variable, value, given } = ask;
@@ -43,7 +43,7 @@ export async function complete(
     case "step":
       return beginning(steps, value);
     case "format":
-      return beginning(formats, value);
+      return beginning(metricsFormats, value);
   }
   if (!isSeries) return variable === "promql" ? completeQuestion(value, completing, signal) : [];
   const name = given["name"] ?? "";
@@ -70,7 +70,11 @@ function revealed(name: string) {
 }
 
 /** Those that begin so, then those that hold it. */
-async function metricNames(typed: string, { catalogue }: Completing, signal: AbortSignal): Promise<string[]> {
+async function metricNames(
+  typed: string,
+  { catalogue }: MetricsCompletionContext,
+  signal: AbortSignal,
+): Promise<string[]> {
   const names = (await catalogue.all(signal)).map(({ name }) => name);
   const wanted = typed.toLowerCase();
   const first = names.filter((name) => name.toLowerCase().startsWith(wanted));
@@ -78,7 +82,7 @@ async function metricNames(typed: string, { catalogue }: Completing, signal: Abo
   return [...first, ...later].slice(0, most);
 }
 
-async function completeBy(value: string, name: string, completing: Completing, signal: AbortSignal) {
+async function completeBy(value: string, name: string, completing: MetricsCompletionContext, signal: AbortSignal) {
   const comma = value.lastIndexOf(",") + 1;
   const settled = value.slice(0, comma);
   const taken = new Set(settled.split(","));
@@ -88,14 +92,14 @@ async function completeBy(value: string, name: string, completing: Completing, s
     .map((label) => ({ value: settled + label, ...(name !== "" && { reveals: revealed(name) }) }));
 }
 
-async function completeWhere(value: string, name: string, completing: Completing, signal: AbortSignal) {
+async function completeWhere(value: string, name: string, completing: MetricsCompletionContext, signal: AbortSignal) {
   const conditions = splitConditions(value);
   const last = conditions.pop() ?? "";
-  const settled = conditions.flatMap((each) => parseCondition(each) ?? []).map((each) => `${spellCondition(each)},`);
+  const settled = conditions.flatMap((each) => parseCondition(each) ?? []).map((each) => `${formatCondition(each)},`);
   const condition = parseCondition(last);
   const found = condition
     ? (await labelValues(name, condition.label, condition.value, completing, signal)).map((each) =>
-        spellCondition({ ...condition, value: each }),
+        formatCondition({ ...condition, value: each }),
       )
     : (await labelNames(name, last, completing, signal)).map((label) => `${label}=`);
   return found.map((each) => ({
@@ -104,7 +108,11 @@ async function completeWhere(value: string, name: string, completing: Completing
   }));
 }
 
-async function completeQuestion(value: string, completing: Completing, signal: AbortSignal): Promise<Suggestion[]> {
+async function completeQuestion(
+  value: string,
+  completing: MetricsCompletionContext,
+  signal: AbortSignal,
+): Promise<Suggestion[]> {
   const typed = typedAt(value);
   if (!typed) return [];
   const settled = value.slice(0, typed.start);
@@ -113,7 +121,7 @@ async function completeQuestion(value: string, completing: Completing, signal: A
     if (typed.typed === "") return [];
     const names = await metricNames(typed.typed, completing, signal);
     return names.map((name) => ({
-      value: settled + (/^[A-Za-z_:][\w:]*$/.test(name) ? name : `{__name__=${quoted(name)}}`),
+      value: settled + (/^[A-Za-z_:][\w:]*$/.test(name) ? name : `{__name__=${quotedParts(name)}}`),
       reveals: revealed(name),
     }));
   }
@@ -127,23 +135,28 @@ async function completeQuestion(value: string, completing: Completing, signal: A
 }
 
 function inside(value: string): string {
-  return quoted(value).slice(1, -1);
+  return quotedParts(value).slice(1, -1);
 }
 
-function lately(name: string, { now }: Completing) {
+function lately(name: string, { now }: MetricsCompletionContext) {
   const end = now();
   return {
     start: String(Math.floor((end - lookBackMs) / 1000)),
     end: String(Math.ceil(end / 1000)),
-    ...(name !== "" && { "match[]": `{__name__=${quoted(name)}}` }),
+    ...(name !== "" && { "match[]": `{__name__=${quotedParts(name)}}` }),
   };
 }
 
-async function labelNames(name: string, typed: string, completing: Completing, signal: AbortSignal): Promise<string[]> {
-  const { api, discretion } = completing;
+async function labelNames(
+  name: string,
+  typed: string,
+  completing: MetricsCompletionContext,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const { api, redaction } = completing;
   const { data } = await api.ask("labels", lately(name, completing), signal);
   return textsIn(data)
-    .filter((label) => label !== "__name__" && label.startsWith(typed) && discretion.maySee(label))
+    .filter((label) => label !== "__name__" && label.startsWith(typed) && redaction.maySee(label))
     .slice(0, most);
 }
 
@@ -152,14 +165,14 @@ async function labelValues(
   name: string,
   label: string,
   typed: string,
-  completing: Completing,
+  completing: MetricsCompletionContext,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const { api, discretion } = completing;
+  const { api, redaction } = completing;
   // Names that need more than that cannot stand in a path of every server.
-  if (!/^[A-Za-z_]\w*$/.test(label) || !discretion.maySee(label)) return [];
+  if (!/^[A-Za-z_]\w*$/.test(label) || !redaction.maySee(label)) return [];
   const { data } = await api.ask(`label/${label}/values`, lately(name, completing), signal);
   return textsIn(data)
-    .filter((value) => value.startsWith(typed) && discretion.cleanValue(label, value) === value)
+    .filter((value) => value.startsWith(typed) && redaction.cleanValue(label, value) === value)
     .slice(0, most);
 }

@@ -3,7 +3,7 @@ import { pathOf } from "../../source.ts";
 import type { Entry, SourceHit } from "../../source.ts";
 import type { Metric } from "./catalogue.ts";
 
-export function entryOf({ name, type, help, unit }: Metric): Entry {
+export function metricEntry({ name, type, help, unit }: Metric): Entry {
   return {
     path: pathOf(["series", name]),
     name,
@@ -31,7 +31,7 @@ export function findMetrics(metrics: readonly Metric[], text: string): SourceHit
       else return [];
     }
     return [
-      { entry: entryOf(metric), score: score / (4 * words.length), ...(metric.help && { snippet: metric.help }) },
+      { entry: metricEntry(metric), score: score / (4 * words.length), ...(metric.help && { snippet: metric.help }) },
     ];
   });
   return hits.sort((left, right) => right.score - left.score);

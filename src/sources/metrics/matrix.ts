@@ -1,24 +1,24 @@
 /** Series over a range, no more of them and no more points than there is room for. */
 import { quote, ResourceError } from "../../errors.ts";
 import type { Api } from "./api.ts";
-import { isRecord } from "./api.ts";
-import type { Ask } from "./ask.ts";
-import type { Discretion, Labels } from "./labels.ts";
-import { chooseStep, pointsIn, type Span, spellDuration } from "./times.ts";
+import { isApiObject } from "./api.ts";
+import type { MetricsRequest } from "./metrics-request.ts";
+import type { LabelMasking, Labels } from "./label-masking.ts";
+import { chooseStep, pointsIn, type Span, formatDuration } from "./times.ts";
 
 /** Seconds since the epoch, and a number as the server spells it. */
-export type Point = readonly [seconds: number, value: string];
+export type SamplePoint = readonly [seconds: number, value: string];
 
-export interface Series {
+export interface SampleSeries {
   readonly metric: Labels;
-  readonly values: readonly Point[];
+  readonly values: readonly SamplePoint[];
   /** Values of the newer kind that hold a histogram each, as the server spells them. */
   readonly histograms?: readonly unknown[];
 }
 
 export interface Matrix {
   /** Their labels as they may be shown. */
-  readonly series: readonly Series[];
+  readonly series: readonly SampleSeries[];
   readonly span: Span;
   readonly stepMs: number;
   readonly points: number;
@@ -39,9 +39,9 @@ const looks = 8;
 
 export async function askMatrix(
   api: Api,
-  ask: Ask,
+  ask: MetricsRequest,
   budget: Budget,
-  discretion: Discretion,
+  redaction: LabelMasking,
   signal: AbortSignal,
 ): Promise<Matrix> {
   const { startMs, endMs } = ask.span;
@@ -66,7 +66,7 @@ export async function askMatrix(
   if (every > 1 && ask.stepMs !== undefined) refuseFine(found.length, ask, budget);
   const thinned = every > 1 ? found.map((each) => thin(each, endMs / 1000, stepMs, every)) : found;
   return {
-    series: thinned.map(({ metric, ...rest }) => ({ metric: discretion.clean(metric), ...rest })),
+    series: thinned.map(({ metric, ...rest }) => ({ metric: redaction.clean(metric), ...rest })),
     span: ask.span,
     stepMs: stepMs * Math.max(1, every),
     points: every > 1 ? countPoints(thinned) : points,
@@ -99,7 +99,7 @@ function askRange(
   );
 }
 
-async function countSeries(api: Api, ask: Ask, budget: Budget, signal: AbortSignal): Promise<number> {
+async function countSeries(api: Api, ask: MetricsRequest, budget: Budget, signal: AbortSignal): Promise<number> {
   const { startMs, endMs } = ask.span;
   const stepMs = Math.max(1000, Math.ceil((endMs - startMs) / looks));
   // On lines of their own: a comment at its end must not swallow what follows.
@@ -115,7 +115,7 @@ async function countSeries(api: Api, ask: Ask, budget: Budget, signal: AbortSign
   }
 }
 
-function refuseMany(count: number, ask: Ask, { maxSeries }: Budget): void {
+function refuseMany(count: number, ask: MetricsRequest, { maxSeries }: Budget): void {
   if (count <= maxSeries) return;
   throw new ResourceError(
     "too-large",
@@ -124,11 +124,11 @@ function refuseMany(count: number, ask: Ask, { maxSeries }: Budget): void {
   );
 }
 
-function refuseFine(series: number, ask: Ask, budget: Budget): void {
+function refuseFine(series: number, ask: MetricsRequest, budget: Budget): void {
   const spanMs = ask.span.endMs - ask.span.startMs;
   const points = pointsIn(spanMs, ask.stepMs ?? spanMs) * series;
   if (points <= budget.maxPoints) return;
-  const enough = spellDuration(chooseStep(spanMs, Math.floor(budget.maxPoints / series), budget.intervalMs));
+  const enough = formatDuration(chooseStep(spanMs, Math.floor(budget.maxPoints / series), budget.intervalMs));
   throw new ResourceError(
     "too-large",
     `${points} points are more than the ${budget.maxPoints} that are given at once; ask with step=${enough}, or for a shorter range`,
@@ -145,42 +145,42 @@ function refuseFine(series: number, ask: Ask, budget: Budget): void {
 }
 
 /** What no server would say is not passed on. */
-function seriesIn(data: unknown): Series[] {
-  const result = isRecord(data) ? data["result"] : undefined;
+function seriesIn(data: unknown): SampleSeries[] {
+  const result = isApiObject(data) ? data["result"] : undefined;
   if (!Array.isArray(result) || (data as Record<string, unknown>)["resultType"] !== "matrix")
     throw new ResourceError("unavailable", "the metrics server did not answer with series", { passing: false });
-  return result.flatMap((each: unknown): Series[] => {
-    if (!isRecord(each)) return [];
+  return result.flatMap((each: unknown): SampleSeries[] => {
+    if (!isApiObject(each)) return [];
     const values = Array.isArray(each["values"]) ? (each["values"] as readonly unknown[]) : [];
     const isSound = values.every(isPoint);
     const histograms = Array.isArray(each["histograms"]) ? (each["histograms"] as readonly unknown[]) : [];
     return [
       {
         metric: labelsIn(each["metric"]),
-        values: isSound ? (values as readonly Point[]) : values.filter(isPoint),
+        values: isSound ? (values as readonly SamplePoint[]) : values.filter(isPoint),
         ...(histograms.length > 0 && { histograms }),
       },
     ];
   });
 }
 
-function isPoint(value: unknown): value is Point {
+function isPoint(value: unknown): value is SamplePoint {
   return Array.isArray(value) && value.length === 2 && typeof value[0] === "number" && typeof value[1] === "string";
 }
 
 export function labelsIn(value: unknown): Labels {
-  if (!isRecord(value)) return {};
+  if (!isApiObject(value)) return {};
   const labels: Record<string, string> = {};
   for (const [label, said] of Object.entries(value)) if (typeof said === "string") labels[label] = said.toWellFormed();
   return labels;
 }
 
-function countPoints(series: readonly Series[]): number {
+function countPoints(series: readonly SampleSeries[]): number {
   return series.reduce((sum, { values, histograms = [] }) => sum + values.length + histograms.length, 0);
 }
 
 /** What a step that is so many times as long would have given. */
-function thin({ metric, values, histograms }: Series, end: number, stepMs: number, every: number): Series {
+function thin({ metric, values, histograms }: SampleSeries, end: number, stepMs: number, every: number): SampleSeries {
   const isKept = (seconds: unknown) => Math.round(((end - Number(seconds)) * 1000) / stepMs) % every === 0;
   return {
     metric,
@@ -190,7 +190,7 @@ function thin({ metric, values, histograms }: Series, end: number, stepMs: numbe
 }
 
 /** A series as PromQL would write it. */
-export function nameOf({ __name__: name = "", ...labels }: Labels): string {
+export function metricNameOf({ __name__: name = "", ...labels }: Labels): string {
   const pairs = Object.entries(labels)
     .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([label, value]) => `${label}=${JSON.stringify(value)}`);

@@ -1,27 +1,27 @@
 import { describe, expect, it } from "vitest";
-import type { Matrix, Series } from "./matrix.ts";
+import type { Matrix, SampleSeries } from "./matrix.ts";
 import { toSvg } from "./plot.ts";
-import { toCsv, toJson } from "./render.ts";
+import { matrixToCsv, toJson } from "./render.ts";
 
 const end = 1_700_000_000;
 const step = 60;
 
 /** Values from the oldest to the newest, one a minute; undefined where there is none. */
-function series(metric: Series["metric"], values: readonly (string | undefined)[]): Series {
+function series(metric: SampleSeries["metric"], values: readonly (string | undefined)[]): SampleSeries {
   const points = values.flatMap((value, index) =>
     value === undefined ? [] : [[end - (values.length - 1 - index) * step, value] as const],
   );
   return { metric, values: points };
 }
 
-function matrix(...all: Series[]): Matrix {
+function matrix(...all: SampleSeries[]): Matrix {
   const span = { startMs: (end - 600) * 1000, endMs: end * 1000, isMoving: true };
   return { series: all, span, stepMs: step * 1000, points: 0, expression: "", warnings: [], infos: [] };
 }
 
 describe("a table", () => {
   it("has a row for each time, a column for each series, and nothing where there is nothing", () => {
-    const csv = toCsv(
+    const csv = matrixToCsv(
       matrix(
         series({ __name__: "up", job: "a" }, ["1", undefined, "NaN"]),
         series({ __name__: "up", job: "b" }, ["+Inf"]),
@@ -39,12 +39,12 @@ describe("a table", () => {
 
   it("tells series apart whose labels are the same, and holds nothing that is no number", () => {
     const odd = series({ __name__: "=cmd()" }, ["1\n2", '=HYPERLINK("x")', "2,3"]);
-    const csv = toCsv(matrix(odd, series({ __name__: "=cmd()" }, ["4"])));
+    const csv = matrixToCsv(matrix(odd, series({ __name__: "=cmd()" }, ["4"])));
     expect(csv).toBe("time,'=cmd(),'=cmd() #2\n2023-11-14T22:13:20.000Z,,4\n");
   });
 
   it("without series is its heading", () => {
-    expect(toCsv(matrix())).toBe("time\n");
+    expect(matrixToCsv(matrix())).toBe("time\n");
   });
 });
 
@@ -117,7 +117,7 @@ describe("a plot", () => {
     const svg = toSvg(matrix(...many), "x", undefined);
     expect(svg).toContain("and 28 more");
     expect(pathsIn(svg)).toHaveLength(40 + 12);
-    const dense: Series = {
+    const dense: SampleSeries = {
       metric: {},
       values: Array.from({ length: 100_000 }, (_, index) => [end - 600 + index * 0.006, String(index % 7)] as const),
     };

@@ -1,6 +1,6 @@
 /** A small picture of some series: one SVG that needs nothing else, and is read in the light and in the dark. */
-import type { Matrix, Series } from "./matrix.ts";
-import { nameOf } from "./matrix.ts";
+import type { Matrix, SampleSeries } from "./matrix.ts";
+import { metricNameOf } from "./matrix.ts";
 
 const width = 800;
 const height = 300;
@@ -70,7 +70,7 @@ export function toSvg({ series, span, stepMs }: Matrix, title: string, unit: str
     ...(isEmpty
       ? [`<text x="${width / 2}" y="${frame.top + inner.height / 2}" text-anchor="middle">no data in this range</text>`]
       : []),
-    ...named.map((each, index) => legend(nameOf(each.metric), index)),
+    ...named.map((each, index) => legend(metricNameOf(each.metric), index)),
     ...(more > 0
       ? [`<text x="${frame.left + 26}" y="${height + 14 + named.length * legendRow}">and ${more} more</text>`]
       : []),
@@ -79,7 +79,7 @@ export function toSvg({ series, span, stepMs }: Matrix, title: string, unit: str
 }
 
 /** NaN stands for all that cannot be drawn: the infinities have no place either. */
-function numbersOf({ values }: Series): Float64Array {
+function numbersOf({ values }: SampleSeries): Float64Array {
   const numbers = new Float64Array(values.length);
   for (let at = 0; at < values.length; at += 1) {
     const value = +values[at]![1];
@@ -112,7 +112,7 @@ interface Scale {
 }
 
 /** Where many points fall on one pixel, the lowest and the highest stand for all. */
-function pathOf({ values }: Series, numbers: Float64Array, { x, y, start, end, step }: Scale): string {
+function pathOf({ values }: SampleSeries, numbers: Float64Array, { x, y, start, end, step }: Scale): string {
   let path = "";
   let before = -Infinity;
   let column = -1;

@@ -2,13 +2,13 @@
 import { invalid, quote } from "../../errors.ts";
 
 /** A text as PromQL writes it. */
-export function quoted(text: string): string {
+export function quotedParts(text: string): string {
   return `"${text.replaceAll(/["\\\n]/g, (each) => (each === "\n" ? "\\n" : `\\${each}`))}"`;
 }
 
 /** A label's name as it may stand in a grouping. Names of newer servers may hold anything, and are quoted. */
-export function spellLabel(label: string): string {
-  return /^[A-Za-z_]\w*$/.test(label) ? label : quoted(label);
+export function formatLabel(label: string): string {
+  return /^[A-Za-z_]\w*$/.test(label) ? label : quotedParts(label);
 }
 
 type Token =

@@ -1,6 +1,6 @@
 /** A matrix as JSON, the way the API gives it, and as a table of comma-separated values. */
 import type { Matrix } from "./matrix.ts";
-import { nameOf } from "./matrix.ts";
+import { metricNameOf } from "./matrix.ts";
 
 /** Whoever can read the API's own answers can read this. */
 export function toJson({ series, warnings, infos }: Matrix, said: readonly string[]): string {
@@ -14,11 +14,11 @@ export function toJson({ series, warnings, infos }: Matrix, said: readonly strin
 }
 
 /** A row for each time at which there is a value, a column for each series; what is absent is empty. */
-export function toCsv({ series, span, stepMs }: Matrix): string {
+export function matrixToCsv({ series, span, stepMs }: Matrix): string {
   const end = span.endMs / 1000;
   const step = stepMs / 1000;
   const height = Math.floor((span.endMs - span.startMs) / stepMs) + 1;
-  const names = series.map(({ metric }) => nameOf(metric));
+  const names = series.map(({ metric }) => metricNameOf(metric));
   let text = `${["time", ...headings(names)].join(",")}\n`;
   /** How far each series has been written: they are in order of time. */
   const next = new Uint32Array(series.length);

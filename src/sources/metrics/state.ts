@@ -1,22 +1,22 @@
 /** Alerts and targets, as they may be shown. */
 import { cutAt } from "../../lib/cut-at.ts";
-import { isRecord } from "./api.ts";
-import type { Discretion } from "./labels.ts";
+import { isApiObject } from "./api.ts";
+import type { LabelMasking } from "./label-masking.ts";
 import { labelsIn } from "./matrix.ts";
 
 const maxText = 2000;
 
-export function toAlerts(data: unknown, discretion: Discretion): object {
+export function toAlerts(data: unknown, redaction: LabelMasking): object {
   return {
     alerts: listIn(data, "alerts").map((alert) => {
       const labels = labelsIn(alert["labels"]);
       const annotations = Object.entries(labelsIn(alert["annotations"])).map(([name, text]) => [
         name,
         // Annotations are made from labels, and say them again.
-        discretion.cleanText(text, labels).slice(0, maxText),
+        redaction.cleanText(text, labels).slice(0, maxText),
       ]);
       return {
-        labels: discretion.clean(labels),
+        labels: redaction.clean(labels),
         annotations: Object.fromEntries(annotations) as object,
         ...taken(alert, ["state", "activeAt", "value"]),
       };
@@ -25,13 +25,13 @@ export function toAlerts(data: unknown, discretion: Discretion): object {
 }
 
 /** What was found before it was made into labels is left out: it tells more than what is measured. */
-export function toTargets(data: unknown, discretion: Discretion): object {
+export function toTargets(data: unknown, redaction: LabelMasking): object {
   return {
     activeTargets: listIn(data, "activeTargets").map((target) => {
       const labels = labelsIn(target["labels"]);
       const { scrapeUrl: url, lastError: error } = target;
       return {
-        labels: discretion.clean(labels),
+        labels: redaction.clean(labels),
         ...taken(target, [
           "scrapePool",
           "health",
@@ -40,16 +40,16 @@ export function toTargets(data: unknown, discretion: Discretion): object {
           "scrapeInterval",
           "scrapeTimeout",
         ]),
-        ...(typeof url === "string" && { scrapeUrl: withoutSecrets(discretion.cleanText(url, labels)) }),
-        ...(typeof error === "string" && { lastError: withoutSecrets(discretion.cleanText(error, labels)) }),
+        ...(typeof url === "string" && { scrapeUrl: withoutSecrets(redaction.cleanText(url, labels)) }),
+        ...(typeof error === "string" && { lastError: withoutSecrets(redaction.cleanText(error, labels)) }),
       };
     }),
   };
 }
 
 function listIn(data: unknown, name: string): Readonly<Record<string, unknown>>[] {
-  const list = isRecord(data) ? data[name] : undefined;
-  return Array.isArray(list) ? list.filter(isRecord) : [];
+  const list = isApiObject(data) ? data[name] : undefined;
+  return Array.isArray(list) ? list.filter(isApiObject) : [];
 }
 
 function taken(from: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, string | number> {

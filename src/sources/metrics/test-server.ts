@@ -1,7 +1,7 @@
 /** A server that speaks as much of the API as a test says: for what no real one can be made to do at will. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Series } from "./matrix.ts";
+import type { SampleSeries } from "./matrix.ts";
 
 export interface Asked {
   readonly endpoint: string;
@@ -18,7 +18,10 @@ export interface TestServer {
   /** By endpoint; what is not here is not found. */
   readonly answers: Map<string, Answering>;
   /** What a question over a range finds, whatever the question: its labels, and a value for each time. */
-  series: readonly { readonly metric: Series["metric"]; readonly value: (seconds: number) => string | undefined }[];
+  series: readonly {
+    readonly metric: SampleSeries["metric"];
+    readonly value: (seconds: number) => string | undefined;
+  }[];
   alerts: readonly object[];
   targets: readonly object[];
   /** What a question for one moment finds. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { chooseStep, mostPoints, parseDuration, parseRange, pointsIn, spellDuration } from "./times.ts";
+import { chooseStep, mostPoints, parseDuration, parseTimeRange, pointsIn, formatDuration } from "./times.ts";
 
 const hour = 3_600_000;
 const now = Date.parse("2026-03-01T12:00:00.700Z");
@@ -29,7 +29,7 @@ describe("a length of time", () => {
   it("is spelled so that it is understood again", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 10 ** 10 - 1 }), (ms) => {
-        expect(parseDuration(spellDuration(ms), "step")).toBe(ms);
+        expect(parseDuration(formatDuration(ms), "step")).toBe(ms);
       }),
     );
   });
@@ -38,14 +38,14 @@ describe("a length of time", () => {
 describe("a range", () => {
   it("is a length of time until now, or from one time to another", () => {
     const end = Date.parse("2026-03-01T12:00:00Z");
-    expect(parseRange("1h", now)).toEqual({ startMs: end - hour, endMs: end, isMoving: true });
-    expect(parseRange("2026-01-01T09:00:00+09:00/2026-01-01T06:00:00Z", now)).toEqual({
+    expect(parseTimeRange("1h", now)).toEqual({ startMs: end - hour, endMs: end, isMoving: true });
+    expect(parseTimeRange("2026-01-01T09:00:00+09:00/2026-01-01T06:00:00Z", now)).toEqual({
       startMs: Date.parse("2026-01-01T00:00:00Z"),
       endMs: Date.parse("2026-01-01T06:00:00Z"),
       isMoving: false,
     });
-    expect(parseRange("1700000000/1700003600", now)).toMatchObject({ startMs: 1_700_000_000_000 });
-    expect(parseRange("2026-01-01/2026-01-02", now)).toMatchObject({ endMs: Date.parse("2026-01-02T00:00:00Z") });
+    expect(parseTimeRange("1700000000/1700003600", now)).toMatchObject({ startMs: 1_700_000_000_000 });
+    expect(parseTimeRange("2026-01-01/2026-01-02", now)).toMatchObject({ endMs: Date.parse("2026-01-02T00:00:00Z") });
   });
 
   // A time without an offset would mean another time on another machine.
@@ -58,7 +58,7 @@ describe("a range", () => {
     "2026-01-02/2026-01-01",
     "0/99999999999",
   ])("%s is none", (text) => {
-    expect(() => parseRange(text, now)).toThrow(/range=/);
+    expect(() => parseTimeRange(text, now)).toThrow(/range=/);
   });
 });
 

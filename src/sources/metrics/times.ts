@@ -42,7 +42,7 @@ export function parseDuration(text: string, what: string): number {
 }
 
 /** A length of time up to now, or two times with a slash between. */
-export function parseRange(text: string, nowMs: number): Span {
+export function parseTimeRange(text: string, nowMs: number): Span {
   const slash = text.indexOf("/");
   // Whole seconds, so that what is asked at the same time is asked in the same way.
   const endMs = Math.floor(nowMs / 1000) * 1000;
@@ -76,7 +76,7 @@ export function pointsIn(spanMs: number, stepMs: number): number {
 }
 
 /** In the words of PromQL. */
-export function spellDuration(ms: number): string {
+export function formatDuration(ms: number): string {
   for (const [unit, length] of [
     ["d", d],
     ["h", h],

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { SourceChange } from "../../source.ts";
 import { createClock } from "../../testing/clock.ts";
-import { listen } from "../../testing/listen.ts";
+import { collectChanges } from "../../testing/listen.ts";
 import metrics, { createMetrics } from "../metrics.ts";
 import { failing, startTestServer } from "./test-server.ts";
 
@@ -24,12 +24,12 @@ const firing = (state: string) => ({ labels: { alertname: "Down" }, state, value
 function open() {
   let look = Promise.withResolvers<void>();
   const waits: number[] = [];
-  const { tools, advance } = createClock();
+  const { runtime, advance } = createClock();
   const options = { ...metrics.options(z).parse({ url: server.url }), pollMs: 1000, timeoutMs: 5000 };
   const source = createMetrics(options, {
-    ...tools,
+    ...runtime,
     wait(ms, signal) {
-      if (ms === 10_000) return tools.wait(ms, signal);
+      if (ms === 10_000) return runtime.wait(ms, signal);
       waits.push(ms);
       look = Promise.withResolvers();
       signal.addEventListener("abort", () => look.reject(signal.reason), { once: true });
@@ -45,7 +45,7 @@ function open() {
     advance,
     waits,
     async watch() {
-      const heard = listen<SourceChange>(await source.watch!(call));
+      const heard = collectChanges<SourceChange>(await source.watch!(call));
       return {
         ...heard,
         /** Resolves when it has looked, and waits again. */
@@ -167,11 +167,11 @@ describe("a watch", () => {
   });
 
   it("does not wait longer than ten seconds for a server that hangs", async () => {
-    const { tools, advance } = createClock();
+    const { runtime, advance } = createClock();
     const asked = Promise.withResolvers<void>();
     server.answers.set("alerts", () => void asked.resolve());
     const options = { ...metrics.options(z).parse({ url: server.url }), timeoutMs: 300_000 };
-    const source = createMetrics(options, tools);
+    const source = createMetrics(options, runtime);
     const stop = new AbortController();
     const following = source.follow!({ path: "alerts" }, { caller, signal: stop.signal });
     await asked.promise;

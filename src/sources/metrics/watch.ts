@@ -1,20 +1,20 @@
 /** What is new since the last look: samples of a series, answers to a question, the states of alerts and targets. */
 import { createHash } from "node:crypto";
 import { ResourceError } from "../../errors.ts";
-import { doneWithin } from "../../lib/done-within.ts";
-import type { Address, SourceChange, Tools } from "../../source.ts";
+import { isDoneWithin } from "../../lib/is-done-within.ts";
+import type { Address, SourceChange, Runtime } from "../../source.ts";
 import type { Call } from "../../resources.ts";
 import { segmentsOf } from "../../source.ts";
-import { type Api, isRecord } from "./api.ts";
-import type { Catalogue } from "./catalogue.ts";
+import { type Api, isApiObject } from "./api.ts";
+import type { MetricsCatalogue } from "./catalogue.ts";
 import { labelsIn } from "./matrix.ts";
-import { quoted } from "./promql.ts";
+import { quotedParts } from "./promql.ts";
 
 export interface Watched {
   readonly api: Api;
-  readonly catalogue: Catalogue;
+  readonly catalogue: MetricsCatalogue;
   readonly pollMs: number;
-  readonly tools: Tools;
+  readonly runtime: Runtime;
 }
 
 export interface Watcher {
@@ -46,7 +46,7 @@ const armMs = 10_000;
 /** However long a server is away, it is looked for this often. */
 const longestMs = 60_000;
 
-export function createWatcher({ api, catalogue, pollMs, tools }: Watched): Watcher {
+export function createWatcher({ api, catalogue, pollMs, runtime }: Watched): Watcher {
   const heard = new Map<string, Heard>();
   let isSaid = false;
 
@@ -95,24 +95,24 @@ export function createWatcher({ api, catalogue, pollMs, tools }: Watched): Watch
   /** When the newest sample of each was taken. */
   async function newest(names: readonly string[], signal: AbortSignal): Promise<string[]> {
     const query = names
-      .map((name, index) => `label_replace(max(timestamp({__name__=${quoted(name)}})), "at", "${index}", "", "")`)
+      .map((name, index) => `label_replace(max(timestamp({__name__=${quotedParts(name)}})), "at", "${index}", "", "")`)
       .join(" or ");
-    const { data } = await api.ask("query", { query, time: String(tools.now() / 1000) }, signal);
+    const { data } = await api.ask("query", { query, time: String(runtime.now() / 1000) }, signal);
     const found = new Map(samplesIn(data).map(({ metric, value }) => [metric["at"], value]));
     return names.map((_, index) => found.get(String(index)) ?? "none");
   }
 
   async function answerTo(query: string, signal: AbortSignal): Promise<string> {
-    const { data } = await api.ask("query", { query, time: String(tools.now() / 1000) }, signal);
+    const { data } = await api.ask("query", { query, time: String(runtime.now() / 1000) }, signal);
     return digest(samplesIn(data));
   }
 
   /** Who is in which state; when it was measured last, and what, is no state. */
   async function stateOf(endpoint: string, list: string, state: string, signal: AbortSignal): Promise<string> {
     const { data } = await api.ask(endpoint, endpoint === "targets" ? { state: "active" } : {}, signal);
-    const all: unknown = isRecord(data) ? data[list] : undefined;
+    const all: unknown = isApiObject(data) ? data[list] : undefined;
     const states = (Array.isArray(all) ? all : []).map((each: unknown) =>
-      isRecord(each) ? JSON.stringify([Object.entries(labelsIn(each["labels"])).sort(), each[state]]) : "",
+      isApiObject(each) ? JSON.stringify([Object.entries(labelsIn(each["labels"])).sort(), each[state]]) : "",
     );
     return digest(states.sort());
   }
@@ -122,7 +122,7 @@ export function createWatcher({ api, catalogue, pollMs, tools }: Watched): Watch
     let waitMs = pollMs;
     for (;;) {
       try {
-        await tools.wait(waitMs, signal);
+        await runtime.wait(waitMs, signal);
       } catch {
         return;
       }
@@ -168,7 +168,7 @@ export function createWatcher({ api, catalogue, pollMs, tools }: Watched): Watch
           each.mark = marks.get(key);
         });
       }
-      await doneWithin(each.known, armMs, tools.wait, signal);
+      await isDoneWithin(each.known, armMs, runtime.wait, signal);
     },
   };
 
@@ -176,7 +176,7 @@ export function createWatcher({ api, catalogue, pollMs, tools }: Watched): Watch
     const questions = path === "query" ? [...heard.values()].filter(({ at }) => at.path === "query").length : 0;
     if (heard.size < maxHeard && questions < maxQuestions) return false;
     if (!isSaid)
-      tools.log(
+      runtime.log(
         "warn",
         `more than ${maxHeard} series or ${maxQuestions} questions are listened to; further ones are not looked at`,
       );
@@ -198,11 +198,11 @@ interface Sample {
 
 /** Without the time, which is that of the question. */
 function samplesIn(data: unknown): Sample[] {
-  const { resultType, result } = isRecord(data) ? data : {};
+  const { resultType, result } = isApiObject(data) ? data : {};
   const all: readonly unknown[] = Array.isArray(result) ? result : [];
   if (resultType === "scalar" || resultType === "string") return [{ metric: {}, value: String(all[1]) }];
   return all.flatMap((each) => {
-    if (!isRecord(each)) return [];
+    if (!isApiObject(each)) return [];
     const value: unknown = each["value"] ?? each["histogram"] ?? each["values"];
     return [{ metric: labelsIn(each["metric"]), value: JSON.stringify(Array.isArray(value) ? value.slice(1) : value) }];
   });

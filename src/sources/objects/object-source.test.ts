@@ -64,7 +64,7 @@ function createStore(content: Content): ObjectStore {
 }
 
 function open(content: Content, options: Partial<ObjectSourceOptions> = {}) {
-  const { tools } = createClock();
+  const { runtime } = createClock();
   return createObjectSource({
     store: createStore(content),
     buckets: Object.keys(content),
@@ -74,7 +74,7 @@ function open(content: Content, options: Partial<ObjectSourceOptions> = {}) {
     linkSeconds: 0,
     timeoutMs: 1000,
     pollMs: 1000,
-    tools,
+    runtime,
     ...options,
   });
 }
@@ -86,7 +86,7 @@ const childrenOf = async (source: ReturnType<typeof open>, path: string, limit: 
 
 const known = Object.fromEntries(Object.entries(contractContent).map(([path, text]) => [path, text ?? ""]));
 /** Looks at everything again and again. */
-const restless = { tools: { ...createClock().tools, wait }, pollMs: 20 };
+const restless = { tools: { ...createClock().runtime, wait }, pollMs: 20 };
 let held: Content;
 sourceContract("a store in memory", {
   abilities: ["stat", "children", "templates", "complete", "watch"],
@@ -193,8 +193,8 @@ describe("a list", () => {
       list: (ask, signal) =>
         ask.bucket === "closed" ? Promise.reject(new ResourceError("denied", "no")) : plain.list(ask, signal),
     };
-    const { tools, logged } = createClock();
-    const source = open(content, { store, buckets: [], tools });
+    const { runtime, logged } = createClock();
+    const source = open(content, { store, buckets: [], runtime });
     expect(await listed(source, 1)).toEqual(["a/x", "z/x"]);
     await source.watch!(call);
     expect(logged).toMatchObject([{ level: "warn", facts: { bucket: "closed" } }]);
@@ -294,7 +294,7 @@ it("a link to what is too large is for no one else, and is not kept", async () =
 });
 
 it("a watch whose first look takes long is armed all the same, and says then that it may have missed something", async () => {
-  const { tools, advance } = createClock();
+  const { runtime, advance } = createClock();
   const plain = createStore({ b: { a: "1" } });
   const looked = Promise.withResolvers<void>();
   const store: ObjectStore = {
@@ -305,7 +305,7 @@ it("a watch whose first look takes long is armed all the same, and says then tha
     },
   };
   const stop = new AbortController();
-  const arming = open({ b: {} }, { store, tools }).watch!({ ...call, signal: stop.signal });
+  const arming = open({ b: {} }, { store, runtime }).watch!({ ...call, signal: stop.signal });
   await advance(10_000);
   const changes = (await arming)[Symbol.asyncIterator]();
   const first = changes.next();

@@ -3,9 +3,9 @@ import { notFound, quote, ResourceError } from "../../errors.ts";
 import { isTextType, mimeOfName } from "../../lib/mime.ts";
 import { directoryType } from "../../resources.ts";
 import { innerSlash } from "../../source.ts";
-import type { Address, Entry, Part, Source, SourceTemplate, Suggestion, Tools } from "../../source.ts";
-import { judge, toPart } from "../file/content.ts";
-import { parseAsk, readRange, spellRange, type Range, type Stretch } from "../file/range.ts";
+import type { Address, Entry, Part, Source, SourceTemplate, Suggestion, Runtime } from "../../source.ts";
+import { classifyContent, toPart } from "../file/content.ts";
+import { parseAsk, readRange, formatContentRange, type ContentRange, type Stretch } from "../file/range.ts";
 import { compareKeys, listPage } from "./list-page.ts";
 import type { ObjectBody, ObjectListAsk, ObjectPage, ObjectStore, ObjectWhere, StoredObject } from "./object-store.ts";
 import { watchObjects } from "./watch-objects.ts";
@@ -23,7 +23,7 @@ export interface ObjectSourceOptions {
   readonly linkSeconds: number;
   readonly timeoutMs: number;
   readonly pollMs: number;
-  readonly tools: Tools;
+  readonly runtime: Runtime;
 }
 
 /** Where a path leads. Without a bucket it is the mount itself. */
@@ -38,7 +38,7 @@ const last = "\u{10ffff}";
 const headBytes = 64 * 1024;
 
 export function createObjectSource(options: ObjectSourceOptions): Source {
-  const { store, prefix, versionName, maxBytes, tools } = options;
+  const { store, prefix, versionName, maxBytes, runtime } = options;
   const [only, ...others] = options.buckets;
   const single = others.length === 0 ? only : undefined;
   const leftOut = new Set<string>();
@@ -67,7 +67,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
       if (!isClosed || options.buckets.length > 0) throw cause;
       if (!leftOut.has(ask.bucket) && leftOut.size < 1000) {
         leftOut.add(ask.bucket);
-        tools.log("warn", "a bucket is left out, because it is closed to us", {
+        runtime.log("warn", "a bucket is left out, because it is closed to us", {
           bucket: ask.bucket,
           why: cause.message,
         });
@@ -146,7 +146,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
     throw tooLarge(at.path, found, maxBytes);
   }
 
-  async function readPart(at: Address, where: ObjectWhere, range: Range, signal: AbortSignal): Promise<Part> {
+  async function readPart(at: Address, where: ObjectWhere, range: ContentRange, signal: AbortSignal): Promise<Part> {
     const head = await store.head(where, signal);
     if (head.packing !== undefined)
       throw new ResourceError("unsupported", `${quote(at.path)} is packed (${head.packing}), and is only read whole`);
@@ -160,7 +160,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
       },
     };
     const beginning = await stretch.read(0, headBytes);
-    const kind = judge(nameOf(where.key), beginning, head.size > beginning.length);
+    const kind = classifyContent(nameOf(where.key), beginning, head.size > beginning.length);
     const mimeType = specificType(head.mimeType) ?? kind.mimeType;
     return described(
       await readRange(stretch, range, { path: at.path, kind: { ...kind, mimeType }, maxBytes, signal }),
@@ -292,7 +292,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
 
     watch: ({ signal }) =>
       watchObjects(
-        { list: pageOf, buckets: () => bucketsOf(signal), prefix, pathAt, pollMs: options.pollMs, tools, isServed },
+        { list: pageOf, buckets: () => bucketsOf(signal), prefix, pathAt, pollMs: options.pollMs, runtime, isServed },
         signal,
       ),
   };
@@ -362,6 +362,12 @@ function tooLarge(path: string, { size, packing }: ObjectBody, maxBytes: number)
   return new ResourceError(
     "too-large",
     `${quote(path)} has ${size} bytes, and at most ${maxBytes} are read at once; ask for a range`,
-    { details: { reason: "too-large", size, ranges: [spellRange({ unit: "bytes", first: 0, last: maxBytes - 1 })] } },
+    {
+      details: {
+        reason: "too-large",
+        size,
+        ranges: [formatContentRange({ unit: "bytes", first: 0, last: maxBytes - 1 })],
+      },
+    },
   );
 }

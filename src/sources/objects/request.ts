@@ -1,6 +1,6 @@
 /** One request to a store: answered in time, or refused in words. */
 import { invalid, ResourceError } from "../../errors.ts";
-import { takeUpTo } from "../../lib/take-up-to.ts";
+import { takeUpTo } from "../../lib/read-bounded.ts";
 
 export interface Requesting {
   /** What the backend is called in an error. Where it is, callers need not know. */
@@ -26,7 +26,7 @@ export async function send(
   try {
     return await fetch(request, { signal: AbortSignal.any([signal, late]), redirect: "manual" });
   } catch (cause) {
-    if (signal.aborted) throw withdrawn(cause);
+    if (signal.aborted) throw cancelled(cause);
     const why = late.aborted ? `did not answer within ${timeoutMs} ms` : `cannot be reached (${codeOf(cause)})`;
     throw new ResourceError("unavailable", `${backend} ${why}`, { cause });
   }
@@ -37,13 +37,13 @@ export async function takeSome(response: Response, most: number, signal: AbortSi
   try {
     return await takeUpTo(most, response.body);
   } catch (cause) {
-    if (signal.aborted) throw withdrawn(cause);
+    if (signal.aborted) throw cancelled(cause);
     throw new ResourceError("unavailable", "the store broke off in the middle", { cause });
   }
 }
 
 /** The body. More than was agreed on is no answer. */
-export async function take(response: Response, most: number, signal: AbortSignal): Promise<Buffer> {
+export async function takeBody(response: Response, most: number, signal: AbortSignal): Promise<Buffer> {
   const bytes = await takeSome(response, most, signal);
   if (!bytes) throw new ResourceError("unavailable", "the store gave more than it said it would");
   return bytes;
@@ -57,7 +57,7 @@ export function packingOf(said: string | null | undefined): string | undefined {
     ?.trim();
 }
 
-function withdrawn(cause: unknown): ResourceError {
+function cancelled(cause: unknown): ResourceError {
   return new ResourceError("cancelled", "the question was withdrawn", { cause });
 }
 

@@ -1,7 +1,7 @@
 /** What became of objects since the last look: stores announce nothing, so they are asked again and again. */
 import { ResourceError } from "../../errors.ts";
-import { doneWithin } from "../../lib/done-within.ts";
-import type { SourceChange, Tools } from "../../source.ts";
+import { isDoneWithin } from "../../lib/is-done-within.ts";
+import type { SourceChange, Runtime } from "../../source.ts";
 import type { ObjectListAsk, ObjectPage, StoredObject } from "./object-store.ts";
 
 export interface WatchedObjects {
@@ -10,7 +10,7 @@ export interface WatchedObjects {
   readonly prefix: string;
   pathAt(bucket: string, key: string): string;
   readonly pollMs: number;
-  readonly tools: Tools;
+  readonly runtime: Runtime;
   isServed(object: StoredObject): boolean;
 }
 
@@ -24,7 +24,7 @@ const armMs = 10_000;
 
 export async function watchObjects(watched: WatchedObjects, signal: AbortSignal): Promise<AsyncIterable<SourceChange>> {
   const first = lookAround(watched, signal);
-  const isSeen = await doneWithin(first, armMs, watched.tools.wait, signal);
+  const isSeen = await isDoneWithin(first, armMs, watched.runtime.wait, signal);
   // Looked at again by whoever follows, if anyone does.
   first.catch(() => undefined);
   return follow(first, isSeen, watched, signal);
@@ -36,7 +36,7 @@ async function* follow(
   watched: WatchedObjects,
   signal: AbortSignal,
 ): AsyncGenerator<SourceChange> {
-  const { tools, pollMs } = watched;
+  const { runtime, pollMs } = watched;
   let before: Look | number;
   try {
     before = await first;
@@ -48,7 +48,7 @@ async function* follow(
   let waitMs = pollMs;
   while (!signal.aborted) {
     try {
-      await tools.wait(waitMs, signal);
+      await runtime.wait(waitMs, signal);
     } catch {
       return;
     }

@@ -2,14 +2,17 @@
 import { pathOf, segmentsOf } from "../../source.ts";
 import type { AllowList, TableRef } from "../database/allow-list.ts";
 import { isSpeakable } from "../database/segments.ts";
-import type { Connection, Question, Row, Value } from "./connection.ts";
-import type { Place } from "./places.ts";
+import type { PostgresConnection, PostgresQuery, PostgresRow, PostgresValue } from "./connection.ts";
+import type { PostgresAddress } from "./addresses.ts";
 import { isSystem } from "./system-schema.ts";
 import { mayServe, readsColumn, readsOf } from "./view-reads.ts";
 
 /** Something that has a name, as a list says it. */
-export interface Thing {
-  readonly place: Extract<Place, { kind: "schema" | "overview" | "enums" | "functions" | "function" | "table" }>;
+export interface CatalogItem {
+  readonly place: Extract<
+    PostgresAddress,
+    { kind: "schema" | "overview" | "enums" | "functions" | "function" | "table" }
+  >;
   /** Of a table: what it is, by the letter of the catalogue. */
   readonly letter?: string;
   readonly comment?: string;
@@ -17,30 +20,30 @@ export interface Thing {
 
 export interface Catalog {
   /** Everything that may be spoken of from a path on, in order, among so many names. */
-  things(ask: ThingsAsk, signal: AbortSignal): Promise<Looked>;
+  things(ask: CatalogRequest, signal: AbortSignal): Promise<CatalogPage>;
   /** The one thing at this place. */
-  find(place: Thing["place"], signal: AbortSignal): Promise<Thing | undefined>;
+  find(place: CatalogItem["place"], signal: AbortSignal): Promise<CatalogItem | undefined>;
   /** Views that are left out for what they read, though their names are allowed. */
   leftOutViews(signal: AbortSignal): Promise<readonly TableRef[]>;
   /** Names that hold what was typed, those that begin with it first. */
-  suggest(ask: SuggestAsk, signal: AbortSignal): Promise<readonly Thing[]>;
+  suggest(ask: SuggestAsk, signal: AbortSignal): Promise<readonly CatalogItem[]>;
 }
 
-export interface Looked {
-  readonly things: readonly Thing[];
+export interface CatalogPage {
+  readonly things: readonly CatalogItem[];
   /** Where to go on, itself included; absent at the end. */
   readonly next?: string;
 }
 
-export interface ThingsAsk {
+export interface CatalogRequest {
   /** What is looked at: all that is not a directory of other things, the schemas, one schema, or its functions. */
-  readonly scope: Scope;
+  readonly scope: CatalogScope;
   /** From this path on, itself included. */
   readonly from?: string | undefined;
   readonly limit: number;
 }
 
-export type Scope =
+export type CatalogScope =
   | { readonly kind: "all" | "schemas" }
   | { readonly kind: "schema" | "functions"; readonly schema: string };
 
@@ -110,11 +113,11 @@ export function createCatalog({
   allow,
   hasFunctions,
 }: {
-  readonly connection: Pick<Connection, "ask">;
+  readonly connection: Pick<PostgresConnection, "ask">;
   readonly allow: AllowList;
   readonly hasFunctions: boolean;
 }): Catalog {
-  const beginnings: readonly Value[] = allow.beginnings
+  const beginnings: readonly PostgresValue[] = allow.beginnings
     ? [allow.beginnings.map(({ schema }) => schema), allow.beginnings.map(({ table }) => table)]
     : [null, null];
 
@@ -128,7 +131,7 @@ export function createCatalog({
     FROM (SELECT * FROM things WHERE ${condition} ORDER BY ${order} LIMIT ${limit}) page`;
   }
 
-  function partsOf(scope: Scope): readonly string[] {
+  function partsOf(scope: CatalogScope): readonly string[] {
     switch (scope.kind) {
       case "schemas":
         return [schemaThings];
@@ -142,7 +145,7 @@ export function createCatalog({
   }
 
   /** $3 to $5 are the segments to begin at, $6 the schema, $7 how many. */
-  function question({ scope, from, limit }: ThingsAsk): Question {
+  function question({ scope, from, limit }: CatalogRequest): PostgresQuery {
     const [s = "", t = "", f = ""] = from === undefined ? [] : segmentsOf(from);
     return {
       text: statement(
@@ -156,7 +159,7 @@ export function createCatalog({
     };
   }
 
-  function isServed({ place, letter }: Thing, row: Row): boolean {
+  function isServed({ place, letter }: CatalogItem, row: PostgresRow): boolean {
     if (!allow.schema(place.schema)) return false;
     if (place.kind === "table")
       return mayServe({ schema: place.schema, table: place.name }, letter, readsOf(row), allow);
@@ -166,7 +169,7 @@ export function createCatalog({
     );
   }
 
-  function toThings(rows: readonly Row[]): Thing[] {
+  function toThings(rows: readonly PostgresRow[]): CatalogItem[] {
     return rows.flatMap((row) => {
       const thing = toThing(row);
       return thing && isServed(thing, row) ? [thing] : [];
@@ -246,11 +249,11 @@ const headings = `
   SELECT '' AS schema, '' COLLATE "C" AS s, '' COLLATE "C" AS t, '' COLLATE "C" AS f, '' AS kind, '' AS name, NULL::text AS letter,
     NULL::oid AS oid, '' AS catalogue, NULL::text[] AS mentions WHERE false`;
 
-function toThing(row: Row): Thing | undefined {
+function toThing(row: PostgresRow): CatalogItem | undefined {
   const { schema, kind, name, letter, comment } = row as Readonly<Record<string, string | null>>;
   if (!isSpeakable(schema ?? "") || (name !== "" && !isSpeakable(name ?? ""))) return undefined;
   return {
-    place: (name === "" ? { kind, schema } : { kind, schema, name }) as Thing["place"],
+    place: (name === "" ? { kind, schema } : { kind, schema, name }) as CatalogItem["place"],
     ...(letter && { letter }),
     ...(comment && { comment }),
   };

@@ -26,7 +26,7 @@ afterEach(async () => {
 const call = (): Call => ({ caller: { id: "test" }, signal: stop.signal });
 
 function open(settings: { readonly url: string; readonly timeoutMs?: number; readonly ca?: string }): Source {
-  const source = openPostgres(definition.options(z).parse(settings), createClock().tools);
+  const source = openPostgres(definition.options(z).parse(settings), createClock().runtime);
   opened.push(source);
   return source;
 }

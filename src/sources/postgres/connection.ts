@@ -3,31 +3,31 @@ import type pg from "pg";
 import type { ResourceError } from "../../errors.ts";
 import { type Attached, type ConnectionOptions, createPool } from "./pool.ts";
 
-export type Value = string | number | boolean | null | readonly string[];
-export type Row = Readonly<Record<string, unknown>>;
+export type PostgresValue = string | number | boolean | null | readonly string[];
+export type PostgresRow = Readonly<Record<string, unknown>>;
 
-export interface Question {
+export interface PostgresQuery {
   readonly text: string;
-  readonly values?: readonly Value[];
+  readonly values?: readonly PostgresValue[];
 }
 
-export interface Connection {
+export interface PostgresConnection {
   /** One statement in a transaction that can only read, in one round trip. The statement runs nothing but what comes with the database. */
-  ask(question: Question, signal: AbortSignal): Promise<readonly Row[]>;
+  ask(question: PostgresQuery, signal: AbortSignal): Promise<readonly PostgresRow[]>;
   /** The same for a statement that may run what users have written, such as views: it begins once nothing can be written. */
-  askTables(question: Question, signal: AbortSignal): Promise<readonly Row[]>;
+  askTables(question: PostgresQuery, signal: AbortSignal): Promise<readonly PostgresRow[]>;
   /** A connection of one's own, for as long as the signal lasts. */
-  attach(signal: AbortSignal): Promise<Session>;
+  attach(signal: AbortSignal): Promise<PostgresSession>;
   toError(cause: unknown): ResourceError;
   /** Afterwards nothing is open. */
   close(): Promise<void>;
 }
 
-export interface Session extends Pick<Attached, "listen" | "over" | "end"> {
-  ask(question: Question): Promise<readonly Row[]>;
+export interface PostgresSession extends Pick<Attached, "listen" | "over" | "end"> {
+  ask(question: PostgresQuery): Promise<readonly PostgresRow[]>;
 }
 
-export function createConnection(options: ConnectionOptions): Connection {
+export function createConnection(options: ConnectionOptions): PostgresConnection {
   const { timeoutMs } = options;
   const { borrow, attach, toError, close } = createPool("postgres", options);
   // Nothing of this stays behind in a connection that others get after us, as behind a pooler.
@@ -47,14 +47,14 @@ export function createConnection(options: ConnectionOptions): Connection {
     "SET LOCAL extra_float_digits = 1",
   ].join("; ");
   /** All three are on their way before the first is answered. */
-  async function exchange(client: pg.ClientBase, question: Question): Promise<readonly Row[]> {
+  async function exchange(client: pg.ClientBase, question: PostgresQuery): Promise<readonly PostgresRow[]> {
     const [begun, answer, ended] = await Promise.allSettled([
       client.query(begin),
       send(client, question),
       client.query("COMMIT"),
     ]);
     for (const each of [begun, answer, ended]) if (each.status === "rejected") throw each.reason;
-    return answer.status === "fulfilled" ? (answer.value.rows as Row[]) : [];
+    return answer.status === "fulfilled" ? (answer.value.rows as PostgresRow[]) : [];
   }
 
   return {
@@ -68,7 +68,7 @@ export function createConnection(options: ConnectionOptions): Connection {
         const [answer] = await Promise.allSettled([send(client, question)]);
         if (!(await isCleanAfter(client))) retire();
         if (answer.status === "rejected") throw answer.reason;
-        return answer.value.rows as Row[];
+        return answer.value.rows as PostgresRow[];
       });
     },
 
@@ -114,6 +114,6 @@ async function isCleanAfter(client: pg.ClientBase): Promise<boolean> {
   }
 }
 
-function send(client: pg.ClientBase, { text, values = [] }: Question): Promise<pg.QueryResult> {
+function send(client: pg.ClientBase, { text, values = [] }: PostgresQuery): Promise<pg.QueryResult> {
   return client.query({ text, values: values as unknown[], queryMode: "extended" } as pg.QueryConfig);
 }

@@ -2,20 +2,24 @@
 import { directoryType } from "../../resources.ts";
 import type { Entry } from "../../source.ts";
 import { schemaType } from "../database/description.ts";
-import type { Thing } from "./catalog.ts";
-import { pathTo } from "./places.ts";
-import { kinds } from "./tables.ts";
+import type { CatalogItem } from "./catalog.ts";
+import { postgresPath } from "./addresses.ts";
+import { tableKinds } from "./tables.ts";
 
-export function entryOf({ place, comment, letter }: Thing, database: string, leaf?: "definition" | "rows"): Entry {
+export function catalogEntry(
+  { place, comment, letter }: CatalogItem,
+  database: string,
+  leaf?: "definition" | "rows",
+): Entry {
   const description = comment === undefined ? {} : { description: comment.slice(0, 1000).toWellFormed() };
   switch (place.kind) {
     case "schema":
-      return { path: pathTo(place), name: place.schema, ...description, mimeType: directoryType };
+      return { path: postgresPath(place), name: place.schema, ...description, mimeType: directoryType };
     case "functions":
-      return { path: pathTo(place), mimeType: directoryType };
+      return { path: postgresPath(place), mimeType: directoryType };
     case "overview":
       return {
-        path: pathTo(place),
+        path: postgresPath(place),
         name: `${place.schema} overview`,
         title: `Overview of ${database}.${place.schema}`,
         ...description,
@@ -23,14 +27,14 @@ export function entryOf({ place, comment, letter }: Thing, database: string, lea
       };
     case "enums":
       return {
-        path: pathTo(place),
+        path: postgresPath(place),
         name: `${place.schema} enums`,
         title: `Enums of ${database}.${place.schema}`,
         mimeType: "application/json",
       };
     case "function":
       return {
-        path: pathTo(place),
+        path: postgresPath(place),
         name: `${place.schema}.${place.name}`,
         title: `Function ${database}.${place.schema}.${place.name}`,
         ...description,
@@ -38,10 +42,10 @@ export function entryOf({ place, comment, letter }: Thing, database: string, lea
       };
     case "table": {
       const { schema, name } = place;
-      if (leaf === undefined) return { path: pathTo(place), name, ...description, mimeType: directoryType };
+      if (leaf === undefined) return { path: postgresPath(place), name, ...description, mimeType: directoryType };
       const what = leaf === "rows" ? "rows" : "schema";
       return {
-        path: pathTo({ kind: leaf, schema, name }),
+        path: postgresPath({ kind: leaf, schema, name }),
         name: `${schema}.${name} ${what}`,
         title:
           leaf === "rows"
@@ -49,7 +53,7 @@ export function entryOf({ place, comment, letter }: Thing, database: string, lea
             : `Database schema for ${database}.${schema}.${name}`,
         ...description,
         mimeType: leaf === "rows" ? "application/json" : schemaType,
-        meta: { "pressmark/kind": kinds[letter ?? ""] ?? "table" },
+        meta: { "pressmark/kind": tableKinds[letter ?? ""] ?? "table" },
       };
     }
   }

@@ -1,10 +1,10 @@
 /** Functions and enums, as the catalogue has them. */
 import type { EnumDescription, FunctionDescription } from "../database/description.ts";
 import { ownFunction } from "./catalog.ts";
-import type { Question, Row } from "./connection.ts";
+import type { PostgresQuery, PostgresRow } from "./connection.ts";
 
 /** Overloads of one name. Without definitions, initial values of arguments are left out too: both may name anything. */
-export function functionsQuestion(schema: string, name: string, hasDefinitions: boolean): Question {
+export function functionsQuestion(schema: string, name: string, hasDefinitions: boolean): PostgresQuery {
   const given = hasDefinitions ? "pg_get_function_arguments" : "pg_get_function_identity_arguments";
   return {
     text: `
@@ -19,7 +19,7 @@ export function functionsQuestion(schema: string, name: string, hasDefinitions: 
   };
 }
 
-export function enumsQuestion(schema: string): Question {
+export function enumsQuestion(schema: string): PostgresQuery {
   return {
     text: `
       SELECT y.typname::text AS name, obj_description(y.oid, 'pg_type') AS comment,
@@ -58,7 +58,7 @@ const functionKinds: Readonly<Record<string, FunctionDescription["kind"]>> = {
 };
 const volatilities: Readonly<Record<string, FunctionDescription["volatility"]>> = { i: "immutable", s: "stable" };
 
-export function toFunction(row: Row): FunctionDescription {
+export function toFunction(row: PostgresRow): FunctionDescription {
   const raw = row as Readonly<Record<string, string | null>>;
   return {
     name: raw["name"] ?? "",
@@ -73,7 +73,7 @@ export function toFunction(row: Row): FunctionDescription {
   };
 }
 
-export function toEnum(row: Row): EnumDescription {
+export function toEnum(row: PostgresRow): EnumDescription {
   const { name, values, comment } = row as {
     readonly name: string;
     readonly values: readonly string[] | null;

@@ -102,7 +102,7 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
     signal: AbortSignal,
     use: (client: pg.ClientBase, retire: () => void) => Promise<T>,
   ): Promise<T> {
-    if (isClosed || signal.aborted) throw withdrawn(signal);
+    if (isClosed || signal.aborted) throw cancelled(signal);
     try {
       const client = await untilLeft((await openPool()).connect(), signal, (late) => late.release());
       // Without anyone to hear of it, an error ends the process.
@@ -136,7 +136,7 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
       work.then(over, over);
       return await answer;
     } catch (cause) {
-      throw signal.aborted ? withdrawn(signal) : toError(cause);
+      throw signal.aborted ? cancelled(signal) : toError(cause);
     }
   }
 
@@ -155,7 +155,7 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
         await untilLeft(client.connect(), signal, () => undefined);
       } catch (cause) {
         void client.end().catch(() => undefined);
-        throw signal.aborted ? withdrawn(signal) : toError(cause);
+        throw signal.aborted ? cancelled(signal) : toError(cause);
       }
       return {
         client,
@@ -224,14 +224,14 @@ function isAnswer(cause: unknown): boolean {
   return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && !/^(?:08|57P|25P)/.test(code);
 }
 
-function withdrawn(signal: AbortSignal): ResourceError {
+function cancelled(signal: AbortSignal): ResourceError {
   return new ResourceError("cancelled", "the question was withdrawn", { cause: signal.reason });
 }
 
 /** What comes too late is handed to `late`. */
 function untilLeft<T>(promise: Promise<T>, signal: AbortSignal, late: (answer: T) => void): Promise<T> {
   return new Promise((resolve, reject) => {
-    const leave = (): void => reject(withdrawn(signal));
+    const leave = (): void => reject(cancelled(signal));
     signal.addEventListener("abort", leave, { once: true });
     promise.then(
       (answer) => {

@@ -4,7 +4,7 @@ import type { SourceProblem } from "../../source.ts";
 import { fullName } from "../database/description.ts";
 import { leftOutProblem } from "../database/left-out.ts";
 import type { Catalog } from "./catalog.ts";
-import type { Connection } from "./connection.ts";
+import type { PostgresConnection } from "./connection.ts";
 import { isNear, type Target } from "./url.ts";
 
 const powers = `
@@ -19,7 +19,7 @@ const powers = `
 const oldest = 130_000;
 
 export async function problemsOf(
-  connection: Pick<Connection, "ask">,
+  connection: Pick<PostgresConnection, "ask">,
   catalog: Pick<Catalog, "leftOutViews">,
   target: Target,
   { signal }: Call,

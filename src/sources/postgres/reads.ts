@@ -5,24 +5,24 @@ import type { Address, Part } from "../../source.ts";
 import type { AllowList } from "../database/allow-list.ts";
 import { functionDdl, toDdl } from "../database/ddl.ts";
 import { schemaType, type TableDescription } from "../database/description.ts";
-import { type Format, formatOf, tableFormats, typeOf } from "../database/formats.ts";
+import { type TableFormat, tableFormatOf, tableFormats, tableTypeOf } from "../database/formats.ts";
 import { type Overview, overviewMarkdown, tableMarkdown } from "../database/overview.ts";
 import { parseRowsAsk, type RowLimits, rowsPart } from "../database/rows.ts";
-import type { Catalog, Thing } from "./catalog.ts";
-import type { Connection } from "./connection.ts";
+import type { Catalog, CatalogItem } from "./catalog.ts";
+import type { PostgresConnection } from "./connection.ts";
 import { enumsQuestion, functionsQuestion, toEnum, toFunction } from "./functions.ts";
-import { isLeaf, parsePath, pathTo, type Place } from "./places.ts";
+import { isLeaf, parsePostgresPath, postgresPath, type PostgresAddress } from "./addresses.ts";
 import { rowsQuestion, type Shape, shapeQuestion, toPage, toShape } from "./rows.ts";
 import { tablesQuestion, toDescription } from "./tables.ts";
 
-export interface Reads {
+export interface PostgresReader {
   /** Undefined where a directory may be. */
   read(at: Address, call: Call): Promise<readonly Part[] | undefined>;
   shapeOf(schema: string, table: string, signal: AbortSignal): Promise<Shape | undefined>;
 }
 
-export interface ReadsOptions {
-  readonly connection: Pick<Connection, "ask" | "askTables">;
+export interface PostgresReaderOptions {
+  readonly connection: Pick<PostgresConnection, "ask" | "askTables">;
   readonly catalog: Catalog;
   readonly allow: AllowList;
   readonly database: string;
@@ -33,14 +33,21 @@ export interface ReadsOptions {
 /** So many tables of a schema stand in its overview. */
 const maxTables = 500;
 
-export function createReads({ connection, catalog, allow, database, functions, limits }: ReadsOptions): Reads {
+export function createPostgresReader({
+  connection,
+  catalog,
+  allow,
+  database,
+  functions,
+  limits,
+}: PostgresReaderOptions): PostgresReader {
   async function describe(schema: string, table: string, signal: AbortSignal): Promise<TableDescription | undefined> {
     if (!allow.table({ schema, table })) return undefined;
     const [row] = await connection.ask(tablesQuestion(schema, table, allow, 1), signal);
     return row && toDescription(row, database, schema, allow);
   }
 
-  async function readDefinition(schema: string, table: string, format: Format, path: string, signal: AbortSignal) {
+  async function readDefinition(schema: string, table: string, format: TableFormat, path: string, signal: AbortSignal) {
     const description = await describe(schema, table, signal);
     if (description === undefined) throw notFound(path);
     if (format === "ddl") return text(toDdl(description), "application/sql");
@@ -56,7 +63,7 @@ export function createReads({ connection, catalog, allow, database, functions, l
       connection.ask(enumsQuestion(schema), signal),
       functions !== "none"
         ? catalog.things({ scope: { kind: "functions", schema }, limit: maxTables }, signal)
-        : { things: [] as readonly Thing[] },
+        : { things: [] as readonly CatalogItem[] },
     ]);
     const tables = rows.flatMap((row) => toDescription(row, database, schema, allow) ?? []);
     return {
@@ -70,14 +77,14 @@ export function createReads({ connection, catalog, allow, database, functions, l
     };
   }
 
-  async function readOverview(schema: string, format: Format, path: string, signal: AbortSignal) {
+  async function readOverview(schema: string, format: TableFormat, path: string, signal: AbortSignal) {
     const overview = await overviewOf(schema, path, signal);
     if (format === "ddl") return text(overview.tables.map(toDdl).join("\n"), "application/sql");
     if (format === "json") return text(JSON.stringify(overview), schemaType);
     return text(overviewMarkdown(overview), "text/markdown");
   }
 
-  async function readFunction(schema: string, name: string, format: Format, path: string, signal: AbortSignal) {
+  async function readFunction(schema: string, name: string, format: TableFormat, path: string, signal: AbortSignal) {
     const [found, rows] = await Promise.all([
       catalog.find({ kind: "function", schema, name }, signal),
       connection.ask(functionsQuestion(schema, name, functions === "definitions"), signal),
@@ -111,7 +118,7 @@ export function createReads({ connection, catalog, allow, database, functions, l
 
   async function read(at: Address, { signal }: Call): Promise<readonly Part[] | undefined> {
     const { path } = at;
-    const place = parsePath(path);
+    const place = parsePostgresPath(path);
     if (place === undefined) throw notFound(path);
     switch (place.kind) {
       case "definition": {
@@ -136,17 +143,21 @@ export function createReads({ connection, catalog, allow, database, functions, l
 }
 
 /** The format that is asked for at a place, and its type. */
-export function formatAt(at: Address, { kind }: Place): { readonly format: Format; readonly mimeType: string } {
+export function formatAt(
+  at: Address,
+  { kind }: PostgresAddress,
+): { readonly format: TableFormat; readonly mimeType: string } {
   const isPlain = kind === "enums" || kind === "function";
-  const known: readonly Format[] = kind === "enums" ? ["json"] : kind === "function" ? ["json", "ddl"] : tableFormats;
-  const format = formatOf(at, kind === "overview" ? "markdown" : "json", known);
-  return { format, mimeType: typeOf(format, isPlain ? "application/json" : schemaType) };
+  const known: readonly TableFormat[] =
+    kind === "enums" ? ["json"] : kind === "function" ? ["json", "ddl"] : tableFormats;
+  const format = tableFormatOf(at, kind === "overview" ? "markdown" : "json", known);
+  return { format, mimeType: tableTypeOf(format, isPlain ? "application/json" : schemaType) };
 }
 
 /** A second spelling shows no more than the first. */
-export function revealing(place: Place): { readonly reveals?: Address } {
+export function revealing(place: PostgresAddress): { readonly reveals?: Address } {
   return isLeaf(place) && place.isShort
-    ? { reveals: { path: pathTo({ kind: place.kind, schema: place.schema, name: place.name }) } }
+    ? { reveals: { path: postgresPath({ kind: place.kind, schema: place.schema, name: place.name }) } }
     : {};
 }
 

@@ -11,7 +11,7 @@ import {
 } from "../database/rows.ts";
 import { quoteIdentifier } from "../database/segments.ts";
 import { readableTable } from "./catalog.ts";
-import type { Question, Row } from "./connection.ts";
+import type { PostgresQuery, PostgresRow } from "./connection.ts";
 import { hiddenText, mayName, type Mention } from "./tables.ts";
 import { isLeftOut, mayServe, readsColumn, readsOf } from "./view-reads.ts";
 
@@ -48,7 +48,7 @@ interface KeyColumn {
 const maxColumns = 1600;
 
 /** Only columns that the role may read. The key is the primary one, or another that allows no doubles and no blanks. */
-export function shapeQuestion(schema: string, table: string, allow: AllowList): Question {
+export function shapeQuestion(schema: string, table: string, allow: AllowList): PostgresQuery {
   return {
     text: `
       SELECT c.relkind::text AS letter, ${readsColumn("c.oid", allow)} AS reads,
@@ -77,7 +77,7 @@ export function shapeQuestion(schema: string, table: string, allow: AllowList): 
   };
 }
 
-export function toShape(row: Row, schema: string, table: string, allow: AllowList): Shape | undefined {
+export function toShape(row: PostgresRow, schema: string, table: string, allow: AllowList): Shape | undefined {
   const { letter, columns, key } = row as {
     readonly letter: string;
     readonly columns:
@@ -120,7 +120,7 @@ function placeKey(letter: string): readonly KeyColumn[] | undefined {
 }
 
 /** Long values are cut by the server, and so is a page that holds too many bytes. */
-export function rowsQuestion(shape: Shape, ask: RowsAsk, { maxBytes }: RowLimits): Question {
+export function rowsQuestion(shape: Shape, ask: RowsAsk, { maxBytes }: RowLimits): PostgresQuery {
   const { columns, key } = shape;
   if (columns.length === 0)
     throw new ResourceError("denied", "the role of this mount may read no column of that table");
@@ -188,7 +188,7 @@ function textOf({ name, category }: ShapeColumn): string {
     : `${quoteIdentifier(name)}::text`;
 }
 
-export function toPage(answer: readonly Row[], { columns, key }: Shape, limit: number): RowsPage {
+export function toPage(answer: readonly PostgresRow[], { columns, key }: Shape, limit: number): RowsPage {
   const given = answer.slice(0, limit);
   const cut: [number, string, number][] = [];
   const rows = given.map((row, index) =>

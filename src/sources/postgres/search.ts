@@ -3,11 +3,11 @@ import { randomBytes } from "node:crypto";
 import { invalid, quote } from "../../errors.ts";
 import type { SourceHit } from "../../source.ts";
 import type { TableRef } from "../database/allow-list.ts";
-import { spellKey } from "../database/rows.ts";
+import { formatKey } from "../database/rows.ts";
 import { fullName } from "../database/description.ts";
 import { quoteIdentifier } from "../database/segments.ts";
-import type { Question, Row } from "./connection.ts";
-import { pathTo } from "./places.ts";
+import type { PostgresQuery, PostgresRow } from "./connection.ts";
+import { postgresPath } from "./addresses.ts";
 import { relationOf, type Shape } from "./rows.ts";
 
 export interface SearchedTable {
@@ -21,13 +21,13 @@ export interface SearchedTable {
 const maxHits = 1000;
 const maxSnippet = 600;
 
-export interface Marks {
+export interface MatchMarks {
   readonly start: string;
   readonly end: string;
 }
 
 /** No text holds them by chance, and none on purpose. */
-export function createMarks(): Marks {
+export function createMatchMarks(): MatchMarks {
   const word = randomBytes(9).toString("hex");
   return { start: `<${word}:`, end: `:${word}>` };
 }
@@ -36,8 +36,8 @@ export function createMarks(): Marks {
 export function searchQuestion(
   searched: SearchedTable,
   shape: Shape,
-  { text, limit, marks }: { readonly text: string; readonly limit: number; readonly marks: Marks },
-): Question {
+  { text, limit, marks }: { readonly text: string; readonly limit: number; readonly marks: MatchMarks },
+): PostgresQuery {
   const { schema, table, columns, key } = shape;
   const known = searched.columns.filter((name) => columns.some((column) => column.name === name));
   if (known.length < searched.columns.length || key === undefined)
@@ -64,16 +64,16 @@ export function searchQuestion(
   };
 }
 
-export function toHit(row: Row, { schema, table }: TableRef, marks: Marks): SourceHit {
+export function toHit(row: PostgresRow, { schema, table }: TableRef, marks: MatchMarks): SourceHit {
   const { key, score, snippet } = row as {
     readonly key: readonly string[];
     readonly score: number;
     readonly snippet: string;
   };
-  const spelled = spellKey(key);
+  const spelled = formatKey(key);
   return {
     entry: {
-      path: pathTo({ kind: "rows", schema, name: table }),
+      path: postgresPath({ kind: "rows", schema, name: table }),
       query: { key: spelled },
       name: `${fullName({ schema, table })} ${key.join(", ").slice(0, 100)}`,
       mimeType: "application/json",
@@ -84,7 +84,7 @@ export function toHit(row: Row, { schema, table }: TableRef, marks: Marks): Sour
 }
 
 /** The text without its marks, and where they stood. */
-function unmark(marked: string, { start, end }: Marks): Pick<SourceHit, "snippet" | "marks"> {
+function unmark(marked: string, { start, end }: MatchMarks): Pick<SourceHit, "snippet" | "marks"> {
   const marks: [number, number][] = [];
   let snippet = "";
   let at = 0;

@@ -77,7 +77,7 @@ describe.skipIf(missingFor("debian"))(`after a view of PostgreSQL was read (${mi
       maxConnections: 1,
       timeoutMs,
     };
-    const source = openPostgres(definition.options(z).parse(settings), createClock().tools);
+    const source = openPostgres(definition.options(z).parse(settings), createClock().runtime);
     opened.push(source);
     return source;
   }

@@ -2,20 +2,20 @@
 import type { AllowList } from "../database/allow-list.ts";
 import { createStatement } from "../database/ddl.ts";
 import type {
-  Column,
+  TableColumn,
   Constraint,
   ForeignKey,
-  Index,
+  TableIndex,
   Reference,
   TableDescription,
   TableKind,
 } from "../database/description.ts";
 import { readableTable } from "./catalog.ts";
-import type { Question, Row } from "./connection.ts";
+import type { PostgresQuery, PostgresRow } from "./connection.ts";
 import { isSystem } from "./system-schema.ts";
 import { mayServe, readsColumn, readsOf } from "./view-reads.ts";
 
-export const kinds: Readonly<Record<string, TableKind>> = {
+export const tableKinds: Readonly<Record<string, TableKind>> = {
   r: "table",
   p: "partitioned table",
   f: "foreign table",
@@ -105,7 +105,12 @@ const described = (where: string, allow: AllowList) => {
 };
 
 /** Of one table, or of all of a schema. */
-export function tablesQuestion(schema: string, table: string | undefined, allow: AllowList, limit: number): Question {
+export function tablesQuestion(
+  schema: string,
+  table: string | undefined,
+  allow: AllowList,
+  limit: number,
+): PostgresQuery {
   const where = `c.relnamespace = n.oid AND ($2::text IS NULL OR c.relname = $2::text)`;
   return {
     text: `SELECT d.*, (SELECT e.reltuples::float8 FROM pg_class e WHERE e.relnamespace = n.oid AND e.relname = d.name) AS estimate
@@ -148,7 +153,7 @@ export const hiddenText = "…";
 
 /** Undefined for a table that may not be spoken of. Of others, everything that may not be is left out here, and nowhere else. */
 export function toDescription(
-  row: Row,
+  row: PostgresRow,
   database: string,
   schema: string,
   allow: AllowList,
@@ -158,7 +163,7 @@ export function toDescription(
   const mayShow = (said: readonly Mention[] | null | undefined) => (said ?? []).every((each) => mayName(each, allow));
   const constraints = raw.constraints ?? [];
   const primary = constraints.find(({ kind }) => kind === "p");
-  const kind = kinds[raw.letter] ?? "table";
+  const kind = tableKinds[raw.letter] ?? "table";
   const description: TableDescription = {
     database,
     schema,
@@ -208,7 +213,7 @@ interface RawTable {
     | null;
   readonly foreignKeys: readonly RawForeignKey[] | null;
   readonly referencedBy: readonly (Reference & { readonly schema: string })[] | null;
-  readonly indexes: readonly (Required<Index> & { readonly mentions: readonly Mention[] | null })[] | null;
+  readonly indexes: readonly (Required<TableIndex> & { readonly mentions: readonly Mention[] | null })[] | null;
   readonly query: string | null;
   readonly mentions: readonly Mention[] | null;
   /** Of a view, through whatever it reads. */
@@ -229,7 +234,7 @@ interface RawColumn {
   readonly mentions: readonly Mention[] | null;
 }
 
-function toColumn(raw: RawColumn, mayShow: (said: readonly Mention[] | null) => boolean): Column {
+function toColumn(raw: RawColumn, mayShow: (said: readonly Mention[] | null) => boolean): TableColumn {
   const { name, type, typeSchema, typeTable, nullable, generated, identity, collation, comment } = raw;
   const expression = raw.default === null ? undefined : mayShow(raw.mentions) ? raw.default : hiddenText;
   return {

@@ -66,7 +66,7 @@ function decode(part: string): string {
 }
 
 /** The URI prefix of everything in this database: the place alone, never who asks. */
-export function baseOf({ host, port, database }: Target): string {
+export function baseUriOf({ host, port, database }: Target): string {
   const name = isSocket(host) ? "localhost" : host.includes(":") ? `[${host}]` : encodeURIComponent(host);
   return `postgres://${name}${port === standardPort ? "" : `:${port}`}/${encodeURIComponent(database)}/`;
 }

@@ -5,7 +5,7 @@ import { flavours, missingFor, type PostgresServer, startPostgres } from "../../
 import type { Entry, Source, SourceChange } from "../../source.ts";
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import { wait } from "../../lib/wait.ts";
-import { listen } from "../../testing/listen.ts";
+import { collectChanges } from "../../testing/listen.ts";
 import { asking, collect } from "../../testing/pages.ts";
 import { refusal } from "../../testing/refusal.ts";
 import definition, { openPostgres } from "../postgres.ts";
@@ -136,7 +136,7 @@ for (const flavour of flavours)
     it("come and go as what they read changes", async () => {
       await server.run("postgres", "CREATE OR REPLACE VIEW changing AS SELECT v FROM open");
       const source = open({ tables: { exclude }, listen: "rows" });
-      const { heard, until } = listen((await source.watch!(call)) as AsyncIterable<SourceChange>);
+      const { heard, until } = collectChanges((await source.watch!(call)) as AsyncIterable<SourceChange>);
       await server.run("postgres", "NOTIFY rows, 'direct'; NOTIFY rows, 'changing'");
       await until((change) => change.kind === "changed" && change.path === "public/changing/rows", "its rows");
       await server.run("postgres", "CREATE OR REPLACE VIEW changing AS SELECT v FROM hidden");

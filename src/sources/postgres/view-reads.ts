@@ -1,6 +1,6 @@
 /** Which tables a view reads, as far as the database records it, and whether it may be served for that. */
 import type { AllowList, TableRef } from "../database/allow-list.ts";
-import type { Row } from "./connection.ts";
+import type { PostgresRow } from "./connection.ts";
 import { isSystem } from "./system-schema.ts";
 
 /**
@@ -39,7 +39,7 @@ export function readsColumn(relation: string, allow: AllowList): string {
 }
 
 /** What the column `reads` of a row says. */
-export function readsOf(row: Row): readonly TableRef[] {
+export function readsOf(row: PostgresRow): readonly TableRef[] {
   const pairs = (row["reads"] ?? []) as readonly (readonly [schema: string, table: string])[];
   return pairs.map(([schema, table]) => ({ schema, table }));
 }

@@ -1,26 +1,26 @@
 /** What changes in the database: tables by looking at the catalogue now and then, rows by what is sent to a channel. */
 import { ResourceError } from "../../errors.ts";
-import type { SourceChange, Tools } from "../../source.ts";
+import type { SourceChange, Runtime } from "../../source.ts";
 import { type AllowList, parseTableRef, type TableRef } from "../database/allow-list.ts";
 import { isSpeakable } from "../database/segments.ts";
-import type { LookOut } from "../database/watching.ts";
-import type { Connection, Session } from "./connection.ts";
+import type { DatabaseWatch } from "../database/shared-watch.ts";
+import type { PostgresConnection, PostgresSession } from "./connection.ts";
 import { otherDigests } from "./functions.ts";
-import { pathTo, type Place } from "./places.ts";
+import { postgresPath, type PostgresAddress } from "./addresses.ts";
 import { tableDigests } from "./tables.ts";
 import { mayServe, readsOf } from "./view-reads.ts";
 
-export interface WatchOptions {
-  readonly connection: Pick<Connection, "attach" | "toError">;
+export interface PostgresWatchOptions {
+  readonly connection: Pick<PostgresConnection, "attach" | "toError">;
   readonly allow: AllowList;
   readonly hasFunctions: boolean;
   readonly channel?: string | undefined;
   readonly pollMs: number;
-  readonly wait: Tools["wait"];
+  readonly wait: Runtime["wait"];
 }
 
 /** Everything that can come, go or change, by where it stands, with what is said of it now. */
-type Snapshot = ReadonlyMap<string, { readonly place: Place; readonly digest: string }>;
+type Snapshot = ReadonlyMap<string, { readonly place: PostgresAddress; readonly digest: string }>;
 
 /** Catalogues that say something of what is served. Those of the system begin below. */
 const catalogues = [
@@ -45,12 +45,12 @@ const fingerprint = `SELECT concat_ws(',', ${[
   "(SELECT count(*) || ':' || coalesce(sum(hashtextextended(ctid::text || xmin::text, 0)), 0) FROM pg_namespace)",
 ].join(", ")}) AS fingerprint`;
 
-export function createLookOut({ connection, allow, hasFunctions, channel, pollMs, wait }: WatchOptions) {
-  async function look(session: Session): Promise<{ readonly fingerprint: string; readonly seen: Snapshot }> {
+export function createPostgresWatch({ connection, allow, hasFunctions, channel, pollMs, wait }: PostgresWatchOptions) {
+  async function look(session: PostgresSession): Promise<{ readonly fingerprint: string; readonly seen: Snapshot }> {
     // First, so that what changes in between is looked at again.
     const before = await fingerprintOf(session);
-    const seen = new Map<string, { place: Place; digest: string }>();
-    const add = (place: Place, digest: string) => void seen.set(pathTo(place), { place, digest });
+    const seen = new Map<string, { place: PostgresAddress; digest: string }>();
+    const add = (place: PostgresAddress, digest: string) => void seen.set(postgresPath(place), { place, digest });
     for (const row of await session.ask({ text: otherDigests })) {
       const { schema, kind, name, digest } = row as Readonly<Record<string, string>>;
       if (!allow.schema(schema!) || !isSpeakable(schema!)) continue;
@@ -73,12 +73,12 @@ export function createLookOut({ connection, allow, hasFunctions, channel, pollMs
     const ref = refOf(payload);
     if (ref === undefined || !allow.rows(ref)) return [];
     // Where tables are left out, so may be a view that its name does not tell.
-    const isKnown = seen?.has(pathTo({ kind: "table", schema: ref.schema, name: ref.table })) ?? false;
+    const isKnown = seen?.has(postgresPath({ kind: "table", schema: ref.schema, name: ref.table })) ?? false;
     if (allow.restricts.tables && !isKnown) return [];
-    return [{ kind: "changed", path: pathTo({ kind: "rows", schema: ref.schema, name: ref.table }) }];
+    return [{ kind: "changed", path: postgresPath({ kind: "rows", schema: ref.schema, name: ref.table }) }];
   }
 
-  return async function lookOut({ armed, tell, signal }: LookOut): Promise<void> {
+  return async function lookOut({ armed, tell, signal }: DatabaseWatch): Promise<void> {
     const session = await connection.attach(signal);
     const leave = (): void => void session.end();
     signal.addEventListener("abort", leave, { once: true });
@@ -110,7 +110,7 @@ export function createLookOut({ connection, allow, hasFunctions, channel, pollMs
   };
 }
 
-async function fingerprintOf(session: Session): Promise<string> {
+async function fingerprintOf(session: PostgresSession): Promise<string> {
   const [row] = await session.ask({ text: fingerprint });
   return String(row?.["fingerprint"]);
 }
@@ -119,7 +119,8 @@ function changesBetween(before: Snapshot, after: Snapshot, allow: AllowList): So
   const changes: SourceChange[] = [];
   /** Schemas in which anything is another than before. */
   const touched = new Set<string>();
-  const add = (kind: "appeared" | "gone" | "changed", place: Place) => void changes.push({ kind, path: pathTo(place) });
+  const add = (kind: "appeared" | "gone" | "changed", place: PostgresAddress) =>
+    void changes.push({ kind, path: postgresPath(place) });
   const all = new Set([...before.keys(), ...after.keys()]);
   for (const path of all) {
     const [old, now] = [before.get(path), after.get(path)];
@@ -140,7 +141,7 @@ function changesBetween(before: Snapshot, after: Snapshot, allow: AllowList): So
     } else add(kind, place);
   }
   for (const schema of touched)
-    if (before.has(pathTo({ kind: "schema", schema })) && after.has(pathTo({ kind: "schema", schema })))
+    if (before.has(postgresPath({ kind: "schema", schema })) && after.has(postgresPath({ kind: "schema", schema })))
       add("changed", { kind: "overview", schema });
   return changes;
 }

@@ -3,7 +3,7 @@ import { quote, ResourceError } from "../../errors.ts";
 import { scanXml, type XmlHandler } from "../../lib/documents/xml.ts";
 import { skipEmpty, type StorePage } from "../objects/list-page.ts";
 import type { ObjectHead, ObjectStore, ObjectWhere, StoredObject } from "../objects/object-store.ts";
-import { encodeStrictly, originOf, packingOf, refusalFor, send, take, takeSome } from "../objects/request.ts";
+import { encodeStrictly, originOf, packingOf, refusalFor, send, takeBody, takeSome } from "../objects/request.ts";
 import type { CredentialSource } from "./credentials.ts";
 
 export interface S3Options {
@@ -119,7 +119,7 @@ export function createS3Store({ region, endpoint, pathStyle, credentials, timeou
         ...(where.mark !== undefined && { "If-Match": `"${where.mark}"` }),
       };
       const response = await ask(urlOf(where.bucket, where.key, versioned(where)), signal, { headers });
-      return take(response, last - first + 1, signal);
+      return takeBody(response, last - first + 1, signal);
     },
 
     ...(credentials && {
@@ -150,7 +150,7 @@ async function loadSigner(): Promise<typeof import("aws4fetch")> {
 }
 
 async function textOf(response: Response, signal: AbortSignal): Promise<string> {
-  return (await take(response, maxXmlBytes, signal)).toString("utf8");
+  return (await takeBody(response, maxXmlBytes, signal)).toString("utf8");
 }
 
 /** Tells of every text by the names of the elements it is in. */

@@ -3,9 +3,9 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { toResourceError } from "../../errors.ts";
 import type { Call } from "../../resources.ts";
-import type { Source, SourceChange, SourceProblem, Tools } from "../../source.ts";
+import type { Source, SourceChange, SourceProblem, Runtime } from "../../source.ts";
 import { startWatch } from "../memory/changes.ts";
-import type { Watch } from "../memory/changes.ts";
+import type { MemoryWatch } from "../memory/changes.ts";
 import { isSame, isSameUnit, lookInto, manifestName } from "./look.ts";
 import type { Look } from "./look.ts";
 import { changesBetween, takeSnapshot } from "./snapshot.ts";
@@ -13,13 +13,13 @@ import type { Snapshot } from "./snapshot.ts";
 import { readUnit } from "./unit.ts";
 import type { Unit } from "./unit.ts";
 
-export interface Root {
+export interface SkillsRoot {
   readonly path: string;
   /** The files below it, as the file source serves them. */
   readonly files: Source;
 }
 
-export interface Catalogue {
+export interface SkillsCatalogue {
   /** As things are now, or as they were before they were half-written. */
   fresh(): Promise<Snapshot>;
   watch(signal: AbortSignal): Promise<AsyncIterable<SourceChange>>;
@@ -47,10 +47,13 @@ const restPerLook = 20;
 /** When something was still being written, the watch looks again after this. */
 const againMs = 200;
 
-export function createCatalogue(roots: readonly Root[], { log, wait }: Pick<Tools, "log" | "wait">): Catalogue {
+export function createSkillsCatalogue(
+  roots: readonly SkillsRoot[],
+  { log, wait }: Pick<Runtime, "log" | "wait">,
+): SkillsCatalogue {
   const closing = new AbortController();
   const call: Call = { caller: { id: "pressmark" }, signal: closing.signal };
-  const watches = new Set<Watch>();
+  const watches = new Set<MemoryWatch>();
   const said = new Set<string>();
   let shelves: readonly Shelf[] = roots.map(() => new Map());
   let looks: readonly Look[] = [];
@@ -97,7 +100,7 @@ export function createCatalogue(roots: readonly Root[], { log, wait }: Pick<Tool
     let left = maxHeld;
     const shelvesOfNow: Map<string, Unit | undefined>[] = [];
     for (const [index, { units }] of seen.entries()) {
-      const { files } = roots[index] as Root;
+      const { files } = roots[index] as SkillsRoot;
       const read = (path: string) => files.read({ path }, call);
       const shelf = new Map<string, Unit | undefined>();
       for (const [path, seenUnit] of units) {
@@ -122,7 +125,8 @@ export function createCatalogue(roots: readonly Root[], { log, wait }: Pick<Tool
       for (const [path, seen] of look.units) {
         const known = shelves[index]?.get(path);
         const unit = units[index]?.get(path);
-        if (unit && isSameUnit(unit.seen, seen)) shelf.set(path, toKnown(unit, known, (roots[index] as Root).path));
+        if (unit && isSameUnit(unit.seen, seen))
+          shelf.set(path, toKnown(unit, known, (roots[index] as SkillsRoot).path));
       }
       return shelf;
     });
@@ -204,7 +208,7 @@ export function createCatalogue(roots: readonly Root[], { log, wait }: Pick<Tool
       }
     }
 
-    async function listen({ files }: Root): Promise<() => Promise<void>> {
+    async function listen({ files }: SkillsRoot): Promise<() => Promise<void>> {
       const changes = await files.watch?.({ ...call, signal: ending.signal });
       return async () => {
         for await (const _ of changes ?? []) void stir();

@@ -20,7 +20,7 @@ const marks = 'put a line "---" before and after it';
 /** To parse so much takes some hundredths of a second at most; more is parsed in a thread. */
 const maxHere = 2 * 1024;
 
-export async function readFrontMatter(text: string): Promise<FrontMatterAnswer> {
+export async function parseSkillFrontMatter(text: string): Promise<FrontMatterAnswer> {
   const block = cut(text);
   if (block === undefined) return { says: "has no front matter", advice: marks };
   if (block.length > maxLength) return { says: `has more than ${maxLength} characters of front matter` };

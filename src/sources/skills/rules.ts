@@ -13,9 +13,9 @@ const maxCompatibility = 500;
 const namePattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
 /** What is wrong, in words that complete "SKILL.md …". */
-export type Verdict = { readonly frontMatter: FrontMatter } | { readonly says: string; readonly advice?: string };
+export type SkillCheck = { readonly frontMatter: FrontMatter } | { readonly says: string; readonly advice?: string };
 
-export function judge(fields: Readonly<Record<string, unknown>>, folder: string): Verdict {
+export function checkSkill(fields: Readonly<Record<string, unknown>>, folder: string): SkillCheck {
   const { name, description, license, compatibility, metadata, "allowed-tools": allowed } = fields;
   if (typeof name !== "string" || name === "") return { says: "names no skill", advice: `write name: ${folder}` };
   if (name.length > maxName || !namePattern.test(name))

@@ -3,7 +3,7 @@ import { quote } from "../../errors.ts";
 import { compareAddresses } from "../../lib/address-order.ts";
 import { directoryType } from "../../resources.ts";
 import type { Page } from "../../resources.ts";
-import type { Entry, ListAsk, SourceChange, SourceProblem, SourceSkill } from "../../source.ts";
+import type { Entry, ListRequest, SourceChange, SourceProblem, SourceSkill } from "../../source.ts";
 import type { HeldFile } from "./held.ts";
 import { folderOf } from "./look.ts";
 import type { Unit } from "./unit.ts";
@@ -43,7 +43,10 @@ export function statOf({ files, directories }: Snapshot, path: string): Entry | 
 }
 
 /** A page of things in address order. */
-export function pageOf<T extends Pick<Entry, "path">>(things: Iterable<T>, { cursor, limit }: ListAsk): Page<T> {
+export function snapshotPage<T extends Pick<Entry, "path">>(
+  things: Iterable<T>,
+  { cursor, limit }: ListRequest,
+): Page<T> {
   const all = [...things];
   const first = cursor === undefined ? 0 : all.findIndex(({ path }) => compareAddresses(path, cursor) > 0);
   if (first < 0) return { items: [] };

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, vi } from "vitest";
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import { z } from "zod";
 import type { Call } from "../../resources.ts";
-import type { Source, Tools } from "../../source.ts";
+import type { Source, Runtime } from "../../source.ts";
 import skills from "../skills.ts";
 
 export type SkillsSource = Required<Omit<Source, "search">>;
@@ -20,7 +20,7 @@ export interface TestSkills {
   readonly logged: readonly string[];
   call(): Call;
   /** Closed after the test. */
-  open(options?: Readonly<Record<string, unknown>>, wait?: Tools["wait"]): Promise<SkillsSource>;
+  open(options?: Readonly<Record<string, unknown>>, wait?: Runtime["wait"]): Promise<SkillsSource>;
   at(path: string): string;
   write(path: string, content: string | Uint8Array): void;
   /** A SKILL.md with the name of its folder. */
@@ -28,7 +28,7 @@ export interface TestSkills {
 }
 
 /** For tests that write once and then look: nothing is waited for, only given way to. */
-export const hasty: Tools["wait"] = () => new Promise<void>((resolve) => void setImmediate(resolve));
+export const hasty: Runtime["wait"] = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
 export function skillText(name: string, fields = "description: What it is for"): string {
   return `---\nname: ${name}\n${fields}\n---\n\n# ${name}\n\nDo it well.\n`;
@@ -40,7 +40,7 @@ export function useSkills(): TestSkills {
   let stop = new AbortController();
   const opened: Source[] = [];
   const logged: string[] = [];
-  const tools: Tools = {
+  const runtime: Runtime = {
     now: Date.now,
     monotonicMs,
     wait: (ms, signal) => setTimeout(ms, undefined, { signal }),
@@ -74,9 +74,9 @@ export function useSkills(): TestSkills {
     },
     logged,
     call: () => ({ caller: { id: "tester" }, signal: stop.signal }),
-    async open(options = {}, wait = tools.wait) {
+    async open(options = {}, wait = runtime.wait) {
       const parsed = skills.options(z).parse({ root: folder.root, ...options });
-      const source = await skills.open(parsed, { ...tools, wait });
+      const source = await skills.open(parsed, { ...runtime, wait });
       opened.push(source);
       return source as SkillsSource;
     },

@@ -2,12 +2,12 @@
 import { notFound, toResourceError } from "../../errors.ts";
 import type { ErrorKind } from "../../errors.ts";
 import type { Entry, Part, SourceProblem, SourceSkill, SourceSkillFile } from "../../source.ts";
-import { readFrontMatter } from "./front-matter.ts";
+import { parseSkillFrontMatter } from "./front-matter.ts";
 import { hold } from "./held.ts";
 import type { HeldFile } from "./held.ts";
 import { filesBelow, folderOf, isManifest, isSameUnit } from "./look.ts";
 import type { SeenUnit } from "./look.ts";
-import { judge, maxBytes, maxFiles } from "./rules.ts";
+import { checkSkill, maxBytes, maxFiles } from "./rules.ts";
 
 export interface Unit {
   readonly path: string;
@@ -21,7 +21,7 @@ export interface Unit {
   readonly problems: readonly SourceProblem[];
 }
 
-export interface Desk {
+export interface SkillFileReader {
   read(path: string): Promise<readonly Part[]>;
   /** How many bytes may still be held. */
   readonly left: number;
@@ -30,7 +30,11 @@ export interface Desk {
 type Broken = Omit<SourceProblem, "path">;
 
 /** Undefined when something has changed since it was seen. Of the files that `before` holds, those that are the same are not read again. */
-export async function readUnit(seen: SeenUnit, before: Unit | undefined, desk: Desk): Promise<Unit | undefined> {
+export async function readUnit(
+  seen: SeenUnit,
+  before: Unit | undefined,
+  skillFiles: SkillFileReader,
+): Promise<Unit | undefined> {
   if (before?.seen.isSettled && seen.isSettled && isSameUnit(before.seen, seen)) return before;
   const held = new Map<string, HeldFile>();
   const skills: SourceSkill[] = [];
@@ -39,7 +43,7 @@ export async function readUnit(seen: SeenUnit, before: Unit | undefined, desk: D
   async function take(entry: Entry): Promise<HeldFile> {
     const known = held.get(entry.path) ?? before?.files.get(entry.path);
     const isSame = known?.seen !== undefined && known.seen === entry.version;
-    const found = isSame ? known : hold(entry, await desk.read(entry.path));
+    const found = isSame ? known : hold(entry, await skillFiles.read(entry.path));
     if (found === undefined) throw notFound(entry.path);
     held.set(entry.path, found);
     return found;
@@ -48,13 +52,13 @@ export async function readUnit(seen: SeenUnit, before: Unit | undefined, desk: D
   async function readSkill(manifest: Entry): Promise<SourceSkill | Broken> {
     const folder = folderOf(manifest.path);
     const files = filesBelow(seen.files, folder);
-    const tooMuch = excess(files, desk.left);
+    const tooMuch = excess(files, skillFiles.left);
     if (tooMuch) return tooMuch;
     const [{ body }] = (await take(manifest)).parts;
     if (!("text" in body)) return { says: "is not written in UTF-8", advice: "save it in UTF-8" };
-    const read = await readFrontMatter(body.text);
+    const read = await parseSkillFrontMatter(body.text);
     if ("says" in read) return read;
-    const verdict = judge(read.fields, folder.slice(folder.lastIndexOf("/") + 1));
+    const verdict = checkSkill(read.fields, folder.slice(folder.lastIndexOf("/") + 1));
     if ("says" in verdict) return verdict;
     const own: SourceSkillFile[] = [];
     for (const file of files) {

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { type AllowList, createAllowList } from "../database/allow-list.ts";
 import type { FromEngine, ToEngine } from "./engine.ts";
-import { answer, KeyFault } from "./questions.ts";
+import { runSqliteQuery, KeyFault } from "./queries.ts";
 
 interface Open {
   readonly database: DatabaseSync;
@@ -59,7 +59,7 @@ process.on("message", (told: ToEngine) => {
     database.exec("BEGIN");
     try {
       allow ??= createAllowList(told.allow);
-      said = { answer: answer(database, told.question, allow), identity: open?.identity ?? "" };
+      said = { answer: runSqliteQuery(database, told.question, allow), identity: open?.identity ?? "" };
     } finally {
       database.exec("COMMIT");
     }

@@ -3,27 +3,27 @@ import type { ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { invalid, ResourceError } from "../../errors.ts";
 import type { AllowOptions } from "../database/allow-list.ts";
-import type { Answers, Question } from "./questions.ts";
+import type { Answers, SqliteQuery } from "./queries.ts";
 
 export interface ToEngine {
   readonly path: string;
   readonly immutable: boolean;
   readonly allow: AllowOptions;
-  readonly question: Question;
+  readonly question: SqliteQuery;
 }
 
 export type FromEngine =
-  | { readonly answer: Answers[Question["kind"]]; readonly identity: string }
+  | { readonly answer: Answers[SqliteQuery["kind"]]; readonly identity: string }
   /** A number of SQLite's, or the name of a fault of the system. */
   | { readonly fault: number | string; readonly message: string };
 
 export interface Engine {
-  ask<Q extends Question>(question: Q, signal: AbortSignal): Promise<Asked<Q>>;
+  ask<Q extends SqliteQuery>(question: Q, signal: AbortSignal): Promise<EngineReply<Q>>;
   /** Afterwards nothing runs. */
   close(): Promise<void>;
 }
 
-export interface Asked<Q extends Question> {
+export interface EngineReply<Q extends SqliteQuery> {
   readonly answer: Answers[Q["kind"]];
   /** Which file it was asked of. */
   readonly identity: string;
@@ -40,7 +40,7 @@ export interface EngineOptions {
 }
 
 interface Job {
-  readonly question: Question;
+  readonly question: SqliteQuery;
   readonly signal: AbortSignal;
   resolve(said: FromEngine): void;
   reject(cause: ResourceError): void;
@@ -114,7 +114,7 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
     const job = queue.shift();
     if (job === undefined) return;
     if (job.signal.aborted) {
-      job.reject(withdrawn(job.signal));
+      job.reject(cancelled(job.signal));
       return next();
     }
     child ??= start();
@@ -138,15 +138,15 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
     child.send({ path, immutable, allow, question: job.question } satisfies ToEngine, () => undefined);
   }
 
-  function enqueue(question: Question, signal: AbortSignal): Promise<FromEngine> {
-    if (isClosed || signal.aborted) throw withdrawn(signal);
+  function enqueue(question: SqliteQuery, signal: AbortSignal): Promise<FromEngine> {
+    if (isClosed || signal.aborted) throw cancelled(signal);
     if (queue.length >= maxWaiting)
       throw new ResourceError("busy", "many questions about this file wait already; come back in a second", {
         details: { retryAfterMs: 1000 },
       });
     return new Promise((resolve, reject) => {
       // What runs is let run: it ends by itself or by its time. Whoever leaves does not wait for it.
-      const leave = (): void => reject(withdrawn(signal));
+      const leave = (): void => reject(cancelled(signal));
       signal.addEventListener("abort", leave, { once: true });
       const over = (): void => signal.removeEventListener("abort", leave);
       queue.push({
@@ -166,10 +166,10 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
   }
 
   return {
-    async ask<Q extends Question>(question: Q, signal: AbortSignal) {
+    async ask<Q extends SqliteQuery>(question: Q, signal: AbortSignal) {
       const said = await enqueue(question, signal);
       if ("fault" in said) throw toError(said.fault, said.message, immutable);
-      return said as Asked<Q>;
+      return said as EngineReply<Q>;
     },
 
     async close() {
@@ -183,7 +183,7 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
   };
 }
 
-function withdrawn(signal: AbortSignal): ResourceError {
+function cancelled(signal: AbortSignal): ResourceError {
   return new ResourceError("cancelled", "the question was withdrawn", { cause: signal.reason });
 }
 

@@ -1,19 +1,19 @@
 /** What changes in a database file: the system says that something was written, the file says whether it counts. */
 import { type FSWatcher, watch } from "node:fs";
 import { basename, dirname } from "node:path";
-import type { SourceChange, Tools } from "../../source.ts";
+import type { SourceChange, Runtime } from "../../source.ts";
 import type { AllowList } from "../database/allow-list.ts";
-import type { LookOut } from "../database/watching.ts";
+import type { DatabaseWatch } from "../database/shared-watch.ts";
 import type { Engine } from "./engine.ts";
-import { pathTo } from "./places.ts";
-import type { NamedTable } from "./questions.ts";
+import { sqlitePath } from "./addresses.ts";
+import type { NamedTable } from "./queries.ts";
 
-export interface WatchOptions {
+export interface SqliteWatchOptions {
   readonly path: string;
   readonly engine: Engine;
   readonly allow: AllowList;
   readonly pollMs: number;
-  readonly wait: Tools["wait"];
+  readonly wait: Runtime["wait"];
 }
 
 interface Seen {
@@ -26,14 +26,14 @@ const quietMs = 50;
 /** Of more tables than this, it is not said one by one that rows may have changed. */
 const maxTold = 1000;
 
-export function createLookOut({ path, engine, allow, pollMs, wait }: WatchOptions) {
+export function createSqliteWatch({ path, engine, allow, pollMs, wait }: SqliteWatchOptions) {
   async function look(signal: AbortSignal): Promise<Seen> {
     const { answer, identity } = await engine.ask({ kind: "pulse" }, signal);
     const tables = new Map(answer.tables.map((table) => [table.name, table]));
     return { version: `${identity}:${answer.version}`, tables };
   }
 
-  return async function lookOut({ armed, tell, signal }: LookOut): Promise<void> {
+  return async function lookOut({ armed, tell, signal }: DatabaseWatch): Promise<void> {
     let isWritten = false;
     let waiting: AbortController | undefined;
     const written = (): void => {
@@ -93,11 +93,11 @@ function changesBetween(before: Seen, after: Seen, allow: AllowList): SourceChan
     const kind = old === undefined ? "appeared" : now === undefined ? "gone" : "changed";
     const isSame = old?.digest === now?.digest;
     isAnother ||= !isSame;
-    if (kind !== "changed") add(kind, pathTo({ kind: "table", table: name }));
-    if (!isSame) add(kind, pathTo({ kind: "definition", table: name }));
+    if (kind !== "changed") add(kind, sqlitePath({ kind: "table", table: name }));
+    if (!isSame) add(kind, sqlitePath({ kind: "definition", table: name }));
     // Which rows were written, the file does not say.
-    if (allow.rows({ schema: "main", table: name })) add(kind, pathTo({ kind: "rows", table: name }));
+    if (allow.rows({ schema: "main", table: name })) add(kind, sqlitePath({ kind: "rows", table: name }));
   }
-  if (isAnother) add("changed", pathTo({ kind: "overview" }));
+  if (isAnother) add("changed", sqlitePath({ kind: "overview" }));
   return changes.length > maxTold ? [{ kind: "lost" }] : changes;
 }

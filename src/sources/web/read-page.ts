@@ -5,15 +5,20 @@ import { isTextType } from "../../lib/mime.ts";
 import type { Freshness } from "../../resources.ts";
 import type { Part } from "../../source.ts";
 import type { Extract } from "../file/extract.ts";
-import type { Kept } from "./kept.ts";
-import type { Visited } from "./visit.ts";
+import type { CachedPage } from "./page-cache.ts";
+import type { FetchedPage } from "./fetch-page.ts";
 
 /** A larger page is taken apart in a thread of its own, so that no one else waits for it. */
 const maxHtmlHere = 64 * 1024;
 const htmlTypes = new Set(["text/html", "application/xhtml+xml"]);
 const typePattern = /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}$/;
 
-export async function readPage(visited: Visited, path: string, extract: Extract, signal: AbortSignal): Promise<Kept> {
+export async function readPage(
+  visited: FetchedPage,
+  path: string,
+  extract: Extract,
+  signal: AbortSignal,
+): Promise<CachedPage> {
   const { headers, bytes, url } = visited;
   const size = bytes.length;
   const digest = process.getBuiltinModule("node:crypto").hash("sha256", bytes, "base64url");

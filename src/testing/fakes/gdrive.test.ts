@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { project } from "./gdrive/fields.ts";
-import { parseQuery, type Questioned } from "./gdrive/query.ts";
+import { parseDriveQuery, type Questioned } from "./gdrive/query.ts";
 import { type FakeDrive, startFakeDrive } from "./gdrive.ts";
 
 let fake: FakeDrive;
@@ -81,7 +81,7 @@ describe("a query", () => {
     ["(trashed = false", undefined],
     ["name contains 'x", undefined],
   ])("%s", (q, expected) => {
-    expect(parseQuery(q, "me@example.org")?.(file)).toBe(expected);
+    expect(parseDriveQuery(q, "me@example.org")?.(file)).toBe(expected);
   });
 });
 

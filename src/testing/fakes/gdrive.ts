@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { createAccounts, type FakeAccounts } from "./gdrive/accounts.ts";
 import { createAnswers, type FakeRefusal, refuse } from "./gdrive/answers.ts";
-import { createStore, type FakeFile, type FakeStore, type SharedDrive } from "./gdrive/stored.ts";
+import { createDriveStore, type FakeFile, type FakeStore, type FakeSharedDrive } from "./gdrive/stored.ts";
 import { createWebhooks, type FakeWebhooks } from "./gdrive/webhooks.ts";
 
 export interface FakeDrive {
@@ -42,7 +42,7 @@ export interface FakeDrive {
   close(): Promise<void>;
 }
 
-export type { FakeFile, SharedDrive };
+export type { FakeFile, FakeSharedDrive };
 
 const owner = "owner@example.org";
 export const rootId = "root-folder-0";
@@ -50,7 +50,7 @@ export const rootId = "root-folder-0";
 export async function startFakeDrive(): Promise<FakeDrive> {
   const asked: string[] = [];
   const webhooks = createWebhooks();
-  const store = createStore(owner, (log) => webhooks.changed(log));
+  const store = createDriveStore(owner, (log) => webhooks.changed(log));
   const accounts = createAccounts({ user: () => owner, agrees: () => drive.agrees });
   const failing: { how: FakeRefusal; left: number; where: string }[] = [];
   const answers = createAnswers({

@@ -119,7 +119,7 @@ export async function createLine(transport: LineTransport, revision: Revision, c
         id,
         answer: promise,
         said,
-        async withdraw() {
+        async cancel() {
           if (hangUp && modern) hangUp();
           else await line.notify("notifications/cancelled", { requestId: id });
         },
@@ -206,7 +206,7 @@ async function listen(line: Line, uris: readonly string[], list: boolean): Promi
     get size() {
       return asked.said.size;
     },
-    close: () => asked.withdraw(),
+    close: () => asked.cancel(),
   };
 }
 

@@ -19,7 +19,7 @@ export interface Asked {
   /** What is said on the way to the answer. */
   readonly said: Inbox;
   /** Withdraws the question in the way of its transport. */
-  withdraw(): Promise<void>;
+  cancel(): Promise<void>;
 }
 
 export interface AskOptions {

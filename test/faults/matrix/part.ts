@@ -1,5 +1,5 @@
 /** A part of the product as the fault matrix sees it: named texts that are written, listed, searched, read and watched. */
-import type { Call, Failure, WatchFilter } from "../../../src/resources.ts";
+import type { Call, MountFailure, WatchFilter } from "../../../src/resources.ts";
 import type { ServerProcess, Stage, StartOptions } from "../stage.ts";
 
 /** What the server answered to a list or a search. */
@@ -61,20 +61,26 @@ export function callOf(timeoutMs = 15_000): Call {
   return { caller: { id: "fault" }, signal: AbortSignal.timeout(timeoutMs) };
 }
 
-export function claimsAll({ failures = [], ready = 1 }: { failures?: readonly Failure[]; ready?: number }): boolean {
+export function claimsAll({
+  failures = [],
+  ready = 1,
+}: {
+  failures?: readonly MountFailure[];
+  ready?: number;
+}): boolean {
   return failures.length === 0 && ready === 1;
 }
 
 /** All pages of the list as names; what `nameOf` does not know is left out. */
 export async function listNames(
-  { house }: ServerProcess,
+  { pressmark }: ServerProcess,
   nameOf: (uri: string) => string | undefined,
 ): Promise<Answer> {
   const names: string[] = [];
   let isAll = true;
   let cursor: string | undefined;
   do {
-    const page = await house.list(cursor === undefined ? {} : { cursor }, callOf());
+    const page = await pressmark.list(cursor === undefined ? {} : { cursor }, callOf());
     names.push(...page.items.map(({ uri }) => nameOf(uri)).filter((name) => name !== undefined));
     isAll &&= claimsAll(page);
     cursor = page.next;
@@ -83,15 +89,15 @@ export async function listNames(
 }
 
 export async function searchNames(
-  { house }: ServerProcess,
+  { pressmark }: ServerProcess,
   nameOf: (uri: string) => string | undefined,
 ): Promise<Answer> {
-  const answer = await house.search({ text: commonWord, limit: 50 }, callOf());
+  const answer = await pressmark.search({ text: commonWord, limit: 50 }, callOf());
   const names = answer.hits.map(({ resource }) => nameOf(resource.uri)).filter((name) => name !== undefined);
   return { names: [...new Set(names)], claimsAll: claimsAll(answer) };
 }
 
-export async function readText({ house }: ServerProcess, uri: string): Promise<string> {
-  const [content] = (await house.read(uri, callOf())).contents;
+export async function readText({ pressmark }: ServerProcess, uri: string): Promise<string> {
+  const [content] = (await pressmark.read(uri, callOf())).contents;
   return content && "text" in content.body ? content.body.text : "";
 }

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ResourceError } from "../../../src/errors.ts";
 import type { Change } from "../../../src/resources.ts";
-import { listen, type Listener } from "../../../src/testing/listen.ts";
+import { collectChanges, type TestListener } from "../../../src/testing/listen.ts";
 import { createRandom } from "../../client/lossy-proxy.ts";
 import { createStage, type ServerProcess, type StartOptions, until } from "../stage.ts";
 import type { Fault, Scene } from "./faults.ts";
@@ -192,9 +192,9 @@ export async function runCell({ part: definition, fault }: Cell, seed: number): 
     await at.alsoHolds?.(server!);
   }
 
-  async function subscribe(at: Part): Promise<Listener<Change>> {
-    return listen(
-      await server!.house.watch(at.watches(watchedName), { ...callOf(), signal: new AbortController().signal }),
+  async function subscribe(at: Part): Promise<TestListener<Change>> {
+    return collectChanges(
+      await server!.pressmark.watch(at.watches(watchedName), { ...callOf(), signal: new AbortController().signal }),
     );
   }
 }
@@ -210,6 +210,6 @@ async function isDone(operation: Promise<string | undefined>, name: string): Pro
   return (await Promise.race([operation, late])) === name;
 }
 
-async function heard({ heard: said }: Listener<Change>, before: number, what: string): Promise<void> {
+async function heard({ heard: said }: TestListener<Change>, before: number, what: string): Promise<void> {
   await until(`an announcement of ${what}`, async () => ({ holds: said.length > before, seen: said.slice(-3) }));
 }

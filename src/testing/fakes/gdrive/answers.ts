@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { project } from "./fields.ts";
-import { parseQuery } from "./query.ts";
+import { parseDriveQuery } from "./query.ts";
 import type { FakeStore, StoredFile } from "./stored.ts";
 import type { FakeWebhooks } from "./webhooks.ts";
 
@@ -108,7 +108,7 @@ export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: 
     const isEverywhere = query.get("includeItemsFromAllDrives") === "true" && query.get("supportsAllDrives") === "true";
     const corpora = query.get("corpora") ?? "user";
     const driveId = query.get("driveId") ?? undefined;
-    const test = parseQuery(query.get("q") ?? "trashed = false or trashed = true", user);
+    const test = parseDriveQuery(query.get("q") ?? "trashed = false or trashed = true", user);
     const size = Number(query.get("pageSize") ?? 100);
     const token = query.get("pageToken");
     const from = token === null ? undefined : open<{ after: string }>(token, "list");

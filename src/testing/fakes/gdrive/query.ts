@@ -15,7 +15,7 @@ export type Test = (file: Questioned) => boolean;
 type Token = { readonly kind: "word" | "text" | "sign"; readonly value: string };
 
 /** Undefined where it is no query. `me` is who asks. */
-export function parseQuery(q: string, me: string): Test | undefined {
+export function parseDriveQuery(q: string, me: string): Test | undefined {
   const tokens = tokensOf(q);
   if (!tokens) return undefined;
   let at = 0;

@@ -36,7 +36,7 @@ export interface StoredFile extends FakeFile {
   readonly isTrashed: boolean;
 }
 
-export interface SharedDrive {
+export interface FakeSharedDrive {
   readonly id: string;
   readonly name: string;
   /** Addresses. */
@@ -53,21 +53,21 @@ export interface LoggedChange {
 
 export interface FakeStore {
   readonly files: ReadonlyMap<string, StoredFile>;
-  readonly drives: ReadonlyMap<string, SharedDrive>;
+  readonly drives: ReadonlyMap<string, FakeSharedDrive>;
   readonly log: readonly LoggedChange[];
   readonly seq: number;
   put(id: string, file: FakeFile): StoredFile;
   trash(id: string): void;
   remove(id: string): void;
-  setDrive(id: string, drive: Omit<SharedDrive, "id"> | undefined): void;
+  setDrive(id: string, drive: Omit<FakeSharedDrive, "id"> | undefined): void;
   maySee(user: string, file: StoredFile): boolean;
 }
 
 const startMs = Date.UTC(2026, 0, 1);
 
-export function createStore(owner: string, changed: (log: string) => void): FakeStore {
+export function createDriveStore(owner: string, changed: (log: string) => void): FakeStore {
   const files = new Map<string, StoredFile>();
-  const drives = new Map<string, SharedDrive>();
+  const drives = new Map<string, FakeSharedDrive>();
   const log: LoggedChange[] = [];
   let seq = 100;
 

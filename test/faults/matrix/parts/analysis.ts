@@ -46,7 +46,7 @@ export const analysis: PartDefinition = {
       },
       list: (from) => listNames(from, (uri) => acknowledged.find(({ path }) => path === pathIn(uri))?.name),
       async read(from, name) {
-        const { items } = await from.house.list({}, callOf());
+        const { items } = await from.pressmark.list({}, callOf());
         const last = acknowledged.findLast((each) => each.name === name);
         const found = items.find(({ uri }) => pathIn(uri) === last?.path);
         if (!found) throw new Error(`the result of ${name} is not listed`);

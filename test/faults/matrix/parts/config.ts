@@ -27,7 +27,7 @@ export const config: PartDefinition = {
     let last: Promise<unknown> = Promise.resolve();
 
     /** An editor takes no lock: it must not write while a command does, or it would undo the change of the command. */
-    function inTurn(work: () => void | Promise<void>): Promise<void> {
+    function inOrder(work: () => void | Promise<void>): Promise<void> {
       const done = last.then(work);
       last = done.catch(() => undefined);
       return done;
@@ -58,7 +58,7 @@ export const config: PartDefinition = {
         return stage.serve({ ...options, config: file });
       },
       put: (name, text) =>
-        inTurn(async () => {
+        inOrder(async () => {
           mkdirSync(folderOf(name), { recursive: true });
           writeFileSync(join(folderOf(name), name), text);
           const now = current();
@@ -73,7 +73,7 @@ export const config: PartDefinition = {
           written = current();
         }),
       remove: (name) =>
-        inTurn(() => {
+        inOrder(() => {
           const now = current();
           const { [mountOf(name)]: _, ...mounts } = now.mounts;
           save({ ...now, mounts });

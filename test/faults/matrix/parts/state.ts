@@ -23,7 +23,7 @@ export const state: PartDefinition = {
     return {
       start: async (options) => (server = await stage.serve({ ...options, config })),
       async put(name, text) {
-        const said = await server.house.useTool(
+        const said = await server.pressmark.useTool(
           "save_set",
           { name: name.replace(".md", ""), uris: [stage.uri("member.md")], description: text.replaceAll("\n", " ") },
           callOf(),

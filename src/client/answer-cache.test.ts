@@ -1,0 +1,88 @@
+import { describe, expect, it } from "vitest";
+import { createAnswerCache, type CachedAnswerKey, type AnswerCacheOptions } from "./answer-cache.ts";
+
+const key = (question: string, more: Partial<CachedAnswerKey> = {}): CachedAnswerKey => ({
+  server: "s",
+  identity: "ada",
+  isList: false,
+  question,
+  ...more,
+});
+const freshness = { ttlMs: 100, scope: "private" } as const;
+
+function create(options: AnswerCacheOptions = {}) {
+  let nowMs = 0;
+  const kept = createAnswerCache({ now: () => nowMs, ...options });
+  return {
+    ...kept,
+    put: (which: CachedAnswerKey, value: unknown, fresh: { ttlMs: number; scope: "public" | "private" } = freshness) =>
+      kept.expect(which)({ value, freshness: fresh }),
+    has: (which: CachedAnswerKey) => kept.get(which) !== undefined,
+    pass: (ms: number) => void (nowMs += ms),
+  };
+}
+
+describe("answers that are kept", () => {
+  it("are given again for as long as they were said to hold, with what is left of it", () => {
+    const { put, get, has, pass } = create();
+    put(key("a"), "alpha");
+    pass(40);
+    expect(get(key("a"))).toEqual({ answer: "alpha", leftMs: 60 });
+    pass(60);
+    expect(has(key("a"))).toBe(false);
+  });
+
+  it("are their owner's own unless they are public, and of one server alone", () => {
+    const { put, has } = create();
+    put(key("private"), 1);
+    put(key("public"), 1, { ttlMs: 100, scope: "public" });
+    expect(has(key("private", { identity: "grace" }))).toBe(false);
+    expect(has(key("public", { identity: "grace" }))).toBe(true);
+    expect(has(key("public", { server: "other" }))).toBe(false);
+    // No identity is spelled like no identity.
+    expect(has(key("private", { identity: "" }))).toBe(false);
+  });
+
+  it("are forgotten by URI, and lists all at once", () => {
+    const { put, has, forget, forgetLists } = create();
+    put(key("read", { uri: "x://a" }), 1);
+    put(key("children", { uri: "x://a", isList: true }), 1);
+    put(key("list", { isList: true }), 1);
+    forget("s", "x://a");
+    expect(has(key("read", { uri: "x://a" }))).toBe(false);
+    expect(has(key("children", { uri: "x://a", isList: true }))).toBe(false);
+    expect(has(key("list", { isList: true }))).toBe(true);
+    forgetLists("s");
+    expect(has(key("list", { isList: true }))).toBe(false);
+  });
+
+  it("are forgotten in every range and form, since a server announces the whole", () => {
+    const { put, has, forget } = create();
+    const [whole, range, other] = ["x://a", "x://a?lines=1-9", "x://ab"].map((uri) => key("read", { uri }));
+    for (const each of [whole!, range!, other!]) put(each, 1);
+    forget("s", "x://a");
+    expect([whole!, range!, other!].map(has)).toEqual([false, false, true]);
+  });
+
+  it("are not kept where a change was announced while the question was under way", () => {
+    const { expect: await_, has, forget } = create();
+    const settle = await_(key("read", { uri: "x://a" }));
+    forget("s", "x://a");
+    settle({ value: "old", freshness });
+    expect(has(key("read", { uri: "x://a" }))).toBe(false);
+  });
+
+  it("make room for others: the least recently used first, and what is too heavy not at all", () => {
+    const { put, get, has } = create({ maxEntries: 2, maxWeight: 10_000 });
+    put(key("a"), 1);
+    put(key("b"), 1);
+    get(key("a"));
+    put(key("c"), 1);
+    expect(["a", "b", "c"].map((each) => has(key(each)))).toEqual([true, false, true]);
+    put(key("heavy"), "x".repeat(3000));
+    expect(has(key("heavy"))).toBe(false);
+    put(key("d"), "x".repeat(1200));
+    put(key("e"), "x".repeat(1200));
+    expect(["a", "c", "d", "e"].map((each) => has(key(each)))).toEqual([false, false, true, true]);
+  });
+});

@@ -1,0 +1,121 @@
+/** What went wrong afar, in the house's words. */
+import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
+import { notFound, quote, ResourceError } from "../errors.ts";
+
+/** The numbers that have meant "not found" in one revision or another; the last means other things, too. */
+const missingCodes = new Set([-32001, -32002]);
+const paramsCode = -32602;
+const methodCode = -32601;
+/** How servers say it that have no number for it. */
+const missingWords = /not found|unknown resource|no such|does not exist|ENOENT/i;
+/** What a message from afar is cut to. */
+const maxMessageLength = 500;
+
+/** `uri` where the question was about one resource, and nothing else in it could be wrong. */
+export function toRemoteError(cause: unknown, signal: AbortSignal, uri?: string): ResourceError {
+  if (cause instanceof ResourceError) return cause;
+  if (signal.aborted) return new ResourceError("cancelled", "the question was withdrawn", { cause });
+  const answer = answerIn(cause);
+  if (answer) return fromAnswer(answer, uri);
+  if (cause instanceof UnauthorizedError || statusOf(cause) === 401 || statusOf(cause) === 403)
+    return new ResourceError("denied", "the server refuses us; check the token", { cause });
+  if (statusOf(cause) === 429)
+    return new ResourceError("busy", "the server asks us to come back later", { cause, passing: true });
+  const elsewhere = sentTo(cause);
+  if (elsewhere !== undefined)
+    return new ResourceError(
+      "unavailable",
+      `the server sends us to ${quote(elsewhere)}, which is not followed; give that address if it is the one you mean`,
+      { cause, passing: false },
+    );
+  if (cause instanceof SdkHttpError)
+    return new ResourceError("unavailable", `the server answered with status ${cause.status}`, { cause });
+  if (cause instanceof SdkError) return fromSdk(cause);
+  // What fetch throws says nothing that helps.
+  return new ResourceError("unavailable", "the server cannot be reached", { cause });
+}
+
+/** The error that the server answered with. In the newer era a method that is not there comes with a status of its own, too. */
+export function answerIn(cause: unknown): ProtocolError | undefined {
+  if (cause instanceof ProtocolError) return cause;
+  const text = cause instanceof SdkHttpError ? cause.data.text : undefined;
+  if (typeof text !== "string" || !text.includes(String(methodCode))) return undefined;
+  try {
+    const { error } = JSON.parse(text) as { readonly error?: { readonly code?: unknown; readonly message?: unknown } };
+    return error?.code === methodCode ? new ProtocolError(methodCode, String(error.message)) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The status of an HTTP answer, in whichever of its errors the official client hides it. */
+export function statusOf(cause: unknown): number | undefined {
+  if (cause instanceof SdkHttpError) return cause.status;
+  if (!(cause instanceof Error) || cause instanceof ProtocolError) return undefined;
+  if (cause.name === "SseError" || cause.message.startsWith("SSE error")) {
+    const { code } = cause as { readonly code?: unknown };
+    return typeof code === "number" ? code : undefined;
+  }
+  const posting = /^Error POSTing to endpoint \(HTTP (\d{3})\)/.exec(cause.message);
+  if (posting) return Number(posting[1]);
+  const data = (cause as { readonly data?: unknown }).data;
+  return isRemoteObject(data) && typeof data["status"] === "number" ? data["status"] : undefined;
+}
+
+/** To another server the official client follows no redirect. */
+function sentTo(cause: unknown): string | undefined {
+  for (const { message } of chainOf(cause)) {
+    const found = /Redirect to (\S+) not followed/.exec(message);
+    if (found) return found[1];
+  }
+  return undefined;
+}
+
+/** An error and what caused it. */
+export function chainOf(cause: unknown): readonly Error[] {
+  const chain: Error[] = [];
+  for (let at = cause; at instanceof Error && chain.length < 10; at = at.cause) chain.push(at);
+  return chain;
+}
+
+function fromSdk(cause: SdkError): ResourceError {
+  switch (cause.code) {
+    case SdkErrorCode.CapabilityNotSupported:
+    case SdkErrorCode.MethodNotSupportedByProtocolVersion:
+      return new ResourceError("unsupported", "the server does not do that", { cause });
+    case SdkErrorCode.InvalidResult:
+    case SdkErrorCode.UnsupportedResultType:
+      return new ResourceError("unexpected", "the server answered with what is no answer to this", { cause });
+    case SdkErrorCode.RequestTimeout:
+      return new ResourceError("unavailable", "the server did not answer in time", { cause });
+    default:
+      return new ResourceError("unavailable", "the server cannot be reached", { cause });
+  }
+}
+
+function fromAnswer(cause: ProtocolError, uri: string | undefined): ResourceError {
+  const { code } = cause;
+  const message = cause.message.slice(0, maxMessageLength);
+  const details = isRemoteObject(cause.data) ? cause.data : {};
+  const reason = details["reason"];
+  if (reason === "too-large") return new ResourceError("too-large", message, { cause, details });
+  if (typeof details["retryAfterMs"] === "number")
+    return new ResourceError("busy", message, { cause, details, passing: true });
+  if (uri !== undefined && reason === undefined && meansMissing(code, message)) return notFound(uri, cause);
+  if (code === methodCode) return new ResourceError("unsupported", "the server does not do that", { cause });
+  if (code === paramsCode) return new ResourceError("invalid", message, { cause, details });
+  if (code === brokeOffCode) return new ResourceError("unavailable", message, { cause });
+  return new ResourceError("unexpected", `the server failed: ${message}`, { cause });
+}
+
+function meansMissing(code: number, message: string): boolean {
+  if (missingCodes.has(code) || code === paramsCode) return true;
+  return missingWords.test(message) && !/method not found/i.test(message);
+}
+
+/** No server's number: an answer that was lost on its way says so with this. */
+export const brokeOffCode = -32_099;
+
+export function isRemoteObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,229 @@
+/** One watch for both eras, armed again whenever it was lost. */
+import { ResourceError, retryAfterOf } from "../errors.ts";
+import { createBackoff } from "../lib/backoff.ts";
+import { createCoalescingQueue, type CoalescingQueue } from "../lib/coalescing-queue.ts";
+import type { Call, Change, Watch, WatchFilter } from "../resources.ts";
+import type { ClientConnection, Reconnecting, Patience } from "./reconnect.ts";
+import { createListening } from "./listening.ts";
+import type { RemoteWatch } from "./remote-watch.ts";
+import { createRemoteSubscriptions } from "./subscriptions.ts";
+
+export interface RemoteWatcher {
+  watch(filter: WatchFilter, call: Call): Promise<Watch>;
+  close(): void;
+}
+
+export interface RemoteWatcherOptions {
+  readonly link: Reconnecting;
+  /** Hears of every change, and of everything that may have changed unheard. */
+  changed(change: Change): void;
+  readonly timeoutMs: number;
+  readonly patience: Patience;
+  readonly now: () => number;
+}
+
+interface Held {
+  /** As asked for; later those that the server agreed to watch. */
+  uris: readonly string[];
+  readonly list: boolean;
+  readonly reader: CoalescingQueue<Change>;
+}
+
+/** A watch that held for so long was worth having: when it is lost, the next is armed soon. */
+const steadyMs = 1000;
+const listChanged: Change = { kind: "list-changed" };
+
+export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }: RemoteWatcherOptions): RemoteWatcher {
+  const held = new Set<Held>();
+  const byUri = new Map<string, Set<Held>>();
+  /** Watched once, and not there when it was to be watched again. */
+  const missing = new Set<string>();
+  const closing = new AbortController();
+  let post: RemoteWatch | undefined;
+  let isArming = false;
+  const backoff = createBackoff({ ...patience, atOnce: 1, steadyMs, now });
+
+  link.onConnection(({ client }) => {
+    client.setNotificationHandler("notifications/resources/updated", ({ params }) => tellUpdated(params.uri));
+    client.setNotificationHandler("notifications/resources/list_changed", () => {
+      tellList();
+      void watchReturned();
+    });
+  });
+  link.onGap((connection) => {
+    if (post?.connection === connection && connection.era === "legacy") lookAgain();
+  });
+
+  function tellUpdated(uri: string): void {
+    const change: Change = { kind: "updated", uri };
+    changed(change);
+    const watches = byUri.get(uri) ?? byUri.get(aboveOf(uri) ?? "");
+    for (const watch of watches ?? []) watch.reader.push(change);
+  }
+
+  /** A server may name what lies below the URI that it was asked to watch. */
+  function aboveOf(uri: string): string | undefined {
+    for (let slash = uri.lastIndexOf("/"); slash > 0; slash = uri.lastIndexOf("/", slash - 1))
+      if (byUri.has(uri.slice(0, slash))) return uri.slice(0, slash);
+    return undefined;
+  }
+
+  function tellList(): void {
+    changed(listChanged);
+    for (const watch of held) if (watch.list) watch.reader.push(listChanged);
+  }
+
+  /** No one knows what was missed. */
+  function lookAgain(): void {
+    for (const [uri, watches] of byUri) {
+      const change: Change = { kind: "updated", uri };
+      changed(change);
+      for (const watch of watches) watch.reader.push(change);
+    }
+    tellList();
+  }
+
+  function postOf(connection: ClientConnection): RemoteWatch {
+    if (post?.connection === connection) return post;
+    const create = connection.era === "modern" ? createListening : createRemoteSubscriptions;
+    const fresh = create({
+      connection,
+      timeoutMs,
+      isWanted: (uri) => byUri.has(uri),
+      missed(uris) {
+        for (const uri of uris) {
+          missing.add(uri);
+          tellUpdated(uri);
+        }
+      },
+    });
+    post = fresh;
+    void fresh.over.then(() => {
+      if (post !== fresh) return;
+      post = undefined;
+      void armAgain();
+    });
+    backoff.begun();
+    return fresh;
+  }
+
+  async function armAgain(): Promise<void> {
+    if (isArming) return;
+    isArming = true;
+    let waitMs = backoff.ended();
+    while (held.size > 0 && !closing.signal.aborted) {
+      await pause(waitMs, closing.signal);
+      try {
+        const fresh = postOf(await link.connection(closing.signal));
+        // With the list, because what is missing now may come back.
+        const { uris } = await fresh.add([...byUri.keys()], true);
+        if (post === fresh) {
+          missing.clear();
+          for (const uri of byUri.keys()) missing.add(uri);
+          for (const uri of uris) missing.delete(uri);
+          lookAgain();
+          break;
+        }
+        waitMs = backoff.ended();
+      } catch (cause) {
+        // Tried again when there may be a connection, or later and later.
+        waitMs = retryAfterOf(cause) ?? backoff.ended();
+      }
+    }
+    isArming = false;
+  }
+
+  async function watchReturned(): Promise<void> {
+    const current = post;
+    if (missing.size === 0 || !current) return;
+    const armed = await current.add([...missing], true).catch(() => undefined);
+    for (const uri of armed?.uris ?? []) if (missing.delete(uri)) tellUpdated(uri);
+  }
+
+  function enter(watch: Held): void {
+    held.add(watch);
+    for (const uri of watch.uris) {
+      const watches = byUri.get(uri);
+      if (watches) watches.add(watch);
+      else byUri.set(uri, new Set([watch]));
+    }
+  }
+
+  /** The URIs that no one watches any longer. */
+  function leave(watch: Held): string[] {
+    const left: string[] = [];
+    if (!held.delete(watch)) return left;
+    for (const uri of watch.uris) {
+      const watches = byUri.get(uri);
+      if (!watches?.delete(watch) || watches.size > 0) continue;
+      byUri.delete(uri);
+      missing.delete(uri);
+      left.push(uri);
+    }
+    return left;
+  }
+
+  function end(watch: Held): void {
+    const left = leave(watch);
+    void watch.reader.return();
+    post?.remove(left);
+    if (held.size === 0) post?.rest();
+  }
+
+  return {
+    async watch({ uris = [], list = false }, call) {
+      const reader = createCoalescingQueue<Change>((change) => (change.kind === "updated" ? change.uri : change.kind));
+      const watch: Held = { uris: [...new Set(uris)], list, reader };
+      // Heard from the beginning, so that nothing falls between the answer and the reader.
+      enter(watch);
+      const stop = (): void => end(watch);
+      call.signal.addEventListener("abort", stop, { once: true });
+      try {
+        const armed = await link.ask((_client, _options, connection) => postOf(connection).add(watch.uris, list), call);
+        if (uris.length === 0 && !armed.list)
+          throw new ResourceError("unsupported", "the server does not say when its list changes");
+        if (call.signal.aborted) throw new ResourceError("cancelled", "the question was withdrawn");
+        leave(watch);
+        const there = new Set(armed.uris);
+        watch.uris = watch.uris.filter((uri) => there.has(uri));
+        enter(watch);
+      } catch (cause) {
+        call.signal.removeEventListener("abort", stop);
+        end(watch);
+        throw cause;
+      }
+      // What was kept before may be older than the watch.
+      for (const uri of watch.uris) changed({ kind: "updated", uri });
+      if (list) changed(listChanged);
+      return {
+        uris: watch.uris,
+        [Symbol.asyncIterator]: () => ({
+          next: () => reader.next(),
+          return() {
+            call.signal.removeEventListener("abort", stop);
+            end(watch);
+            return Promise.resolve({ done: true, value: undefined });
+          },
+        }),
+      };
+    },
+    close() {
+      closing.abort();
+      for (const watch of held) end(watch);
+    },
+  };
+}
+
+/** Ends early with the signal. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms === 0 || signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener("abort", done, { once: true });
+  });
+}

@@ -1,0 +1,216 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { defineSource } from "../source.ts";
+import { createMemory } from "../sources/memory.ts";
+import { sources } from "../sources/index.ts";
+import { draftConfig, isServable } from "./draft-config.ts";
+import { loadConfig } from "./load-config.ts";
+import { survey } from "./survey.ts";
+
+let root: string;
+let project: string;
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-draft-")));
+  project = join(root, "my project");
+  mkdirSync(project);
+});
+
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+function put(name: string, text = ""): void {
+  mkdirSync(dirname(join(project, name)), { recursive: true });
+  writeFileSync(join(project, name), text);
+}
+
+function build(): void {
+  put(".git/HEAD", "ref: refs/heads/main");
+  put("docs/guide.md");
+  put(".claude/skills/press/SKILL.md");
+  put("skills/empty/README.md");
+  put(
+    "compose.yaml",
+    "services:\n  db:\n    image: pgvector/pgvector:pg16\n  metrics:\n    image: prom/prometheus\n  more:\n    image: postgres:16\n",
+  );
+  put(".env.example", "# settings\nDATABASE_URL=postgres://user:very-secret@db/x\nexport PROMETHEUS_URL=\nOTHER=1\n");
+  put("prometheus.yml");
+  put("prisma/schema.prisma");
+  put("data.sqlite3");
+}
+
+const known = (definition: ReturnType<typeof database>) => ({
+  ...sources,
+  postgres: async () => ({ default: definition }),
+});
+
+function database() {
+  return defineSource({
+    name: "postgres",
+    summary: "Tables of a database",
+    scheme: "postgres",
+    options: (z) =>
+      z.object({
+        url: z.string().describe("where the database is"),
+        schema: z.string().describe("which schema is served"),
+        limit: z.int().optional().describe("never said"),
+      }),
+    open: async () => createMemory({}).source,
+  });
+}
+
+async function draft(registry: Parameters<typeof draftConfig>[0]["registry"] = sources): Promise<string> {
+  return draftConfig({ project, findings: survey(project), schema: "./schema.json", registry });
+}
+
+describe("the look at a project", () => {
+  it("finds what could be served, by name", () => {
+    build();
+    expect(survey(project).map(({ what, where, source }) => `${what}: ${where} (${source})`)).toEqual([
+      "git repository: .git (git)",
+      "documentation: docs (docs)",
+      "skills: .claude/skills (skills)",
+      "settings: compose.yaml, .env.example (config)",
+      "PostgreSQL in a container: compose.yaml (postgres)",
+      "Prometheus in a container: compose.yaml (metrics)",
+      "database: .env.example (DATABASE_URL) (postgres)",
+      "Prometheus: .env.example (PROMETHEUS_URL) (metrics)",
+      "Prometheus: prometheus.yml (metrics)",
+      "database: prisma/schema.prisma (postgres)",
+      "SQLite database: data.sqlite3 (sqlite)",
+    ]);
+    expect(JSON.stringify(survey(project))).not.toContain("very-secret");
+  });
+
+  it("finds stores and the website, by the names of settings", async () => {
+    put(".env.example", "S3_BUCKET=very-secret\nGCS_BUCKET=very-secret\nGOOGLE_DRIVE_FOLDER_ID=very-secret\n");
+    put("compose.yaml", "services:\n  store:\n    image: minio/minio:latest\n");
+    put("package.json", '{ "homepage": "https://docs.example.com/" }');
+    expect(survey(project).map(({ source, values }) => [source, values])).toEqual([
+      ["config", { root: ".", files: ["compose.yaml"] }],
+      ["s3", { endpoint: "http://127.0.0.1:9000" }],
+      ["s3", { buckets: ["${env:S3_BUCKET}"] }],
+      ["gcs", { buckets: ["${env:GCS_BUCKET}"] }],
+      ["gdrive", { folders: ["${env:GOOGLE_DRIVE_FOLDER_ID}"] }],
+      ["web", { pages: ["https://docs.example.com/"] }],
+    ]);
+    const text = await draft();
+    expect(text).toContain('#   buckets: ["${env:S3_BUCKET}"] # the buckets to serve');
+    expect(text).not.toContain("very-secret");
+    put("package.json", '{ "homepage": "https://github.com/me/mine" }');
+    expect(survey(project).map(({ source }) => source)).not.toContain("web");
+  });
+
+  it("finds where metrics are kept, and says in the draft what their source needs", async () => {
+    put(".env.example", "MIMIR_URL=very-secret\n");
+    put("compose.yaml", "services:\n  tsdb:\n    image: victoriametrics/victoria-metrics:v1.100.0\n");
+    put("prometheus.yml", "scrape_configs: []\n");
+    expect(survey(project).flatMap(({ source, values }) => (source === "metrics" ? [values] : []))).toEqual([
+      { url: "http://127.0.0.1:8428" },
+      { url: "${env:MIMIR_URL}" },
+      { url: "http://127.0.0.1:9090" },
+    ]);
+    const text = await draft();
+    expect(text).toContain('#   url: "${env:MIMIR_URL}" # where the server is');
+    expect(text).not.toContain("very-secret");
+  });
+
+  it("sees that several models are asked the same question", () => {
+    mkdirSync(join(project, "src/services"), { recursive: true });
+    writeFileSync(join(project, "src/services/wall-bounce-analyzer.ts"), "");
+    expect(survey(project).filter(({ source }) => source === "analysis")).toEqual([
+      {
+        what: "analyses by several models",
+        where: "src/services/wall-bounce-analyzer.ts",
+        source: "analysis",
+        values: { path: ".pressmark/analysis.db" },
+      },
+    ]);
+  });
+
+  it("finds nothing in an empty folder, nor in one that is not there", () => {
+    expect(survey(project)).toEqual([]);
+    expect(survey(join(project, "nowhere"))).toEqual([]);
+  });
+});
+
+describe("the config that is written for it", () => {
+  it("serves the folder, and says nothing of sources that do not exist", async () => {
+    build();
+    const text = await draft({ file: sources.file });
+    expect(parse(text)).toEqual({ mounts: { "my-project": { source: "file", root: "." } } });
+    expect(text.split("\n")[0]).toBe("# yaml-language-server: $schema=./schema.json");
+    expect(text).not.toMatch(/postgres|metrics|sqlite|source: (?:git|docs|skills|config)/);
+  });
+
+  it("serves the skills it finds, hidden or not", async () => {
+    put(".claude/skills/press/SKILL.md");
+    const only = { "my-project": { source: "file", root: "." }, skills: { source: "skills", root: ".claude/skills" } };
+    expect(parse(await draft())).toEqual({ mounts: only });
+    put("skills/ink/SKILL.md");
+    expect(parse(await draft())).toMatchObject({
+      mounts: { skills: { source: "skills", roots: [".claude/skills", "skills"] } },
+    });
+  });
+
+  it("can be used as it is, without trust", async () => {
+    build();
+    const file = join(project, "pressmark.config.yaml");
+    writeFileSync(file, await draft());
+    const loaded = await loadConfig(
+      { file, named: false },
+      { from: project, env: {}, stateFolder: join(root, "state") },
+    );
+    expect("config" in loaded && [loaded.config.mounts.length, loaded.config.withheld]).toEqual([2, []]);
+  });
+
+  it("can be used with its comments taken away, part by part", async () => {
+    build();
+    put("guides/one.md");
+    const text = await draft({ file: sources.file, skills: sources.skills });
+    const uncommented = text
+      .replaceAll(/^( *)# (docs|guides):$/gm, "$1$2:")
+      .replaceAll(/^( *)# ( +(?:source|root): )/gm, "$1$2");
+    expect(parse(uncommented)).toMatchObject({
+      mounts: { docs: { source: "file", root: "docs" }, guides: { source: "file", root: "guides" } },
+    });
+    expect(parse(text.replace(/^# server:/m, "server:").replaceAll(/^#( {3}\w+:)/gm, "$1"))).toMatchObject({
+      server: { host: "127.0.0.1", port: 7357 },
+    });
+  });
+
+  it("hints at a source that exists, with what it needs to be told", async () => {
+    put(".env.example", "DATABASE_URL=x\n");
+    const text = await draft(known(database()));
+    expect(text).toContain(`  # Database (.env.example (DATABASE_URL)): Tables of a database.
+  # postgres:
+  #   source: postgres
+  #   url: "\${env:DATABASE_URL}" # where the database is
+  #   schema: # which schema is served
+`);
+    expect(text).not.toContain("never said");
+    expect(Object.keys((parse(text) as { mounts: object }).mounts)).toEqual(["my-project"]);
+  });
+
+  it("proposes documentation as a collection of each folder's name", async () => {
+    build();
+    put("guides/one.md");
+    const text = await draft();
+    expect(text).toContain("# docs:\n  #   source: docs\n  #   root: docs # the folder with the documents\n");
+    const uncommented = text
+      .replaceAll(/^( *)# (docs|guides):$/gm, "$1$2:")
+      .replaceAll(/^( *)# ( +(?:source: docs|root: (?:docs|guides)\b))/gm, "$1$2");
+    expect(parse(uncommented)).toMatchObject({
+      mounts: { docs: { source: "docs", root: "docs" }, guides: { source: "docs", root: "guides" } },
+    });
+  });
+
+  it("knows what can be served", () => {
+    const finding = { what: "", where: "", values: {} };
+    expect(isServable({ ...finding, source: "docs" })).toBe(true);
+    expect(isServable({ ...finding, source: "no-such-source" })).toBe(false);
+    expect(isServable({ ...finding, source: "postgres" }, known(database()))).toBe(true);
+  });
+});

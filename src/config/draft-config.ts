@@ -1,0 +1,170 @@
+/** The config that `pressmark init` writes: what can be served now, and in comments what could be. */
+import type { z } from "zod";
+import { sources } from "../sources/index.ts";
+import type { Registry } from "./find-source.ts";
+import { plainName } from "./load-config.ts";
+import { serverSchema } from "./schema.ts";
+import type { ProjectFinding } from "./survey.ts";
+
+export interface DraftOptions {
+  readonly project: string;
+  readonly findings: readonly ProjectFinding[];
+  /** Settings files, by path, that are served with the rest and hold secrets: mounts of texts mask them. */
+  readonly secretsIn?: readonly string[];
+  /** Where the schema is, as the config may name it. */
+  readonly schema: string;
+  readonly registry?: Registry;
+}
+
+/** Whether this version can serve it: through its own source, or as files. */
+export function isServable({ source }: ProjectFinding, registry: Registry = sources): boolean {
+  return Object.hasOwn(registry, source) || source === "docs";
+}
+
+/** Only what this version can serve is in it, be it in a comment. */
+export async function draftConfig(options: DraftOptions): Promise<string> {
+  const { project, findings, secretsIn = [], schema, registry = sources } = options;
+  const { z: zod } = await import("zod");
+  const known = findings.filter(({ source }) => Object.hasOwn(registry, source) && source !== "file");
+  const skills = known.filter(({ source }) => source === "skills").map(({ where }) => where);
+  const parts = findings.filter((finding) => finding.what === "documentation" && !known.includes(finding));
+  const hinted = known.filter(({ source }) => source !== "skills");
+  const name = plainName(project);
+  const taken = new Set([name]);
+  const isMasked = secretsIn.length > 0;
+  const masked = isMasked ? `\n# Secrets in its texts are masked: there are some in ${secretsIn.join(", ")}.` : "";
+  const blocks = [
+    mount(
+      `Everything below this folder, but for hidden and ignored files and names that speak of a secret.${masked}`,
+      name,
+      { source: "file", root: ".", ...(isMasked && { redact: true }) },
+    ),
+    ...(skills.length === 0
+      ? []
+      : [
+          mount("Skills, each whole and with digests, as hosts take them.", unlike("skills", taken), {
+            source: "skills",
+            ...(skills.length === 1 ? { root: skills[0] as string } : { roots: skills }),
+          }),
+        ]),
+    ...(parts.length === 0
+      ? []
+      : [
+          comment(
+            `Instead of the whole folder, only a part of it: remove "${name}" above and the marks here.`,
+            ...parts.map(({ where }) =>
+              mount("", unlike(plainName(where), taken), {
+                source: "file",
+                root: where,
+                ...(isMasked && { redact: true }),
+              }),
+            ),
+          ),
+        ]),
+    ...(await Promise.all(
+      hinted.map((finding) => hint(finding, unlike(nameOf(finding), taken), { registry, zod, isMasked })),
+    )),
+  ];
+  return [
+    `# yaml-language-server: $schema=${schema}`,
+    "# What Pressmark serves from here. A server that runs takes changes up by itself.",
+    '# "pressmark doctor" checks it, "pressmark config" shows what it comes to.',
+    "",
+    "mounts:",
+    blocks.map((block) => indented(block)).join("\n\n"),
+    "",
+    server(zod),
+    "",
+  ].join("\n");
+}
+
+type Value = string | true | readonly string[];
+
+function mount(says: string, name: string, values: Readonly<Record<string, Value>>): string {
+  const lines = Object.entries(values).map(([key, value]) => `  ${key}: ${formatValue(value)}`);
+  return [...(says === "" ? [] : [`# ${says}`]), `${format(name)}:`, ...lines].join("\n");
+}
+
+/** Of documentation there may be several folders, each a collection of that name. */
+function nameOf({ source, where }: ProjectFinding): string {
+  return source === "docs" ? plainName(where) : source;
+}
+
+/** Those that show files of the project as they are. */
+const textSources: ReadonlySet<string> = new Set(["docs", "git"]);
+
+/** A source that exists, with what it needs said by itself. */
+async function hint(
+  { what, where, source, values }: ProjectFinding,
+  name: string,
+  { registry, zod, isMasked }: { readonly registry: Registry; readonly zod: typeof z; readonly isMasked: boolean },
+): Promise<string> {
+  const { default: definition } = await registry[source]!();
+  const json = zod.toJSONSchema(definition.options(zod), { io: "input", unrepresentable: "any" });
+  const required = json.required ?? [];
+  const lines = Object.entries(json.properties ?? {}).flatMap(([key, option]) => {
+    const value = values[key];
+    if (value === undefined && !required.includes(key)) return [];
+    const said = typeof option === "object" ? option.description : undefined;
+    return [
+      [`  ${key}:`, ...(value === undefined ? [] : [formatValue(value)]), ...(said ? [`# ${said}`] : [])].join(" "),
+    ];
+  });
+  return comment(
+    `${capital(what)} (${where}): ${definition.summary}.`,
+    [
+      `${name}:`,
+      `  source: ${source}`,
+      ...lines,
+      ...(isMasked && textSources.has(source) ? ["  redact: true"] : []),
+    ].join("\n"),
+  );
+}
+
+function server(zod: typeof z): string {
+  const { properties = {} } = zod.toJSONSchema(serverSchema(zod));
+  const examples: Readonly<Record<string, string>> = { host: "127.0.0.1", port: "7357" };
+  const lines = Object.entries(examples).map(([key, example]) => {
+    const option = properties[key];
+    return `#   ${key}: ${example} # ${typeof option === "object" ? option.description : ""}`;
+  });
+  return ["# server:", ...lines].join("\n");
+}
+
+function comment(says: string, ...blocks: readonly string[]): string {
+  return [says, ...blocks]
+    .join("\n")
+    .split("\n")
+    .map((line) => `# ${line}`)
+    .join("\n");
+}
+
+function indented(block: string): string {
+  return block
+    .split("\n")
+    .map((line) => `  ${line}`)
+    .join("\n");
+}
+
+function unlike(name: string, taken: Set<string>): string {
+  let free = name;
+  for (let count = 2; taken.has(free); count += 1) free = `${name}-${count}`;
+  taken.add(free);
+  return free;
+}
+
+function formatValue(value: Value): string {
+  if (value === true) return "true";
+  return typeof value === "string" ? format(value) : `[${value.map(format).join(", ")}]`;
+}
+
+/** Plain where YAML reads it as the same text. */
+function format(text: string): string {
+  const isPlain =
+    /^[\p{L}./][\p{L}\p{N}._/-]*$/u.test(text) && !/^(?:true|false|null|yes|no|on|off|\.inf|\.nan)$/i.test(text);
+  return isPlain ? text : JSON.stringify(text);
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,64 @@
+/** A config as a person may be shown it: what came from a reference is dots. */
+import type { MountConfig } from "./config.ts";
+import { type KeyPath, formatPath } from "./problem.ts";
+import { dots, isPlainObject } from "./references.ts";
+import type { SearchSettings, ServerSettings } from "./schema.ts";
+import type { SetConfig } from "./sets.ts";
+
+/** `leftOut` are mounts whose references are not resolved: all that is known of them is how they are written. */
+export function shownConfig(
+  mounts: readonly MountConfig[],
+  {
+    server,
+    search,
+    sets,
+  }: { readonly server: ServerSettings; readonly search: SearchSettings; readonly sets: readonly SetConfig[] },
+  secretPaths: ReadonlySet<string>,
+  leftOut: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const shown = mounts.map(({ name, definition, options, limits, scheme, search: isSearched, freshness, redact }) => {
+    const mount = {
+      source: definition.name,
+      ...(isPlainObject(options) ? options : {}),
+      ...(scheme !== undefined && { scheme }),
+      ...(redact && { redact }),
+      ...(Object.keys(limits).length > 0 && { limits }),
+      ...(isSearched !== undefined && { search: isSearched }),
+      ...(freshness && { freshness }),
+    };
+    return [name, withoutSecrets(mount, ["mounts", name], secretPaths)];
+  });
+  const asWritten = Object.entries(leftOut).map(([name, mount]) => [
+    name,
+    withoutSecrets(mount, ["mounts", name], secretPaths),
+  ]);
+  return {
+    mounts: Object.fromEntries([...shown, ...asWritten]) as Readonly<Record<string, unknown>>,
+    ...(Object.keys(search).length > 0 && { search: withoutSecrets(search, ["search"], secretPaths) }),
+    ...(sets.length > 0 && { sets: Object.fromEntries(sets.map(({ name, ...set }) => [name, set])) }),
+    ...(Object.keys(server).length > 0 && { server: withoutSecrets(server, ["server"], secretPaths) }),
+  };
+}
+
+/** Options whose value is a secret even where it is written plainly. */
+const secretNames: ReadonlySet<unknown> = new Set(["apiKey", "password", "secretAccessKey", "sessionToken", "token"]);
+
+function withoutSecrets(value: unknown, path: KeyPath, secretPaths: ReadonlySet<string>): unknown {
+  if (secretPaths.has(formatPath(path))) return dots;
+  if (Array.isArray(value)) return value.map((each, index) => withoutSecrets(each, [...path, index], secretPaths));
+  if (typeof value === "string") return isSecretOption(path) ? dots : withoutCredentials(value);
+  if (!isPlainObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, withoutSecrets(each, [...path, key], secretPaths)]),
+  );
+}
+
+/** Whether the value of an option is as good as a password: by its name, or as a header that is sent along. */
+export function isSecretOption(path: KeyPath): boolean {
+  return secretNames.has(path.at(-1)) || path.at(-2) === "headers";
+}
+
+/** A text without the passwords that are written plainly into its URLs. */
+function withoutCredentials(text: string): string {
+  return text.replaceAll(/(:\/\/[^\s/:@"]*):[^\s/"]*@/g, `$1:${dots}@`);
+}

@@ -1,0 +1,140 @@
+/** What the task names: URIs as they stand, paths by how they end, commits and tables through templates. */
+import { parseTemplate } from "../lib/uri-template.ts";
+import { type Call, directoryType, type Resource, type Resources, type Template } from "../resources.ts";
+import { readable } from "./candidates.ts";
+import { roundRobin } from "./round-robin.ts";
+import { findPinned, isSet } from "./pins.ts";
+import type { Task } from "./read-task.ts";
+
+export interface Named {
+  readonly resource: Resource;
+  readonly why: string;
+}
+
+const atOnce = 4;
+const maxTemplates = 200;
+const maxFilled = 24;
+const commitVariable = /^(?:sha|commit|hash|rev|revision|ref)$/i;
+const tableVariable = /^(?:table|view|collection|dataset|measurement|metric)$/i;
+
+/** `known` are those that searches have found. */
+export async function findNamed(
+  resources: Resources,
+  task: Task,
+  known: readonly Resource[],
+  within: string | undefined,
+  call: Call,
+): Promise<readonly Named[]> {
+  const { uris, paths, hashes } = task.names;
+  const byPath = paths.flatMap((path) =>
+    known
+      .filter(({ uri, mimeType }) => mimeType !== directoryType && endsWithPath(uri, path))
+      .slice(0, 3)
+      .map((resource) => ({ resource, why: `is named in the task: ${path}` })),
+  );
+  const start = within === undefined ? undefined : `${within.replace(/\/$/, "")}/`;
+  const spelled = [
+    ...uris.filter((uri) => !isSet(uri)).map((uri) => ({ uri, name: uri })),
+    ...(start === undefined ? [] : paths.map((path) => ({ uri: start + encodePath(path), name: path }))),
+    ...(await filled(resources, task, hashes, call)),
+  ];
+  const found = await roundRobin(spelled, atOnce, async ({ uri, name }): Promise<readonly Named[]> => {
+    if (start !== undefined && !uri.startsWith(start)) return [];
+    const resource = await findPinned(resources, uri, call);
+    return resource && resource.mimeType !== directoryType ? [{ resource, why: `is named in the task: ${name}` }] : [];
+  });
+  return [...byPath, ...found.flat()];
+}
+
+function endsWithPath(uri: string, path: string): boolean {
+  const whole = readable(uri);
+  return whole === path || whole.endsWith(`/${path.replace(/^\/+/, "")}`);
+}
+
+function encodePath(path: string): string {
+  return path
+    .split("/")
+    .filter((segment) => segment !== "" && segment !== "." && segment !== "..")
+    .map((segment) => encodeURIComponent(segment.toWellFormed()))
+    .join("/");
+}
+
+interface Spelled {
+  readonly uri: string;
+  readonly name: string;
+}
+
+/** URIs that templates give for hashes and names of tables. */
+async function filled(
+  resources: Resources,
+  task: Task,
+  hashes: readonly string[],
+  call: Call,
+): Promise<readonly Spelled[]> {
+  const tables = tableNames(task);
+  if (hashes.length === 0 && tables.length === 0) return [];
+  const templates = await templatesOf(resources, call);
+  const all: Spelled[] = [];
+  for (const { uriTemplate } of templates) {
+    if (all.length >= maxFilled) break;
+    // What stands in a query may be left out.
+    const path = uriTemplate.replaceAll(/\{[?&#][^{}]*\}/g, "");
+    let template;
+    try {
+      template = parseTemplate(path);
+    } catch {
+      continue;
+    }
+    const [only, ...more] = template.variables;
+    if (only !== undefined && more.length === 0 && commitVariable.test(only))
+      all.push(...hashes.map((hash) => ({ uri: template.expand({ [only]: hash }), name: hash })));
+    const table = template.variables.find((name) => tableVariable.test(name));
+    const other = template.variables.filter((name) => name !== table);
+    if (table === undefined || other.length > 1) continue;
+    for (const name of tables) {
+      const values =
+        other[0] === undefined ? [""] : await suggested(resources, uriTemplate, other[0], { [table]: name }, call);
+      for (const value of values)
+        all.push({
+          uri: template.expand({ [table]: name, ...(other[0] !== undefined && { [other[0]]: value }) }),
+          name,
+        });
+    }
+  }
+  return all.slice(0, maxFilled);
+}
+
+/** The word beside the word "table", and names as programs have them. */
+function tableNames({ text, names }: Task): readonly string[] {
+  const beside = Array.from(
+    text.matchAll(
+      /\b(?:tables?|views?)\s+[`"']?(\w{2,63})|[`"']?\b(\w{2,63})[`"']?\s+(?:tables?|views?)\b|(\w{2,63})\s?テーブル/giu,
+    ),
+    (match) => match[1] ?? match[2] ?? match[3]!,
+  );
+  return [...new Set([...beside, ...names.symbols.filter((name) => name.includes("_"))])].slice(0, 6);
+}
+
+async function templatesOf(resources: Resources, call: Call): Promise<readonly Template[]> {
+  try {
+    return (await resources.templates({ limit: maxTemplates }, call)).items.slice(0, maxTemplates);
+  } catch (cause) {
+    if (call.signal.aborted) throw cause;
+    return [];
+  }
+}
+
+async function suggested(
+  resources: Resources,
+  template: string,
+  variable: string,
+  given: Readonly<Record<string, string>>,
+  call: Call,
+): Promise<readonly string[]> {
+  try {
+    return (await resources.complete({ template, variable, value: "", given }, call)).values.slice(0, 2);
+  } catch (cause) {
+    if (call.signal.aborted) throw cause;
+    return [];
+  }
+}

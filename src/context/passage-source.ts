@@ -1,0 +1,32 @@
+/** A text to choose passages from, and what one looks like in the pack. */
+import type { PackItem } from "./pack.ts";
+import type { RankedPassage } from "./rank.ts";
+
+export interface PassageSource {
+  readonly item: Omit<PackItem, "lines" | "columns" | "text" | "heading">;
+  readonly text: string;
+  readonly isPinned: boolean;
+  /** In the order of the text. */
+  readonly passages: readonly RankedPassage[];
+}
+
+/** Whether a passage is only a part of a line. */
+export function isPiece({ said: { isPartOfLine } }: RankedPassage): boolean {
+  return isPartOfLine;
+}
+
+/** From the first passage to the last: whole lines, unless it is a part of one. */
+export function itemOf({ item, text }: PassageSource, passages: readonly RankedPassage[]): PackItem {
+  const { from, lines, heading, isPartOfLine } = passages[0]!.said;
+  const { to, lines: lastLines } = passages.at(-1)!.said;
+  const start = text.lastIndexOf("\n", from - 1) + 1;
+  const feed = text.indexOf("\n", to);
+  const end = feed === -1 ? text.length : feed;
+  return {
+    ...item,
+    lines: [lines[0], lastLines[1]],
+    ...(isPartOfLine && { columns: [from - start, to - start] as const }),
+    ...(heading !== "" && { heading }),
+    text: isPartOfLine ? text.slice(from, to) : text.slice(start, end).replace(/\r$/, ""),
+  };
+}

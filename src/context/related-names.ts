@@ -1,0 +1,44 @@
+/** Which names belong to one another: a file and its test, a header and its body, a document and its translation. */
+
+export interface ParsedName {
+  /** What twins share, in small letters. */
+  readonly root: string;
+  readonly ending: string;
+  readonly isTest: boolean;
+  /** A language's code in the name of a document, or "". */
+  readonly language: string;
+}
+
+const testBefore = /^(?:test[_-]|spec[_-])/i;
+const testBehind = /(?:[._-](?:tests?|specs?)|(?<=[a-z0-9])(?:Tests?|Spec|IT))$/;
+const documents = new Set(["md", "mdx", "markdown", "rst", "adoc", "txt", "html", "htm"]);
+const code = /[._-]([a-z]{2})(?:[-_](?:[a-z]{2}|[a-z]{4}))?$/i;
+const languages = new Set(
+  "ar bn cs da de el en es fa fi fr he hi hu id it ja ko nl no pl pt ro ru sv th tr uk vi zh".split(" "),
+);
+
+export function parseName(name: string): ParsedName {
+  const dot = name.lastIndexOf(".");
+  const ending = dot > 0 ? name.slice(dot + 1).toLowerCase() : "";
+  let root = dot > 0 ? name.slice(0, dot) : name;
+  const isTest = testBefore.test(root) || testBehind.test(root);
+  root = root.replace(testBefore, "").replace(testBehind, "");
+  const found = documents.has(ending) ? code.exec(root) : null;
+  const language = found && languages.has(found[1]!.toLowerCase()) ? found[1]!.toLowerCase() : "";
+  if (language !== "") root = root.slice(0, found!.index);
+  return { root: root.toLowerCase(), ending, isTest, language };
+}
+
+/** What the second is to the first, as a sentence without a subject; undefined where they only stand side by side. */
+export function kinship(one: string, other: string): "test" | "tested" | "translation" | "half" | undefined {
+  const left = parseName(one);
+  const right = parseName(other);
+  if (one === other || left.root !== right.root || left.root === "") return undefined;
+  if (left.isTest !== right.isTest) return right.isTest ? "test" : "tested";
+  if (left.language !== right.language) return left.ending === right.ending ? "translation" : undefined;
+  return left.ending !== right.ending && !documents.has(left.ending) && !left.isTest ? "half" : undefined;
+}
+
+export function isLanguage(segment: string): boolean {
+  return languages.has(segment.slice(0, 2).toLowerCase()) && /^[a-z]{2}(?:[-_][a-z]{2,4})?$/i.test(segment);
+}

@@ -1,0 +1,14 @@
+/** Does something with each, a few at a time, and gives the answers in the order of what was given. */
+export async function roundRobin<T, R>(
+  all: readonly T[],
+  atOnce: number,
+  work: (one: T, at: number) => Promise<R>,
+): Promise<R[]> {
+  const answers = Array.from<R>({ length: all.length });
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let at = next++; at < all.length; at = next++) answers[at] = await work(all[at]!, at);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, all.length) }, worker));
+  return answers;
+}

@@ -1,0 +1,149 @@
+/** Puts the revisions, the house and what else is offered together into an edge that transports can talk to. */
+import type { Call, Caller, Resources } from "../resources.ts";
+import { answerTo, askFor, failure, type ProtocolLog, progressOf } from "./respond.ts";
+import type { ServerFeatures, ClientRequest, ServerInfo } from "./client-request.ts";
+import type { Protocol, HeaderLookup, Peer, Reply, WireBytes } from "./protocol.ts";
+import { claimsModern, openEnvelope, visitorIn } from "./envelope.ts";
+import { codes, errorWire, isJsonObject, notificationWire, parseMessage } from "./message.ts";
+import { type Prompt, type PromptSet, promptSetOf } from "./prompts.ts";
+import type { Revision } from "./revision.ts";
+import { allRevisions, modernRevisions } from "./revisions/index.ts";
+import { createSession } from "./session.ts";
+import type { Tool, ToolSet } from "./tools.ts";
+import { createWatchQuota, type WatchQuota } from "./watch-quota.ts";
+import type { RequestObserver } from "./request-observer.ts";
+
+export interface ProtocolOptions {
+  readonly resources: Resources;
+  readonly server: ServerInfo;
+  /** What a host should tell its model about this server; asked for each time where it may change, or depends on the caller. */
+  readonly instructions?: string | ((caller: Caller) => string);
+  readonly tools?: readonly Tool[];
+  /** Tools beside these that come and go, or that not every caller has. */
+  readonly moreTools?: ToolSet;
+  /** A shelf where they may change, or differ from caller to caller. */
+  readonly prompts?: readonly Prompt[] | PromptSet;
+  readonly watchQuota?: WatchQuota;
+  /** Told who asks, and what they were given. */
+  readonly observer?: RequestObserver;
+  /** Whether callers had to say who they are: then no answer is called public. */
+  readonly isPrivate?: boolean;
+  readonly log?: ProtocolLog;
+}
+
+export function createProtocol({
+  resources,
+  server,
+  instructions,
+  tools = [],
+  moreTools,
+  prompts = [],
+  watchQuota,
+  observer,
+  isPrivate = false,
+  log = () => {},
+}: ProtocolOptions): Protocol {
+  let closed = false;
+  const revisions = new Map(modernRevisions.map((each) => [each, isPrivate ? withoutSharing(each) : each]));
+  const offer: ServerFeatures = {
+    resources,
+    server,
+    instructions,
+    tools: new Map(tools.map((tool) => [tool.name, tool])),
+    moreTools,
+    prompts: toShelf(prompts),
+    revisions: allRevisions.map(({ date }) => date),
+    watchQuota: watchQuota ?? createWatchQuota(),
+    observer,
+    listens: new Set(),
+    isClosing: () => closed,
+  };
+  const underWay = new Set<Promise<void>>();
+
+  async function exchange(body: unknown, headers: HeaderLookup | undefined, peer: Peer, reply: Reply): Promise<void> {
+    const message = parseMessage(body);
+    if (message.kind === "wrong") return reply.end(errorWire(message.id, codes.request, message.why), 400);
+    if (message.kind === "response")
+      return reply.end(errorWire(null, codes.request, "a client sends no responses"), 400);
+    // Over HTTP there is nothing that a client could announce: hanging up withdraws a question.
+    if (message.kind === "notification") return reply.end();
+    const { id, method, params } = message;
+    if (closed) return reply.end(errorWire(id, codes.internal, "the server is closing"), 503);
+
+    let revision = modernRevisions[0]!;
+    let ask, clientCapabilities, visitor;
+    try {
+      ({ revision, clientCapabilities } = openEnvelope(method, params, headers));
+      revision = revisions.get(revision) ?? revision;
+      visitor = observer && visitorIn(params, revision.date);
+      ask = askFor(method, revision, offer);
+    } catch (cause) {
+      const { wire, status } = failure(id, cause, revision, params, log);
+      return reply.end(wire, status);
+    }
+    if (visitor) {
+      if (method === "subscriptions/listen") observer?.came(visitor, peer.signal);
+      else observer?.asked(visitor);
+    }
+    const say: ClientRequest["say"] = (said, about) => {
+      if (!peer.signal.aborted) return reply.notify(notificationWire(said, about));
+    };
+    const progress = progressOf(params, revision, say);
+    const { caller, client } = peer;
+    const call: Call = progress ? { caller, ...(client && { client }), signal: peer.signal, progress } : peer;
+    const isHeard = reply.takesNotice !== false;
+    const question = { offer, revision, params, call, say, isHeard, id, clientCapabilities, visitor };
+    const answer = await answerTo(ask, question, log);
+    reply.end(answer?.wire, answer?.status);
+  }
+
+  function begin(body: unknown, headers: HeaderLookup | undefined, peer: Peer, reply: Reply): void {
+    const done = exchange(body, headers, peer, reply).finally(() => underWay.delete(done));
+    underWay.add(done);
+  }
+
+  return {
+    revisions: offer.revisions,
+
+    classify(body, { version }) {
+      if (claimsModern(body, version)) return "modern";
+      return isJsonObject(body) && body["method"] === "initialize" ? "opening" : "legacy";
+    },
+
+    isListen: (body) => isJsonObject(body) && body["method"] === "subscriptions/listen",
+
+    exchange: begin,
+
+    session(peer, { modern }) {
+      // What other sessions of the same caller do is not counted against this one.
+      const { caller, signal: until, client = {} } = peer;
+      const askModern = modern
+        ? (body: unknown, reply: Reply, signal: AbortSignal) =>
+            begin(body, undefined, { caller, client, signal }, reply)
+        : undefined;
+      const own = { caller, client, signal: until, send: (wire: WireBytes) => peer.send(wire) };
+      return createSession(offer, own, askModern, log);
+    },
+
+    error: errorWire,
+
+    async close() {
+      closed = true;
+      for (const listen of offer.listens) void listen.return?.();
+      await Promise.allSettled(underWay);
+    },
+  };
+}
+
+/** The same revision, whose answers are for their caller alone. */
+function withoutSharing(revision: Revision): Revision {
+  return {
+    ...revision,
+    seal: (result, freshness, server) => revision.seal(result, freshness && { ...freshness, scope: "private" }, server),
+  };
+}
+
+function toShelf(prompts: readonly Prompt[] | PromptSet): PromptSet | undefined {
+  if ("list" in prompts) return prompts;
+  return prompts.length === 0 ? undefined : promptSetOf(prompts);
+}

@@ -1,0 +1,124 @@
+/** What every question goes through: where a URI leads, whether the caller may know of it, and what is said when not. */
+import { openPolicy } from "../access/policy.ts";
+import type { Policy } from "../access/policy.ts";
+import { notFound, ResourceError, toResourceError } from "../errors.ts";
+import type { Call, Resource } from "../resources.ts";
+import { innerSlash } from "../source.ts";
+import type { Address, Entry, Runtime } from "../source.ts";
+import type { RoutedMount, Location, Routes } from "./route.ts";
+
+export interface Access {
+  readonly routes: Routes;
+  readonly runtime: Runtime;
+  /** Whether every caller sees the same. Where not, no answer may be handed on to another caller. */
+  readonly isOpen: boolean;
+  maySee(who: Pick<Call, "caller">, mount: RoutedMount, at: Address): boolean;
+  /** Whether the caller may see where a link leads. */
+  mayReach(who: Pick<Call, "caller">, mount: RoutedMount, found: { readonly reveals?: Address }): boolean;
+  /** Whether the caller may know of the mount itself. */
+  mayEnter(who: Pick<Call, "caller">, mount: RoutedMount): boolean;
+  /** Throws "not-found" for what leads nowhere and for what the caller may not see, in the same words. */
+  place(uri: string, call: Call): Location;
+  /** The entry as the caller is shown it; undefined for what they may not see and for what no URI can spell. */
+  show(entry: Entry, mount: RoutedMount, call: Call): Resource | undefined;
+  /** What the caller is told when the source failed at this URI. Says to the log what the caller is not told. */
+  refusal(cause: unknown, what: { uri: string; mount: RoutedMount; asked: string }, call: Call): ResourceError;
+}
+
+const root: Address = { path: "" };
+
+export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): Access {
+  const withUnspellable = new Set<RoutedMount>();
+  const isOpen = policy === openPolicy && !routes.mounts.some(({ source }) => source.maySee);
+
+  const maySee: Access["maySee"] = ({ caller }, mount, at) =>
+    policy.maySee(caller, mount.name, at) && (mount.source.maySee?.(caller, at) ?? true);
+  const mayReach: Access["mayReach"] = (who, mount, { reveals }) =>
+    reveals === undefined || maySee(who, mount, reveals);
+
+  return {
+    routes,
+    runtime,
+    isOpen,
+    maySee,
+    mayReach,
+    mayEnter: (who, mount) => maySee(who, mount, root),
+
+    place(uri, call) {
+      const place = routes.find(uri);
+      if (place === undefined || !maySee(call, place.mount, place.at)) throw notFound(uri);
+      return place;
+    },
+
+    show(entry, mount, call) {
+      if (!maySee(call, mount, entry) || !mayReach(call, mount, entry)) return undefined;
+      const uri = routes.format(mount, entry);
+      if (uri !== undefined) return describe(uri, entry, mount, isOpen);
+      if (!withUnspellable.has(mount)) {
+        withUnspellable.add(mount);
+        runtime.log("warn", "left out of lists: a name that no URI can spell", { mount: mount.name, path: entry.path });
+      }
+      return undefined;
+    },
+
+    refusal(cause, { uri, mount, asked }, { signal }) {
+      if (signal.aborted) return cancelledRequest(cause);
+      const error = toResourceError(cause);
+      switch (error.kind) {
+        case "denied":
+          runtime.log("warn", "the backend refuses; answered as not found", { mount: mount.name, asked, uri, cause });
+          return notFound(uri);
+        case "not-found":
+        case "directory":
+          return notFound(uri);
+        case "unexpected":
+          runtime.log("error", "the source failed", { mount: mount.name, asked, uri, cause });
+          return error;
+        default:
+          return error;
+      }
+    },
+  };
+}
+
+export function cancelledRequest(cause?: unknown): ResourceError {
+  return new ResourceError("cancelled", "the question was withdrawn", { cause });
+}
+
+/** The entry under this URI. How many are in a directory is said only where no one is shown fewer. */
+export function describe(uri: string, entry: Entry, mount: RoutedMount, isOpen: boolean): Resource {
+  const {
+    name = nameOf(entry.path, mount),
+    title,
+    description,
+    mimeType,
+    size,
+    annotations,
+    icons,
+    meta,
+    children,
+  } = entry;
+  const isPlain = title === undefined && description === undefined && icons === undefined && meta === undefined;
+  // Files are like this, and written down at once they take the least.
+  if (isPlain && children === undefined && mimeType !== undefined && size !== undefined && annotations !== undefined)
+    return { uri, name, mimeType, size, annotations };
+  const resource: { -readonly [K in keyof Resource]: Resource[K] } = { uri, name };
+  if (title !== undefined) resource.title = title;
+  if (description !== undefined) resource.description = description;
+  if (mimeType !== undefined) resource.mimeType = mimeType;
+  if (size !== undefined) resource.size = size;
+  if (annotations !== undefined) resource.annotations = annotations;
+  if (icons !== undefined) resource.icons = icons;
+  if (meta !== undefined) resource.meta = meta;
+  if (children !== undefined && isOpen) resource.meta = { ...meta, "pressmark/children": children };
+  return resource;
+}
+
+/** The last segment that says anything; the mount's own name for the mount. */
+function nameOf(path: string, mount: RoutedMount): string {
+  let end = path.length;
+  while (end > 0 && path.charCodeAt(end - 1) === 0x2f) end -= 1;
+  if (end === 0) return path === "" ? mount.name : path;
+  const name = path.slice(path.lastIndexOf("/", end - 1) + 1);
+  return name.includes(innerSlash) ? name.replaceAll(innerSlash, "/") : name;
+}

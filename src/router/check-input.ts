@@ -1,0 +1,66 @@
+/** What a stranger sent, as a schema says it must be, or the fields that do not fit. */
+import type { z } from "zod";
+import { invalid, quote } from "../errors.ts";
+import { describeIssue, meantBranch } from "../lib/describe-issue.ts";
+
+type Issue = z.core.$ZodIssue;
+
+/** So many fields are named at once. */
+const mostNamed = 5;
+
+/** Throws "invalid": the message names the fields, and `details.fields` says of each what is wrong with it. Values are not repeated. */
+export function checkInput<T>(schema: z.ZodType<T>, given: unknown, what: string): T {
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const fields = new Map<string, string>();
+  for (const issue of parsed.error.issues) note(issue, [], given, fields);
+  const wrong = [...fields];
+  const said = wrong.slice(0, mostNamed).map(([name, why]) => `${name === "" ? "it" : quote(name)} ${why}`);
+  const more = wrong.length > mostNamed ? `; and ${wrong.length - mostNamed} more` : "";
+  throw invalid(`${what}: ${said.join("; ")}${more}`, { fields: Object.fromEntries(wrong.slice(0, 100)) });
+}
+
+function note(issue: Issue, above: readonly PropertyKey[], root: unknown, fields: Map<string, string>): void {
+  const path = [...above, ...issue.path];
+  const say = (at: readonly PropertyKey[], why: string): void => {
+    if (!fields.has(format(at))) fields.set(format(at), why);
+  };
+  if (issue.code === "unrecognized_keys") {
+    for (const key of issue.keys) say([...path, key], "is not known here");
+    return;
+  }
+  if (issue.code === "invalid_union") {
+    const meant = meantBranch(issue.errors);
+    if (meant.length > 0) {
+      for (const each of meant) note(each, path, root, fields);
+      return;
+    }
+  }
+  const value = path.reduce<unknown>((each, key) => (each as Record<PropertyKey, unknown> | undefined)?.[key], root);
+  say(path, sentence(issue, value));
+}
+
+/** As it would be written in a program: `result.llm_votes[0].provider`. */
+function format(path: readonly PropertyKey[]): string {
+  return path
+    .map((key, at) => (typeof key === "number" ? `[${key}]` : `${at === 0 ? "" : "."}${String(key).slice(0, 80)}`))
+    .join("");
+}
+
+function sentence(issue: Issue, value: unknown): string {
+  return describeIssue(issue, {
+    wrongType: (expected) => (value === undefined ? "is missing" : `must be ${typeNames[expected] ?? expected}`),
+    meant: (name) => `must be one that is known; did you mean ${quote(name)}?`,
+    given: typeof value === "string" ? value.slice(0, 80) : undefined,
+  });
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: "a text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  object: "an object",
+  record: "an object",
+  array: "a list",
+};

@@ -1,0 +1,236 @@
+/** Templates under their mounts' URIs, and what may stand for their variables. */
+import { invalid, quote, ResourceError } from "../errors.ts";
+import { parseTemplate } from "../lib/uri-template.ts";
+import type { UriTemplate } from "../lib/uri-template.ts";
+import type { Call, Resources, Template } from "../resources.ts";
+import type { SourceTemplate, Suggestion } from "../source.ts";
+import { unfit } from "./cursor.ts";
+import { cancelledRequest } from "./access.ts";
+import type { Access } from "./access.ts";
+import type { FairIndex } from "./fair-index.ts";
+import type { ResourceReader } from "./read-resource.ts";
+import type { RoutedMount, Location } from "./route.ts";
+
+const maxValues = 100;
+/** Where the source knows fewer, the index is asked as well; for a single letter it would know too many. */
+const fewValues = 10;
+const fromIndex = 20;
+const shortestAsked = 2;
+
+/** A template of a source, as the house shows it. */
+interface Shown {
+  readonly mount: RoutedMount;
+  readonly told: SourceTemplate;
+  readonly template: Template;
+  readonly parsed: UriTemplate;
+  readonly expressions: readonly Expression[];
+}
+
+interface Expression {
+  /** Where in the template it begins. */
+  readonly start: number;
+  readonly operator: string;
+  readonly names: readonly string[];
+  readonly exploded: ReadonlySet<string>;
+}
+
+export function createCompletion(
+  access: Access,
+  { stat }: Pick<ResourceReader, "stat">,
+  index?: FairIndex,
+): Pick<Resources, "templates" | "complete"> {
+  /** Kept as long as a source tells the same templates. */
+  const known = new Map<RoutedMount, { told: readonly SourceTemplate[]; shown: readonly Shown[] }>();
+
+  function shownBy(mount: RoutedMount): readonly Shown[] {
+    const told = mount.source.templates;
+    if (told === undefined || told.length === 0) return [];
+    const kept = known.get(mount);
+    if (kept?.told === told) return kept.shown;
+    const shown = told.flatMap((template) => toShown(template, mount) ?? []);
+    known.set(mount, { told, shown });
+    return shown;
+  }
+
+  function toShown(told: SourceTemplate, mount: RoutedMount): Shown | undefined {
+    const uriTemplate = underMount(told.template, mount);
+    try {
+      const parsed = parseTemplate(uriTemplate);
+      const { template: _, ...said } = told;
+      return { mount, told, template: { ...said, uriTemplate }, parsed, expressions: expressionsOf(uriTemplate) };
+    } catch (cause) {
+      access.runtime.log("warn", "left out: a template that cannot be understood", {
+        mount: mount.name,
+        uriTemplate,
+        cause,
+      });
+      return undefined;
+    }
+  }
+
+  async function visibleTo(call: Call): Promise<Shown[]> {
+    const mounts = access.routes.mounts.filter((mount) => access.mayEnter(call, mount));
+    await Promise.all(mounts.map((mount) => mount.source.learnTemplates?.(call)));
+    return mounts.flatMap(shownBy);
+  }
+
+  async function suggest(shown: Shown, variable: string, value: string, given: Record<string, string>, call: Call) {
+    const { mount, told } = shown;
+    try {
+      return (await mount.source.complete?.({ template: told, variable, value, given }, call)) ?? [];
+    } catch (cause) {
+      const error = access.refusal(cause, { uri: shown.template.uriTemplate, mount, asked: "complete" }, call);
+      // Nothing is there, so nothing can be suggested.
+      if (error.kind === "not-found") return [];
+      throw error;
+    }
+  }
+
+  /** What is indexed and has the value in its path, as far as the template can spell it. */
+  async function suggestIndexed(
+    { mount, parsed }: Shown,
+    variable: string,
+    value: string,
+    given: Record<string, string>,
+    call: Call,
+  ): Promise<Suggestion[]> {
+    // What it knows only from before may be gone.
+    if (value.length < shortestAsked || index?.ready(mount.name) !== 1) return [];
+    const typed = value.toLowerCase();
+    try {
+      const hits = await index.search({ text: value, limit: maxValues, mounts: [mount.name], typing: true }, call);
+      return hits.flatMap(({ entry: { path, query, reveals } }) => {
+        const uri = path.toLowerCase().includes(typed)
+          ? access.routes.format(mount, { path, ...(query && { query }) })
+          : undefined;
+        const match = uri === undefined ? undefined : parsed.match(uri);
+        const found = match?.get(variable);
+        const fits = match && Object.entries(given).every(([name, settled]) => match.get(name) === settled);
+        if (!fits || typeof found !== "string") return [];
+        return [{ value: found, reveals: { path, ...(query && { query }), ...(reveals && { reveals }) } }];
+      });
+    } catch (cause) {
+      if (call.signal.aborted) throw cancelledRequest(cause);
+      // What cannot be understood as a question has no suggestions.
+      return [];
+    }
+  }
+
+  /** Whether the caller may know what they would learn from this suggestion. */
+  function maySuggest(
+    suggestion: Suggestion,
+    shown: Shown,
+    variable: string,
+    given: Record<string, string>,
+    call: Call,
+  ) {
+    const { reveals } = suggestion;
+    if (reveals) return access.maySee(call, shown.mount, reveals) && access.mayReach(call, shown.mount, reveals);
+    const { value } = suggestion;
+    const mayReach = (spelled: string) => {
+      const place = settledPlace(shown, { ...given, [variable]: spelled });
+      return place?.mount === shown.mount && access.maySee(call, place.mount, place.at);
+    };
+    if (!mayReach(value)) return false;
+    // Where a value stands in the URI as it is, the same text can also be meant as a name, which must be visible too.
+    const asIs = shown.expressions.some(({ operator, names }) => operator === "+" && names.includes(variable));
+    const asName = value.replace(/[%?#]/g, encodeURIComponent);
+    return !asIs || asName === value || mayReach(asName);
+  }
+
+  /** Where the values lead, as far as they are settled. Nowhere, if no URI can hold them. */
+  function settledPlace(shown: Shown, values: Record<string, string>): Location | undefined {
+    try {
+      return access.routes.find(settledUri(shown, values));
+    } catch {
+      return undefined;
+    }
+  }
+
+  return {
+    async templates({ cursor }, call) {
+      // All templates fit one page, so no cursor was ever given for a second.
+      if (cursor !== undefined) throw unfit();
+      return { items: (await visibleTo(call)).map(({ template }) => template) };
+    },
+
+    async complete({ template, variable, value, given: offered }, call) {
+      const shown = (await visibleTo(call)).find((one) => one.template.uriTemplate === template);
+      if (shown === undefined) {
+        await stat(template, call).catch((cause: unknown) => {
+          if (!isMissing(cause)) throw cause;
+          throw invalid(`there is no template ${quote(template)} here; the list of templates has those there are`);
+        });
+        return { values: [] };
+      }
+      const { variables } = shown.parsed;
+      if (!variables.includes(variable)) return { values: [] };
+      const given: Record<string, string> = Object.create(null);
+      for (const name of variables) {
+        const settled = name !== variable && Object.hasOwn(offered, name) ? offered[name] : undefined;
+        if (settled !== undefined) given[name] = settled;
+      }
+
+      const values = new Set<string>();
+      for (const suggestion of await suggest(shown, variable, value, given, call)) {
+        if (!values.has(suggestion.value) && maySuggest(suggestion, shown, variable, given, call))
+          values.add(suggestion.value);
+      }
+      if (values.size < fewValues)
+        for (const suggestion of await suggestIndexed(shown, variable, value, given, call)) {
+          if (values.size >= fromIndex) break;
+          if (maySuggest(suggestion, shown, variable, given, call)) values.add(suggestion.value);
+        }
+      return { values: [...values].slice(0, maxValues), total: values.size, more: values.size > maxValues };
+    },
+  };
+}
+
+function isMissing(cause: unknown): boolean {
+  return cause instanceof ResourceError && (cause.kind === "not-found" || cause.kind === "invalid");
+}
+
+/** What brings its own slash or question mark continues the mount's own URI. */
+export function underMount(template: string, { base, root }: RoutedMount): string {
+  const continues = template === "" || template.startsWith("{/") || template.startsWith("{?");
+  return (continues && !root.endsWith("/") ? root : base) + template;
+}
+
+function expressionsOf(template: string): Expression[] {
+  const expressions: Expression[] = [];
+  for (let start = template.indexOf("{"); start >= 0; start = template.indexOf("{", start + 1)) {
+    const inner = template.slice(start + 1, template.indexOf("}", start));
+    const operator = "+#./;?&".includes(inner.charAt(0)) ? inner.charAt(0) : "";
+    const specs = inner.slice(operator.length).split(",");
+    expressions.push({
+      start,
+      operator,
+      names: specs.map(nameOf),
+      exploded: new Set(specs.filter((spec) => spec.endsWith("*")).map(nameOf)),
+    });
+  }
+  return expressions;
+}
+
+/** Without the star or the length behind it. */
+function nameOf(spec: string): string {
+  return spec.replace("*", "").split(":", 1)[0] ?? "";
+}
+
+/**
+ * The URI as far as it is settled: whole when every variable of the path has its value, otherwise that of the last directory
+ * before the first that has none. Throws for values that no URI can hold.
+ */
+function settledUri({ parsed, template, expressions, mount }: Shown, values: Record<string, string>): string {
+  const open = expressions.find(
+    ({ operator, names }) => operator !== "?" && operator !== "&" && names.some((name) => !Object.hasOwn(values, name)),
+  );
+  const spread: Record<string, string | string[]> = Object.create(null);
+  for (const [name, value] of Object.entries(values)) {
+    spread[name] = expressions.some(({ exploded }) => exploded.has(name)) ? value.split("/") : value;
+  }
+  if (open === undefined) return parsed.expand(spread);
+  const settled = parseTemplate(template.uriTemplate.slice(0, open.start)).expand(spread);
+  const end = open.operator === "/" ? settled.length : settled.lastIndexOf("/");
+  return end < mount.base.length ? mount.root : settled.slice(0, end);
+}

@@ -1,0 +1,187 @@
+/** The pages of many sources as pages of one list, of which hidden entries change nothing but the time it takes. */
+import { ResourceError, toResourceError } from "../errors.ts";
+import { compareAddresses } from "../lib/address-order.ts";
+import { createTimeSlices } from "../lib/time-slices.ts";
+import type { Call, MountFailure, Page, Resource } from "../resources.ts";
+import type { Address, Entry, ListRequest } from "../source.ts";
+import type { Position } from "./cursor.ts";
+import { cancelledRequest } from "./access.ts";
+import type { Access } from "./access.ts";
+import type { RoutedMount } from "./route.ts";
+
+/** One mount's share of a list. */
+export interface MountList<E extends Address = Entry> {
+  readonly mount: RoutedMount;
+  ask(ask: ListRequest): Promise<Page<E>>;
+  /** Where the source can go on behind any entry: then one more than is needed shows at once whether there is more. */
+  cursorAfter?: ((entry: E) => string) | undefined;
+}
+
+export type ListPosition = Omit<Position, "page">;
+
+export interface MergedPage<T = Resource> {
+  readonly items: T[];
+  /** Present if and only if the caller may see more, or if a mount that may have more cannot say. */
+  readonly next?: ListPosition;
+  readonly failures: MountFailure[];
+}
+
+export interface MergeOptions {
+  /** How many entries the page holds; fewer only when there are no more. */
+  readonly size: number;
+  readonly from?: ListPosition | undefined;
+  /** Whether a failing source ends the walk. Otherwise it is named, if the caller may know of it, and the walk goes on. */
+  readonly strict?: boolean;
+}
+
+/** How many to look through at once for something visible. */
+const firstLook = 32;
+const longestLook = 1024;
+/** Sources are asked for no more at once: entries that soon become resources cost less than those that are held. */
+const mostAsked = 2000;
+/** A source with more empty pages in a row than this is taken to have no end. */
+const maxEmptyPages = 1000;
+const maxCursorLength = 16_384;
+/** Runs are walked in their order, from a position that an earlier walk gave. */
+export function mergeLists(
+  access: Access,
+  runs: readonly MountList[],
+  call: Call,
+  options: MergeOptions,
+): Promise<MergedPage> {
+  return mergeListsAs(access.show, access, runs, call, options);
+}
+
+/** The same for what is no entry; `show` says what the caller is shown of it, if anything. */
+export async function mergeListsAs<E extends Address, T>(
+  show: (found: E, mount: RoutedMount, call: Call) => T | undefined,
+  access: Access,
+  runs: readonly MountList<E>[],
+  call: Call,
+  options: MergeOptions,
+): Promise<MergedPage<T>> {
+  const { size, from, strict = false } = options;
+  const items: T[] = [];
+  const failures: MountFailure[] = [];
+  const start = from ? runs.findIndex((run) => run.mount.name === from.mount) : 0;
+  const slice = createTimeSlices();
+
+  for (let index = start; index < runs.length; index += 1) {
+    const run = runs[index] as MountList<E>;
+    const { mount } = run;
+    let cursor = index === start ? from?.cursor : undefined;
+    /** Everything up to here was given before. */
+    let last = index === start ? from?.last : undefined;
+    const seen = new Set([cursor]);
+    let empty = 0;
+    let look = firstLook;
+
+    for (let first = true; ; first = false) {
+      await slice();
+      if (call.signal.aborted) throw cancelledRequest();
+      const missing = size - items.length;
+      if (missing === 0) look = Math.min(look * 2, longestLook);
+      const wanted = run.cursorAfter ? missing + 1 : missing;
+      const limit = Math.min(missing === 0 ? look : first ? wanted : Math.max(wanted, longestLook), mostAsked);
+
+      let page: Page<E>;
+      try {
+        page = await run.ask(cursor === undefined ? { limit, versions: false } : { cursor, limit, versions: false });
+        empty = page.items.length === 0 ? empty + 1 : 0;
+        checkNext(page.next, seen, empty);
+      } catch (cause) {
+        if (call.signal.aborted) throw cancelledRequest(cause);
+        const shown = strict || access.mayEnter(call, mount);
+        // A page that is full does without this mount; the next one will name it if it fails again.
+        if (shown && missing === 0) return { items, next: where(mount, cursor, last), failures };
+        if (strict) throw cause;
+        access.runtime.log("warn", "a mount could not be listed", { mount: mount.name, cause });
+        if (shown) failures.push({ mount: mount.name, message: shortly(cause) });
+        break;
+      }
+      if (page.failures?.length && access.mayEnter(call, mount) && !failures.some((one) => one.mount === mount.name)) {
+        failures.push({ mount: mount.name, message: "a part of it could not be listed" });
+      }
+
+      const entries = page.items;
+      let at = 0;
+      if (last !== undefined && entries.length > 0) {
+        at = indexAfter(entries, last);
+        if (at < entries.length || sameAddress(entries[at - 1] as E, last)) last = undefined;
+      }
+      let given: E | undefined;
+      for (; at < entries.length; at += 1) {
+        const entry = entries[at] as E;
+        const shown = show(entry, mount, call);
+        if (shown === undefined) continue;
+        if (items.length === size) {
+          const next =
+            given && run.cursorAfter ? where(mount, run.cursorAfter(given), undefined) : where(mount, cursor, given);
+          return { items, next, failures };
+        }
+        items.push(shown);
+        given = entry;
+      }
+
+      if (page.next === undefined) break;
+      cursor = page.next;
+      seen.add(cursor);
+    }
+  }
+  return { items, failures };
+}
+
+function where({ name }: RoutedMount, cursor: string | undefined, last: Address | undefined): ListPosition {
+  return {
+    mount: name,
+    ...(cursor !== undefined && { cursor }),
+    ...(last && { last: { path: last.path, ...(last.query && { query: last.query }) } }),
+  };
+}
+
+function checkNext(next: string | undefined, seen: ReadonlySet<string | undefined>, empty: number): void {
+  if (next === undefined) return;
+  if (seen.has(next)) throw new ResourceError("unexpected", "the source gave a cursor a second time");
+  if (next.length > maxCursorLength) throw new ResourceError("unexpected", "the source gave an endless cursor");
+  if (empty > maxEmptyPages) throw new ResourceError("unexpected", "the source gives one empty page after another");
+}
+
+/** Where the entries go on after this address: behind it, or, when it is gone, at the first that comes later. */
+function indexAfter(entries: readonly Address[], last: Address): number {
+  const found = entries.findIndex((entry) => sameAddress(entry, last));
+  if (found >= 0) return found + 1;
+  const later = entries.findIndex((entry) => compare(entry, last) > 0);
+  return later < 0 ? entries.length : later;
+}
+
+function sameAddress(left: Address, right: Address): boolean {
+  return left.path === right.path && queryKey(left) === queryKey(right);
+}
+
+function compare(left: Address, right: Address): number {
+  const order = compareAddresses(left.path, right.path);
+  if (order !== 0) return order;
+  const [one, other] = [queryKey(left), queryKey(right)];
+  return one === other ? 0 : one < other ? -1 : 1;
+}
+
+/** Equal for equal queries, in whatever order they are written. */
+export function queryKey({ query }: Address): string {
+  if (query === undefined) return "";
+  const names = Object.keys(query).sort();
+  return names.length === 0 ? "" : JSON.stringify(names.map((name) => [name, query[name]]));
+}
+
+/** What a caller may know of a mount that failed. */
+function shortly(cause: unknown): string {
+  switch (toResourceError(cause).kind) {
+    case "unavailable":
+      return "it cannot be reached at present; ask again later";
+    case "busy":
+      return "it is busy; ask again later";
+    case "denied":
+      return "its backend refuses to be listed";
+    default:
+      return "it could not be listed; the log of the server has the details";
+  }
+}

@@ -1,0 +1,236 @@
+import { describe, expect, it } from "vitest";
+import { openPolicy } from "../access/policy.ts";
+import type { Policy } from "../access/policy.ts";
+import { notFound, ResourceError } from "../errors.ts";
+import type { Call, Freshness } from "../resources.ts";
+import type { Address, Part, Source } from "../source.ts";
+import { createMemory } from "../sources/memory.ts";
+import { createClock } from "../testing/clock.ts";
+import { createResources } from "./create-resources.ts";
+
+const call: Call = { caller: { id: "me" }, signal: new AbortController().signal };
+
+function open(source: Source, policy: Policy = openPolicy, freshness?: Partial<Freshness>) {
+  const clock = createClock();
+  const mount = { name: "m", base: "m://h/", source, ...(freshness && { freshness }) };
+  const pressmark = createResources({ mounts: [mount], policy, runtime: clock.runtime, cursorKey: new Uint8Array(32) });
+  return { pressmark, clock };
+}
+
+const reads = (read: (at: Address) => readonly Part[] | Promise<readonly Part[]>): Source => ({
+  list: async () => ({ items: [] }),
+  read: async (at) => read(at),
+});
+
+/** What reading a directory says. */
+async function readJson(source: Source, uri: string, policy = openPolicy) {
+  const answer = await open(source, policy, { ttlMs: 5, scope: "public" }).pressmark.read(uri, call);
+  const [content] = answer.contents;
+  expect(answer).toEqual({ contents: [content], ttlMs: 5, scope: policy === openPolicy ? "public" : "private" });
+  expect(content).toMatchObject({ uri, mimeType: "application/json" });
+  return JSON.parse(content && "text" in content.body ? content.body.text : "") as Record<string, unknown>;
+}
+
+describe("a read", () => {
+  it("answers in the caller's own spelling and hands the body on as it is", async () => {
+    const body = { text: "hello" };
+    const { pressmark } = open(reads(() => [{ body, mimeType: "text/plain", meta: { k: 1 } }]));
+    const answer = await pressmark.read("M://h/%61", call);
+    expect(answer).toEqual({
+      contents: [{ uri: "M://h/%61", mimeType: "text/plain", body, meta: { k: 1 } }],
+      ttlMs: 0,
+      scope: "private",
+    });
+    expect(answer.contents[0]?.body).toBe(body);
+  });
+
+  it("hands the source the decoded address", async () => {
+    let asked: Address | undefined;
+    const { pressmark } = open(reads((at) => ((asked = at), [{ body: { text: "" } }])));
+    await pressmark.read("m://h/a%20b/%E6%97%A5%2F?lines=1-2", call);
+    expect(asked).toEqual({ path: "a b/日\0", query: Object.assign(Object.create(null), { lines: "1-2" }) });
+  });
+
+  it("gives pieces that stand elsewhere their own URI, and those of the same place the caller's", async () => {
+    const parts = [
+      { at: { path: "d/ä" }, body: { text: "1" } },
+      { at: { path: "d" }, body: { text: "2" } },
+    ];
+    const { contents } = await open(reads(() => parts)).pressmark.read("m://h/%64", call);
+    expect(contents.map(({ uri }) => uri)).toEqual(["m://h/d/%C3%A4", "m://h/%64"]);
+  });
+
+  it("leaves out pieces that the caller may not see or no URI can spell", async () => {
+    const policy: Policy = { maySee: (_, __, { path }) => path !== "d/secret" };
+    const body = { text: "" };
+    const parts = [
+      { body, at: { path: "d/a" } },
+      { body, at: { path: "d/secret" } },
+      { body, at: { path: "d/.." } },
+    ];
+    const freshness = { ttlMs: 9, scope: "public" } as const;
+    const { pressmark } = open(
+      reads(() => parts),
+      policy,
+      freshness,
+    );
+    expect(await pressmark.read("m://h/d", call)).toEqual({
+      contents: [{ uri: "m://h/d/a", body }],
+      ttlMs: 9,
+      scope: "private",
+    });
+    const nothing = open(
+      reads(() => parts.slice(1)),
+      policy,
+      freshness,
+    );
+    await expect(nothing.pressmark.read("m://h/d", call)).rejects.toEqual(notFound("m://h/d"));
+  });
+
+  it.each<[string, Partial<Freshness> | undefined, (Partial<Freshness> | undefined)[], Freshness]>([
+    ["nothing unless said", undefined, [undefined], { ttlMs: 0, scope: "private" }],
+    ["the mount's", { ttlMs: 5, scope: "public" }, [undefined], { ttlMs: 5, scope: "public" }],
+    ["the part's over the mount's", { ttlMs: 5, scope: "public" }, [{ ttlMs: 9 }], { ttlMs: 9, scope: "public" }],
+    [
+      "the least of all parts",
+      { ttlMs: 50, scope: "public" },
+      [{ ttlMs: 9 }, { ttlMs: 7, scope: "private" }, {}],
+      { ttlMs: 7, scope: "private" },
+    ],
+  ])("stays fresh for %s", async (_, mount, parts, expected) => {
+    const source = reads(() => parts.map((freshness) => ({ body: { text: "" }, ...(freshness && { freshness }) })));
+    expect(await open(source, openPolicy, mount).pressmark.read("m://h/x", call)).toMatchObject(expected);
+  });
+
+  it("is for the caller alone where another may see less, whatever the mount and the source say", async () => {
+    const scope = "public" as const;
+    const source = reads(() => [{ body: { text: "" }, freshness: { scope } }]);
+    const some: Policy = { maySee: () => true };
+    expect(await open(source, openPolicy, { scope }).pressmark.read("m://h/x", call)).toMatchObject({
+      scope: "public",
+    });
+    expect(await open(source, some, { scope }).pressmark.read("m://h/x", call)).toMatchObject({ scope: "private" });
+  });
+
+  it.each<[string, Source["read"]]>([
+    ["is not there", () => Promise.reject(notFound("its/own/words"))],
+    ["is empty", async () => []],
+    ["the backend refuses", () => Promise.reject(new ResourceError("denied", "EACCES /home/me/x"))],
+    ["is a directory of a source that knows none", () => Promise.reject(new ResourceError("directory", "a directory"))],
+  ])("of what %s is not found", async (_, read) => {
+    const { pressmark } = open({ list: async () => ({ items: [] }), read });
+    await expect(pressmark.read("m://h/x", call)).rejects.toEqual(notFound("m://h/x"));
+  });
+
+  it("of what may not be seen is not found, and the source is not asked", async () => {
+    const asked: string[] = [];
+    const source = reads(({ path }) => (asked.push(path), [{ body: { text: "" } }]));
+    const { pressmark } = open(source, { maySee: () => false });
+    for (const ask of [pressmark.read, pressmark.stat])
+      await expect(ask("m://h/%78", call)).rejects.toEqual(notFound("m://h/%78"));
+    await expect(pressmark.children("m://h/%78", {}, call)).rejects.toEqual(notFound("m://h/%78"));
+    expect(asked).toEqual([]);
+  });
+
+  it("says in the log what the backend refused", async () => {
+    const cause = new ResourceError("denied", "EACCES");
+    const { pressmark, clock } = open(reads(() => Promise.reject(cause)));
+    await expect(pressmark.read("m://h/x", call)).rejects.toThrow();
+    expect(clock.logged).toEqual([
+      expect.objectContaining({ level: "warn", facts: { mount: "m", asked: "read", uri: "m://h/x", cause } }),
+    ]);
+  });
+
+  it("passes on what the source says of its faults, and hides what it did not mean to say", async () => {
+    const large = new ResourceError("too-large", "ask for less", { details: { size: 9 } });
+    await expect(open(reads(() => Promise.reject(large))).pressmark.read("m://h/x", call)).rejects.toBe(large);
+    const { pressmark, clock } = open(reads(() => Promise.reject(new Error("/etc/passwd is broken"))));
+    await expect(pressmark.read("m://h/x", call)).rejects.toMatchObject({
+      kind: "unexpected",
+      message: "something went wrong here; the log has the details",
+    });
+    expect(clock.logged).toMatchObject([{ level: "error", message: "the source failed" }]);
+  });
+
+  it("of what is too large says what to read instead, in URIs", async () => {
+    const template = "{+path}{?lines}";
+    const details = { size: 9, template, next: "lines=1-2", ranges: ["lines=1-2", "bytes=0-3"] };
+    const large = new ResourceError("too-large", "ask for less", { details });
+    const source = { ...reads(() => Promise.reject(large)), templates: [{ template, name: "file" }] };
+    await expect(open(source).pressmark.read("m://h/%78?as=text", call)).rejects.toMatchObject({
+      kind: "too-large",
+      message: "ask for less",
+      details: {
+        size: 9,
+        template: "m://h/{+path}{?lines}",
+        next: "lines=1-2",
+        ranges: ["m://h/%78?lines=1-2", "m://h/%78?bytes=0-3"],
+      },
+    });
+  });
+
+  it("leaves a template alone that the source does not list", async () => {
+    const large = new ResourceError("too-large", "ask for less", { details: { template: "other://{+path}" } });
+    await expect(open(reads(() => Promise.reject(large))).pressmark.read("m://h/x", call)).rejects.toBe(large);
+  });
+
+  it("that was withdrawn is cancelled, whatever the source throws", async () => {
+    const asking = new AbortController();
+    const { pressmark } = open(reads(() => (asking.abort(), Promise.reject(new Error("socket closed")))));
+    await expect(pressmark.read("m://h/x", { ...call, signal: asking.signal })).rejects.toMatchObject({
+      kind: "cancelled",
+    });
+  });
+});
+
+describe("reading a directory", () => {
+  it("gives its first children and their number as JSON, of what may be seen", async () => {
+    const { source } = createMemory({ "d/a b": "abc", "d/e/f": "", "d/secret": "", x: "" });
+    const policy: Policy = { maySee: (_, __, { path }) => path !== "d/secret" };
+    expect(await readJson(source, "m://h/%64", policy)).toEqual({
+      uri: "m://h/%64",
+      count: 2,
+      children: [
+        { uri: "m://h/d/a%20b", name: "a b", mimeType: "text/plain", size: 3 },
+        { uri: "m://h/d/e", name: "e", mimeType: "inode/directory" },
+      ],
+      more: false,
+    });
+  });
+
+  it.each([
+    [100, { count: 100, more: false }],
+    [101, { count: 101, more: true }],
+    [10_000, { count: 10_000, more: true }],
+    [10_001, { count: 10_000, countIsAtLeast: true, more: true }],
+  ])("shows a hundred of %i and counts to ten thousand", async (count, expected) => {
+    const { source } = createMemory(Object.fromEntries(Array.from({ length: count }, (_, at) => [`d/${at}`, ""])));
+    const { uri: _, children, ...rest } = await readJson(source, "m://h/d");
+    expect(rest).toEqual(expected);
+    expect(children).toHaveLength(100);
+  });
+});
+
+describe("what is said of a resource", () => {
+  it("is what the source says, under the caller's spelling", async () => {
+    const { pressmark } = open(createMemory({ "d/a": { text: "abc", title: "A" } }).source);
+    expect(await pressmark.stat("m://h/d/%61", call)).toEqual({
+      uri: "m://h/d/%61",
+      name: "a",
+      title: "A",
+      mimeType: "text/plain",
+      size: 3,
+    });
+    expect(await pressmark.stat("m://h/d", call)).toEqual({ uri: "m://h/d", name: "d", mimeType: "inode/directory" });
+    expect(await pressmark.stat("m://h", call)).toEqual({ uri: "m://h", name: "m", mimeType: "inode/directory" });
+  });
+
+  it("is found by reading where the source cannot say", async () => {
+    const memory = createMemory({ "d/a": "abc" }).source;
+    const { stat: _, ...source } = memory;
+    const { pressmark } = open(source);
+    expect(await pressmark.stat("m://h/d/a", call)).toEqual({ uri: "m://h/d/a", name: "a", mimeType: "text/plain" });
+    expect(await pressmark.stat("m://h/d", call)).toEqual({ uri: "m://h/d", name: "d", mimeType: "inode/directory" });
+    await expect(pressmark.stat("m://h/x", call)).rejects.toEqual(notFound("m://h/x"));
+  });
+});

@@ -1,0 +1,161 @@
+/** One resource: what it holds, or what is said of it. */
+import { type ErrorKind, notFound, ResourceError } from "../errors.ts";
+import { directoryType } from "../resources.ts";
+import type { Call, Content, Freshness, ReadResult, Resource, Resources } from "../resources.ts";
+import type { Address, Entry, Part } from "../source.ts";
+import { underMount } from "./complete-template.ts";
+import { describe } from "./access.ts";
+import type { Access } from "./access.ts";
+import type { RoutedMount, Location } from "./route.ts";
+import { queryKey, mergeLists } from "./merge-lists.ts";
+
+/** A directory that is read shows so many of its children, and counts so many. */
+const shownChildren = 100;
+const countedChildren = 10_000;
+
+export interface ResourceReader extends Pick<Resources, "read" | "stat"> {
+  /** What the source says of a place that the caller may see. */
+  findEntry(place: Location, uri: string, call: Call): Promise<Entry>;
+}
+
+export function createResourceReader(access: Access): ResourceReader {
+  async function read(uri: string, call: Call): Promise<ReadResult> {
+    const { mount, at } = access.place(uri, call);
+    let parts: readonly Part[];
+    try {
+      parts = await mount.source.read(at, call);
+    } catch (cause) {
+      if (isDirectory(cause)) return readDirectory({ mount, at }, uri, call);
+      // Why a link cannot be read would say that something is behind it.
+      if (!access.isOpen && isTelling(cause)) await findEntry({ mount, at }, uri, call);
+      throw withUris(access.refusal(cause, { uri, mount, asked: "read" }, call), uri, mount);
+    }
+    const answer = toAnswer(parts, { mount, at }, uri, call);
+    if (answer.contents.length === 0) throw notFound(uri);
+    return answer;
+  }
+
+  function toAnswer(parts: readonly Part[], { mount, at }: Location, uri: string, call: Call): ReadResult {
+    const contents: Content[] = [];
+    let ttlMs = Infinity;
+    let scope: Freshness["scope"] = "public";
+    for (const part of parts) {
+      const own = part.at === undefined || isSame(part.at, at) ? uri : formatVisible(part.at, mount, call);
+      if (own === undefined || !access.mayReach(call, mount, part)) continue;
+      contents.push(toContent(own, part));
+      ttlMs = Math.min(ttlMs, part.freshness?.ttlMs ?? mount.freshness?.ttlMs ?? 0);
+      // Either may take back what the other allows.
+      const said = [part.freshness?.scope, mount.freshness?.scope];
+      if (said.includes("private") || !said.includes("public")) scope = "private";
+    }
+    return { contents, ttlMs, scope: access.isOpen ? scope : "private" };
+  }
+
+  function formatVisible(at: Address, mount: RoutedMount, call: Call): string | undefined {
+    return access.maySee(call, mount, at) ? access.routes.format(mount, at) : undefined;
+  }
+
+  async function readDirectory({ mount, at }: Location, uri: string, call: Call): Promise<ReadResult> {
+    const { source } = mount;
+    if (source.children === undefined) throw notFound(uri);
+    // A link may lead to a directory that the caller may not see.
+    if (!access.isOpen) await findEntry({ mount, at }, uri, call);
+    try {
+      const run = {
+        mount,
+        ask: async (ask: { limit: number }) => (await source.children?.(at, ask, call)) ?? { items: [] },
+      };
+      const { items, next } = await mergeLists(access, [run], call, { size: countedChildren, strict: true });
+      const body = { text: JSON.stringify(toDirectory(uri, items, next !== undefined)) };
+      return {
+        contents: [{ uri, mimeType: "application/json", body }],
+        ttlMs: mount.freshness?.ttlMs ?? 0,
+        scope: access.isOpen ? (mount.freshness?.scope ?? "private") : "private",
+      };
+    } catch (cause) {
+      throw access.refusal(cause, { uri, mount, asked: "children" }, call);
+    }
+  }
+
+  async function findEntry({ mount, at }: Location, uri: string, call: Call): Promise<Entry> {
+    const { source } = mount;
+    try {
+      if (source.stat) {
+        const entry = await source.stat(at, call);
+        if (!access.mayReach(call, mount, entry)) throw notFound(uri);
+        return entry;
+      }
+      const [content] = toAnswer(await source.read(at, call), { mount, at }, uri, call).contents;
+      if (content === undefined) throw notFound(uri);
+      const { mimeType } = content;
+      return { path: at.path, ...(mimeType !== undefined && { mimeType }) };
+    } catch (cause) {
+      if (isDirectory(cause) && source.children) return { path: at.path, mimeType: directoryType };
+      throw access.refusal(cause, { uri, mount, asked: "stat" }, call);
+    }
+  }
+
+  return {
+    read,
+    findEntry,
+    async stat(uri, call) {
+      const place = access.place(uri, call);
+      return describe(uri, await findEntry(place, uri, call), place.mount, access.isOpen);
+    },
+  };
+}
+
+function isDirectory(cause: unknown): boolean {
+  return cause instanceof ResourceError && cause.kind === "directory";
+}
+
+const tellingKinds: ReadonlySet<ErrorKind> = new Set(["too-large", "invalid", "unsupported", "unexpected"]);
+
+/** Whether an error says more than that nothing is there. */
+function isTelling(cause: unknown): boolean {
+  return cause instanceof ResourceError && tellingKinds.has(cause.kind);
+}
+
+/**
+ * What is too large comes with what to read instead, said by the source without its own URIs: the template it lists, and queries.
+ * The caller gets the template as it is listed, and URIs that can be read as they are.
+ */
+function withUris(error: ResourceError, uri: string, mount: RoutedMount): ResourceError {
+  if (error.kind !== "too-large" || error.details === undefined) return error;
+  const { template, ranges } = error.details;
+  const isRelative = typeof template === "string" && mount.source.templates?.some((each) => each.template === template);
+  if (!isRelative && !Array.isArray(ranges)) return error;
+  const mind = uri.indexOf("?");
+  const bare = mind < 0 ? uri : uri.slice(0, mind);
+  const details = {
+    ...error.details,
+    ...(isRelative && { template: underMount(template, mount) }),
+    ...(Array.isArray(ranges) && { ranges: ranges.map((query) => `${bare}?${String(query)}`) }),
+  };
+  return new ResourceError(error.kind, error.message, { passing: error.passing, cause: error.cause, details });
+}
+
+function isSame(left: Address, right: Address): boolean {
+  return left.path === right.path && queryKey(left) === queryKey(right);
+}
+
+/** The body passes as it is: an edge may remember how it spelled it. */
+function toContent(uri: string, { mimeType, body, meta }: Part): Content {
+  if (meta === undefined) return mimeType === undefined ? { uri, body } : { uri, mimeType, body };
+  return mimeType === undefined ? { uri, body, meta } : { uri, mimeType, body, meta };
+}
+
+function toDirectory(uri: string, items: readonly Resource[], uncounted: boolean) {
+  return {
+    uri,
+    count: items.length,
+    ...(uncounted && { countIsAtLeast: true }),
+    children: items.slice(0, shownChildren).map((item) => ({
+      uri: item.uri,
+      name: item.name,
+      ...(item.mimeType !== undefined && { mimeType: item.mimeType }),
+      ...(item.size !== undefined && { size: item.size }),
+    })),
+    more: uncounted || items.length > shownChildren,
+  };
+}

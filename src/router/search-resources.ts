@@ -1,0 +1,298 @@
+/** One search through the index and every mount that can be searched itself. */
+import { invalid, notFound, ResourceError, toResourceError } from "../errors.ts";
+import { monotonicMs } from "../lib/monotonic-ms.ts";
+import type { Call, MountFailure, Hit, Resources, SearchRequest } from "../resources.ts";
+import { type SourceHit, toSourceHits } from "../source.ts";
+import { describe, cancelledRequest } from "./access.ts";
+import type { Access } from "./access.ts";
+import type { FairIndex } from "./fair-index.ts";
+import type { ResourceReader } from "./read-resource.ts";
+import type { RoutedMount, Location } from "./route.ts";
+
+const maxLimit = 10_000;
+/** Where so many hits in a row are hidden, the rest is not looked at. */
+const deepestLook = 65_536;
+/** How little the rank counts further down: the usual constant of reciprocal rank fusion. */
+const fusion = 60;
+/** So many hits are looked up at a time. */
+const lookups = 8;
+/** A mount that took long to be reached is not asked again for so many times as long, and for this time at most. */
+const reachedTimes = 20;
+const longestReachedMs = 2000;
+/** A mount that takes longer to answer is not waited for: its hits are shown, and it is said that they may be out of date. */
+const patienceMs = 1000;
+
+/** What a search is for, once it is understood. */
+interface Asked extends Pick<SearchRequest, "text" | "typing"> {
+  readonly limit: number;
+  readonly within: Location | undefined;
+}
+
+interface Found extends SourceHit {
+  readonly mount: RoutedMount;
+}
+
+/** What is known of the mounts while the index is searched: how much of each is in, and what went wrong. */
+interface Known {
+  readonly ready: Map<RoutedMount, number>;
+  readonly failures: Map<RoutedMount, string>;
+}
+
+/** Whether a mount answers just now, and what is said of it where not. */
+interface Reach {
+  readonly state: "ok" | "slow" | "down";
+  readonly message?: string;
+}
+
+/** What one of those asked has found, best first, how much of each mount it looked through, and what went wrong. */
+interface Answer {
+  readonly hits: readonly Hit[];
+  readonly ready: ReadonlyMap<RoutedMount, number>;
+  readonly failures: ReadonlyMap<RoutedMount, string>;
+}
+
+// What the source says may name an entry that not everyone may know of.
+const slow: Reach = { state: "slow", message: "it takes long to answer; its results may be out of date" };
+const down: Reach = { state: "down", message: "it cannot be read just now, so nothing of it is shown" };
+
+export function createSearch(
+  access: Access,
+  { findEntry }: Pick<ResourceReader, "findEntry">,
+  index?: FairIndex,
+): Pick<Resources, "search"> {
+  function toHit({ mount, entry, ...found }: Found, { within }: Asked, call: Call): Hit | undefined {
+    if (within && !isBelow(entry.path, within.at.path)) return undefined;
+    const resource = access.show(entry, mount, call);
+    return resource && { ...found, resource };
+  }
+
+  const reached = new WeakMap<RoutedMount, { freshUntilMs: number; readonly reach: Promise<Reach> }>();
+
+  /** Looks at one hit, or asks for any entry, to know whether those of its mount can be read. */
+  function reachOf({ mount, entry }: Found): Promise<Reach> {
+    const begunMs = monotonicMs();
+    const known = reached.get(mount);
+    if (known && begunMs < known.freshUntilMs) return known.reach;
+    const reach = look(mount, entry);
+    const next = { freshUntilMs: Infinity, reach };
+    reached.set(mount, next);
+    void reach.then(() => {
+      const nowMs = monotonicMs();
+      next.freshUntilMs = nowMs + Math.min((nowMs - begunMs) * reachedTimes, longestReachedMs);
+    });
+    return reach;
+  }
+
+  async function look({ source }: RoutedMount, { path, query }: Found["entry"]): Promise<Reach> {
+    const over = new AbortController();
+    // Not for the caller: the answer counts for others, too.
+    const call: Call = { caller: { id: "pressmark" }, signal: over.signal };
+    const asked = source.stat ? source.stat({ path, ...(query && { query }) }, call) : source.list({ limit: 1 }, call);
+    const answered = asked.then(
+      (): Reach => ({ state: "ok" }),
+      (cause: unknown): Reach => {
+        const { kind } = toResourceError(cause);
+        if (kind === "busy") return slow;
+        return kind === "unavailable" || kind === "unexpected" ? down : { state: "ok" };
+      },
+    );
+    const late = access.runtime.wait(patienceMs, over.signal).then(
+      () => slow,
+      () => slow,
+    );
+    try {
+      return await Promise.race([answered, late]);
+    } finally {
+      over.abort();
+    }
+  }
+
+  /**
+   * What the index knows from before may be gone by now, or no longer be for anyone. While that is not sure, the source is asked, and a
+   * piece of the text is shown only where the text is still the same. Nothing is shown of a mount that cannot be read.
+   */
+  async function confirmed(found: Found, asked: Asked, known: Known, call: Call): Promise<Hit | undefined> {
+    const hit = toHit(found, asked, call);
+    if (hit === undefined) return undefined;
+    const { mount, entry: indexed } = found;
+    const { state, message } = await reachOf(found);
+    if (message !== undefined) known.failures.set(mount, message);
+    if (state !== "ok") known.ready.set(mount, state === "down" ? 0 : Math.min(known.ready.get(mount) ?? 0, 0.99));
+    if (state === "down") return undefined;
+    if (known.ready.get(mount) === 1 || !mount.source.stat) return hit;
+    const unsure: Hit = { resource: hit.resource, score: hit.score };
+    if (state === "slow") return unsure;
+    const { uri } = hit.resource;
+    const { path, query, version } = indexed;
+    try {
+      const entry = await findEntry({ mount, at: { path, ...(query && { query }) } }, uri, call);
+      const resource = describe(uri, entry, mount, access.isOpen);
+      if (entry.version === undefined || entry.version === version) return { ...hit, resource };
+      return { resource, score: hit.score };
+    } catch (cause) {
+      if (call.signal.aborted) throw cancelledRequest(cause);
+      const failure = toResourceError(cause);
+      if (failure.kind === "not-found") return undefined;
+      known.failures.set(mount, failure.message);
+      return failure.kind === "busy" ? unsure : undefined;
+    }
+  }
+
+  function readyOf({ name }: RoutedMount): number {
+    return index?.ready(name) ?? 0;
+  }
+
+  async function searchMount(mount: RoutedMount, asked: Asked, call: Call): Promise<Answer> {
+    const path = asked.within?.at.path;
+    const { text } = asked;
+    let ready = 1;
+    const failures = new Map<RoutedMount, string>();
+    try {
+      const hits = await visible(
+        async (limit) => {
+          const found = toSourceHits(await mount.source.search!({ text, limit, ...(path && { within: path }) }, call));
+          ready = Math.min(ready, found.ready);
+          if (found.failure !== undefined) failures.set(mount, found.failure);
+          return found.hits.map((hit) => ({ ...hit, mount }));
+        },
+        async (found) => toHit(found, asked, call),
+        asked,
+        call,
+      );
+      return { hits, ready: new Map([[mount, ready]]), failures };
+    } catch (cause) {
+      if (call.signal.aborted) throw cancelledRequest(cause);
+      access.runtime.log("warn", "a mount could not be searched", { mount: mount.name, cause });
+      return { hits: [], ready: new Map(), failures: new Map([[mount, toResourceError(cause).message]]) };
+    }
+  }
+
+  async function searchIndex(mounts: readonly RoutedMount[], asked: Asked, call: Call): Promise<Answer> {
+    const byName = new Map(mounts.map((mount) => [mount.name, mount]));
+    const path = asked.within?.at.path;
+    const { text, typing } = asked;
+    const ask = {
+      text,
+      mounts: [...byName.keys()],
+      ...(path && { within: path }),
+      ...(typing !== undefined && { typing }),
+    };
+    // Before it is searched: what becomes ready meanwhile may not have been.
+    const known: Known = { ready: new Map(mounts.map((mount) => [mount, readyOf(mount)])), failures: new Map() };
+    try {
+      const hits = await visible(
+        async (limit) => {
+          const found = (await index?.search({ ...ask, limit }, call)) ?? [];
+          return found.flatMap(({ mount: name, ...hit }) => {
+            const mount = byName.get(name);
+            return mount ? [{ ...hit, mount }] : [];
+          });
+        },
+        (found) => confirmed(found, asked, known, call),
+        asked,
+        call,
+      );
+      for (const [mount, ready] of known.ready) {
+        known.ready.set(mount, Math.min(ready, readyOf(mount)));
+        const problem = index?.problem(mount.name);
+        if (problem !== undefined) known.failures.set(mount, problem);
+      }
+      return { hits, ...known };
+    } catch (cause) {
+      if (call.signal.aborted) throw cancelledRequest(cause);
+      if (cause instanceof ResourceError && (cause.kind === "invalid" || cause.kind === "busy")) throw cause;
+      access.runtime.log("warn", "the index could not be searched", { cause });
+      const { message } = toResourceError(cause);
+      return { hits: [], ready: new Map(), failures: new Map(mounts.map((mount) => [mount, message])) };
+    }
+  }
+
+  async function placeWithin(uri: string | undefined, call: Call): Promise<Location | undefined> {
+    if (uri === undefined) return undefined;
+    const place = access.place(uri, call);
+    await findEntry(place, uri, call);
+    if (place.at.query) throw notFound(uri);
+    return place;
+  }
+
+  return {
+    async search({ text, limit, within: withinUri, typing }, call) {
+      if (!Number.isInteger(limit) || limit < 1) throw invalid("the limit of a search must be a whole number from 1");
+      const within = await placeWithin(withinUri, call);
+      const asked: Asked = {
+        text,
+        limit: Math.min(limit, maxLimit),
+        within,
+        ...(typing !== undefined && { typing }),
+      };
+      const entered = access.routes.mounts.filter((mount) =>
+        within ? mount === within.mount : access.mayEnter(call, mount),
+      );
+      const indexed = entered.filter(({ name }) => index?.ready(name) !== undefined);
+      const searched = entered.filter(({ source }) => source.search);
+      const all = new Set([...indexed, ...searched]);
+      if (all.size === 0) throw new ResourceError("unsupported", "nothing here can be searched");
+      const unindexed = entered.filter((mount) => !all.has(mount));
+
+      const answers = await Promise.all([
+        ...(indexed.length > 0 ? [searchIndex(indexed, asked, call)] : []),
+        ...searched.map((mount) => searchMount(mount, asked, call)),
+      ]);
+      const share = (mount: RoutedMount): number => Math.max(0, ...answers.map(({ ready }) => ready.get(mount) ?? 0));
+      const failures: MountFailure[] = [];
+      const fail = ({ name }: RoutedMount, message: string | undefined): void => {
+        if (message !== undefined) failures.push({ mount: name, message });
+      };
+      for (const mount of all)
+        if (share(mount) < 1) fail(mount, answers.map((answer) => answer.failures.get(mount)).find(Boolean));
+      for (const mount of unindexed) fail(mount, index?.problem(mount.name));
+      return {
+        hits: fuse(answers.map(({ hits }) => hits)).slice(0, asked.limit),
+        ready: [...all].reduce((sum, mount) => sum + share(mount), 0) / all.size,
+        ...(failures.length > 0 && { failures }),
+      };
+    },
+  };
+}
+
+/** The best that the caller may see: as many as wanted, however many others stand between. */
+async function visible(
+  ask: (limit: number) => Promise<readonly Found[]>,
+  show: (found: Found) => Promise<Hit | undefined>,
+  { limit }: Asked,
+  call: Call,
+): Promise<Hit[]> {
+  for (let wanted = limit; ; wanted *= 2) {
+    const found = await ask(wanted);
+    const hits: Hit[] = [];
+    for (let at = 0; at < found.length && hits.length < limit; at += lookups) {
+      const shown = await Promise.all(found.slice(at, at + lookups).map(show));
+      hits.push(...shown.filter((hit) => hit !== undefined));
+    }
+    if (hits.length >= limit || found.length < wanted || wanted >= deepestLook) return hits.slice(0, limit);
+    if (call.signal.aborted) throw cancelledRequest();
+  }
+}
+
+/**
+ * Scores of different makers cannot be compared, and those of an index depend on all that is in it, also on what is hidden from the
+ * caller. So the rank counts: a hit stands where the best of those who found it has put it, 1 for the first, and a little less
+ * for each place further down. Equal ranks stay in the order of those asked, the index first.
+ */
+function fuse(lists: readonly (readonly Hit[])[]): Hit[] {
+  const best = new Map<string, Hit>();
+  for (const list of lists) {
+    for (const [rank, hit] of list.entries()) {
+      const score = (fusion + 1) / (fusion + 1 + rank);
+      const known = best.get(hit.resource.uri);
+      // The words of the index are kept: they say where the match is.
+      if (known === undefined) best.set(hit.resource.uri, { ...hit, score });
+      else if (known.score < score) best.set(hit.resource.uri, { ...known, score });
+    }
+  }
+  return [...best.values()].sort((left, right) => right.score - left.score);
+}
+
+function isBelow(path: string, above: string): boolean {
+  return above === "" || path === above || path.startsWith(`${above}/`);
+}

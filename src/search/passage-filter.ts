@@ -1,0 +1,128 @@
+/** Phrases that must be there, words that must not, and whom a text is for: what may pass. */
+import type { Admitted } from "./admission.ts";
+import type { Lookup } from "./lookup.ts";
+import { hasPhrase } from "./matches.ts";
+import { body, eachPosting, headingField } from "./lists.ts";
+import type { Phrase, ParsedQuery } from "./query.ts";
+import type { Segment } from "./segments.ts";
+import type { PassageTexts } from "./texts.ts";
+
+/** A document, and one of its passages, by their ordinals. */
+export interface PassageOrdinal {
+  readonly segment: Segment;
+  readonly document: number;
+  readonly passage: number;
+}
+
+export interface PassageFilter {
+  /** Whether the index alone tells that a document is not wanted. Segments by their place in the lookup. */
+  isOut(segment: number, document: number): boolean;
+  /** The passage of the document to show, once its text has been looked at; undefined when the document is not wanted. */
+  pass(place: PassageOrdinal, document: Admitted): number | undefined;
+}
+
+/** How many passages are read for one question to see whether a phrase stands in them. */
+const maxReadings = 4096;
+
+export function createPassageFilter(
+  texts: PassageTexts,
+  lookup: Lookup,
+  { phrases, nots, audience }: Pick<ParsedQuery, "phrases" | "nots" | "audience">,
+  only: ReadonlySet<number> | undefined,
+): PassageFilter {
+  const needed = phrases.map((phrase) => ({ phrase, places: placesOf(lookup, phrase) }));
+  const barred = nots.map((phrase) => ({ phrase, places: placesOf(lookup, phrase) }));
+  let readings = 0;
+
+  const stands = (phrase: Phrase, text: string): boolean => {
+    if (phrase.length === 1) return true;
+    readings += 1;
+    return readings <= maxReadings && hasPhrase(text, phrase);
+  };
+
+  /** The passage that has the phrase, "apart" when the title or the path has it, undefined when nothing does. */
+  function find(
+    { phrase, places }: (typeof needed)[number],
+    at: number,
+    place: PassageOrdinal,
+  ): number | "apart" | undefined {
+    const { segment, document } = place;
+    const { inPassages, inDocuments } = places[at]!;
+    const start = segment.starts[document]!;
+    const end = segment.starts[document + 1]!;
+    const id = segment.documents[document]!;
+    const hasIt = (passage: number): boolean =>
+      inPassages[passage] === 1 && stands(phrase, texts.passage(id + passage - start)?.text ?? "");
+    if (hasIt(place.passage)) return place.passage;
+    for (let passage = start; passage < end; passage += 1)
+      if (passage !== place.passage && hasIt(passage)) return passage;
+    if (inDocuments[document] !== 1) return undefined;
+    const { title = "", name = "", path } = texts.entry(id);
+    return [title, name, path].some((text) => stands(phrase, text)) ? "apart" : undefined;
+  }
+
+  return {
+    isOut(at, document) {
+      const segment = lookup.segments[at]!;
+      if (only && !only.has(segment.documents[document]!)) return true;
+      return (
+        needed.some(({ places }) => !mayHave(places[at]!, segment, document)) ||
+        // One word needs no reading.
+        barred.some(({ phrase, places }) => phrase.length === 1 && mayHave(places[at]!, segment, document))
+      );
+    },
+    pass(place, { id }) {
+      if (audience.length > 0 && !isFor(audience, texts.entry(id).annotations?.audience)) return undefined;
+      const at = lookup.segments.indexOf(place.segment);
+      if (barred.some((one) => find(one, at, place) !== undefined)) return undefined;
+      let shown: number | undefined;
+      for (const one of needed) {
+        const passage = find(one, at, place);
+        if (passage === undefined) return undefined;
+        if (passage !== "apart") shown ??= passage;
+      }
+      return shown ?? place.passage;
+    },
+  };
+}
+
+/** What names nobody is for everybody. */
+function isFor(wanted: ParsedQuery["audience"], meant: ParsedQuery["audience"] = []): boolean {
+  return meant.length === 0 || wanted.some((one) => meant.includes(one));
+}
+
+interface Places {
+  /** 1 where all terms of a phrase stand. */
+  readonly inPassages: Uint8Array;
+  readonly inDocuments: Uint8Array;
+}
+
+function mayHave({ inPassages, inDocuments }: Places, { starts }: Segment, document: number): boolean {
+  if (inDocuments[document] === 1) return true;
+  for (let passage = starts[document]!; passage < starts[document + 1]!; passage += 1)
+    if (inPassages[passage] === 1) return true;
+  return false;
+}
+
+function placesOf({ segments, find }: Lookup, phrase: Phrase): readonly Places[] {
+  const terms = new Map(phrase.map((wanted) => [wanted.beginning ?? wanted.term, wanted]));
+  // The first of them let few enough in; the text decides.
+  const found = [...terms.values()].slice(0, 32).map((wanted) => find(wanted));
+  return segments.map((segment, at) => {
+    const inPassages = new Uint8Array(segment.lengths.length);
+    const inDocuments = new Uint8Array(segment.documents.length);
+    found.forEach((one, step) => {
+      if (!one || one.isGuess) return;
+      // Each term counts only where all those before it stand.
+      for (const { field, ...list } of one.lists[at]!) {
+        if (field === headingField) continue;
+        const into = field === body ? inPassages : inDocuments;
+        eachPosting({ field, ...list }, (ordinal) => {
+          if (into[ordinal] === step) into[ordinal] = step + 1;
+        });
+      }
+    });
+    const isWhole = (steps: number): number => (steps === found.length ? 1 : 0);
+    return { inPassages: inPassages.map(isWhole), inDocuments: inDocuments.map(isWhole) };
+  });
+}

@@ -1,0 +1,25 @@
+/** What every house serves beside its mounts: how it is, and the picker as an app that hosts can show. */
+import type { Mount } from "../router/route.ts";
+import { type StatusPageOptions, statusPage } from "./status-page.ts";
+import { indexPage } from "./index-status.ts";
+import { pickerAppMount } from "./picker-app.ts";
+import { statusMount } from "./status-mount.ts";
+
+export interface BuiltInMountsOptions extends StatusPageOptions {
+  /** The picker as one file; with the package unless said. */
+  readonly pickerApp?: string | undefined;
+}
+
+export function builtInMounts(options: BuiltInMountsOptions): readonly Mount[] {
+  return [statusMount([indexPage(options.index), statusPage(options)]), pickerAppMount(options.pickerApp)];
+}
+
+/** Those that stand in nobody's way: whoever has taken a scheme for something else does without what is ours of it. */
+export function withBuiltInMounts(mounts: readonly Mount[], own: readonly Mount[]): readonly Mount[] {
+  const taken = new Set(mounts.map(schemeOf));
+  return [...mounts, ...own.filter((mount) => !taken.has(schemeOf(mount)))];
+}
+
+function schemeOf({ base }: Mount): string {
+  return base.slice(0, base.indexOf(":"));
+}

@@ -1,0 +1,73 @@
+/** What a server offers beside the resources themselves: tools to find and read them by, prompts, and instructions that say so. */
+import { createGatherPrompt } from "../protocol/gather-prompt.ts";
+import type { PromptSet } from "../protocol/prompts.ts";
+import { createActionTools } from "../protocol/tools/action-tools.ts";
+import { createReadingTools, type ReadingToolName } from "../protocol/tools/reading-tools.ts";
+import type { Tool, ToolSet } from "../protocol/tools.ts";
+import type { Caller } from "../resources.ts";
+import { createInstructions } from "./instructions.ts";
+import { type Server, mountsFor } from "./open-server.ts";
+import { createPickTool } from "./picker-app.ts";
+import { createSaveSet } from "./sets/save-set.ts";
+import { createSetPrompts } from "./sets/set-prompts.ts";
+
+export interface FeaturesOptions {
+  readonly pressmark: Pick<Server, "resources" | "mounts" | "policy" | "settings" | "runtime" | "sets">;
+  /** False offers no tools, whatever the config says. */
+  readonly tools?: boolean | undefined;
+}
+
+export interface Features {
+  readonly server: { readonly name: string; readonly title: string };
+  readonly tools: readonly Tool[];
+  /** What mounts can be asked to do. Absent where that is not offered. */
+  readonly actions?: ToolSet;
+  readonly prompts: PromptSet;
+  readonly instructions: (caller: Caller) => string;
+  /** Looks for what this caller, who will probably ask first, should read first. */
+  prepare(caller: Caller): void;
+  close(): void;
+}
+
+const server = { name: "pressmark", title: "Pressmark" };
+const allNames: readonly ReadingToolName[] = ["search_resources", "list_resources", "read_resource", "gather_context"];
+
+export function createFeatures({ pressmark, tools }: FeaturesOptions): Features {
+  const only = tools === false ? [] : namesOf(pressmark.settings.tools);
+  const instructions = createInstructions({ pressmark, server: server.name, tools: only });
+  const mounts = (caller: Caller) => mountsFor(pressmark, caller);
+  const callable = [
+    ...createReadingTools({ resources: pressmark.resources, server: server.name, mounts, only }),
+    ...(tools !== false && maySave(pressmark.settings.tools) ? [createSaveSet(pressmark)] : []),
+  ];
+  return {
+    server,
+    tools: [
+      ...callable,
+      ...(tools !== false && isNamed("pick_resources", pressmark.settings.tools)
+        ? [createPickTool({ mounts, tools: callable.map(({ name }) => name) })]
+        : []),
+    ],
+    ...(tools !== false &&
+      isNamed("actions", pressmark.settings.tools) && { actions: createActionTools(pressmark.resources) }),
+    prompts: createSetPrompts({ ...pressmark, others: [createGatherPrompt(pressmark.resources)] }),
+    instructions: instructions.of,
+    prepare: (caller) => void instructions.glance(caller),
+    close: instructions.close,
+  };
+}
+
+function namesOf(setting: Server["settings"]["tools"]): readonly ReadingToolName[] {
+  if (setting === undefined || setting === true) return allNames;
+  return setting === false ? [] : allNames.filter((name) => setting.includes(name));
+}
+
+/** Only where it is named: it is the one tool that keeps something. */
+function maySave(setting: Server["settings"]["tools"]): boolean {
+  return Array.isArray(setting) && setting.includes("save_set");
+}
+
+/** Unless tools are chosen one by one, these are there. */
+function isNamed(tool: "actions" | "pick_resources", setting: Server["settings"]["tools"]): boolean {
+  return Array.isArray(setting) ? setting.includes(tool) : setting !== false;
+}

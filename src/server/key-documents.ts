@@ -1,0 +1,107 @@
+/** What to read first in a house: found by a short look at the top of each mount, through the doors that the caller may use. */
+import { type Call, directoryType, type Resource, type Resources } from "../resources.ts";
+import { type NamedMount, rootOf } from "../protocol/tools/mounts.ts";
+
+export interface KeyDocument {
+  readonly uri: string;
+  readonly name: string;
+}
+
+const maxMounts = 12;
+const maxGlanced = 4;
+const maxEntries = 500;
+const maxFolders = 2;
+const maxKeyResources = 3;
+
+const docFolders = /^(?:docs?|documentation|guides?|文書|ドキュメント|資料)$/i;
+
+/** The first that fits counts. What fits none is no landmark unless its source says how much it matters. */
+const weights: readonly (readonly [RegExp, number])[] = [
+  [/^(?:agents|claude|gemini|llms)\.(?:md|txt)$/i, 90],
+  [/^readme\.(?:md|markdown|mdx|rst|adoc|txt)$/i, 80],
+  [/^readme(?:[._-][\w-]+)?(?:\.\w+)?$/i, 75],
+  [/^(?:skill|overview|architecture|design|概要|設計)\.\w+$/i, 60],
+  [/^(?:index|introduction|getting[-_ ]started|はじめに)\.(?:md|markdown|mdx|rst|adoc|txt)$/i, 55],
+  [/^(?:contributing|guide|manual|faq|手順|ガイド|マニュアル)\.\w+$/i, 50],
+];
+/** A document among others. */
+const docWeight = 20;
+const docTypes = /\.(?:md|markdown|mdx|rst|adoc|org)$/i;
+
+/** What introduces a folder matters less than what introduces the whole. */
+const docShare = 0.6;
+const usualNames = ["AGENTS.md", "CLAUDE.md", "README.md", "docs/README.md", "docs/index.md"];
+
+interface Found extends KeyDocument {
+  readonly weight: number;
+}
+
+/** At most three, the most important first. A mount that cannot answer has none. */
+export async function findKeyDocuments(
+  mounts: readonly NamedMount[],
+  resources: Resources,
+  call: Call,
+): Promise<readonly KeyDocument[]> {
+  return best(await Promise.all(mounts.slice(0, maxMounts).map((mount) => lookAt(mount, resources, call))));
+}
+
+/** Only whether the usual names are there, which costs next to nothing, however much is mounted. */
+export async function quickFindKeyDocuments(
+  mounts: readonly NamedMount[],
+  resources: Resources,
+  call: Call,
+): Promise<readonly KeyDocument[]> {
+  const asked = mounts.slice(0, maxGlanced).flatMap(({ base }) =>
+    usualNames.map(async (name) => {
+      const found = await resources.stat(base + name, call).catch(() => undefined);
+      return found ? toFound(found, name, name.includes("/") ? docShare : 1, 0) : [];
+    }),
+  );
+  return best(await Promise.all(asked));
+}
+
+function best(found: readonly (readonly Found[])[]): readonly KeyDocument[] {
+  return (
+    found
+      .flat()
+      // Sorting is stable: equals stay in the order of their mounts, and in it in that of their names.
+      .sort((one, other) => other.weight - one.weight)
+      .slice(0, maxKeyResources)
+      .map(({ uri, name }) => ({ uri, name }))
+  );
+}
+
+async function lookAt({ base }: NamedMount, resources: Resources, call: Call): Promise<readonly Found[]> {
+  try {
+    const top = await childrenOf(rootOf(base), resources, call);
+    const folders = top.filter(({ name, mimeType }) => mimeType === directoryType && docFolders.test(name));
+    const below = await Promise.all(
+      folders.slice(0, maxFolders).map(async (folder) => {
+        const children = await childrenOf(folder.uri, resources, call);
+        return children.flatMap((child) => toFound(child, `${folder.name}/${child.name}`, docShare, docWeight));
+      }),
+    );
+    return [...top.flatMap((child) => toFound(child, child.name, 1, 0)), ...below.flat()];
+  } catch {
+    return [];
+  }
+}
+
+/** A source without directories is a list. */
+async function childrenOf(uri: string, resources: Resources, call: Call): Promise<readonly Resource[]> {
+  try {
+    return (await resources.children(uri, { limit: maxEntries }, call)).items;
+  } catch {
+    const { items } = await resources.list({ limit: maxEntries }, call);
+    return items.filter((item) => item.uri.startsWith(uri));
+  }
+}
+
+function toFound(resource: Resource, name: string, share: number, otherwise: number): readonly Found[] {
+  const { uri, annotations, mimeType } = resource;
+  if (mimeType === directoryType || annotations?.audience?.includes("assistant") === false) return [];
+  const known = weights.find(([pattern]) => pattern.test(resource.name))?.[1];
+  const usual = known === undefined ? (docTypes.test(resource.name) ? otherwise : 0) : known * share;
+  const weight = annotations?.priority === undefined ? usual : annotations.priority * 100;
+  return weight > 0 ? [{ uri, name, weight }] : [];
+}

@@ -1,0 +1,513 @@
+/** The index of real folders, kept by real threads in real processes. */
+import { type ChildProcess, execFileSync, fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { IndexStatus, Role } from "../../search/status.ts";
+import { openStore } from "../../search/sqlite-store.ts";
+import type { Source, SourceDefinition, Runtime } from "../../source.ts";
+import file from "../../sources/file.ts";
+import git from "../../sources/git.ts";
+import { createMemory } from "../../sources/memory.ts";
+import { createRuntime } from "../runtime.ts";
+import {
+  createIndexThreads,
+  type IndexThreads,
+  type IndexThreadsOptions,
+  type SearchedMount,
+} from "./index-threads.ts";
+
+let root: string;
+let folder: string;
+let place: string;
+let said: string;
+let opened: { close?(): Promise<void> }[];
+let children: ChildProcess[];
+const never = new AbortController().signal;
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-index-")));
+  folder = join(root, "files");
+  place = join(root, "index");
+  mkdirSync(folder);
+  said = "";
+  opened = [];
+  children = [];
+});
+
+afterEach(async () => {
+  for (const child of children) child.kill("SIGKILL");
+  for (const each of opened.toReversed()) await each.close?.();
+  rmSync(root, { recursive: true, force: true });
+});
+
+const runtime: Runtime = createRuntime({ write: (line) => ((said += String(line)), true) }, "info");
+
+function write(path: string, content: string | Uint8Array): void {
+  writeFileSync(join(folder, path), content);
+}
+
+function keep(more: Partial<IndexThreadsOptions> = {}): IndexThreads {
+  const index = createIndexThreads({
+    folder: place,
+    runtime,
+    maxFileBytes: 100_000,
+    maxBytes: 1e9,
+    leaseMs: 50,
+    ...more,
+  });
+  opened.push(index);
+  return index;
+}
+
+const options = () => ({ root: folder, maxBytes: 1e6 });
+
+async function filesMount(): Promise<SearchedMount> {
+  const source = await file.open(options(), runtime);
+  // Closed behind the index.
+  opened.unshift(source);
+  return { name: "files", source, definition: file as SourceDefinition, options: options() };
+}
+
+async function gitMount(): Promise<SearchedMount> {
+  const source = await git.open({ root: folder }, runtime);
+  opened.unshift(source);
+  return { name: "history", source, definition: git as SourceDefinition, options: { root: folder } };
+}
+
+const gitEnvironment = {
+  PATH: process.env["PATH"],
+  HOME: "/nowhere",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_AUTHOR_NAME: "Ada",
+  GIT_AUTHOR_EMAIL: "ada@example.org",
+  GIT_COMMITTER_NAME: "Ada",
+  GIT_COMMITTER_EMAIL: "ada@example.org",
+};
+
+function runGit(...args: readonly string[]): void {
+  execFileSync("git", ["-C", folder, ...args], { env: gitEnvironment });
+}
+
+/** Whether nothing is left to be looked at. */
+function isQuiet(index: IndexThreads): boolean {
+  return index.status?.mounts.every(({ pending, state }) => pending === 0 && state === "complete") ?? false;
+}
+
+async function found(index: IndexThreads, text: string, limit = 100): Promise<string[]> {
+  const hits = await index.search({ text, limit }, never);
+  return hits.map(({ entry }) => entry.path).sort();
+}
+
+/** Looks whenever there is news. */
+async function until(index: IndexThreads, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const stop = new AbortController();
+  let isNews = true;
+  let wake: (() => void) | undefined;
+  index.follow(() => {
+    isNews = true;
+    wake?.();
+  }, stop.signal);
+  for (;;) {
+    isNews = false;
+    if (await holds()) break;
+    if (!isNews)
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+  }
+  stop.abort();
+}
+
+interface News {
+  readonly role: Role;
+  readonly status?: IndexStatus;
+}
+
+const url = (path: string) => JSON.stringify(pathToFileURL(join(import.meta.dirname, path)).href);
+
+/** Another process that keeps the same index; what it says goes to `hear`. */
+function startProcess(hear: (news: News) => void): ChildProcess {
+  const script = join(root, "keep.mjs");
+  writeFileSync(
+    script,
+    `import { createKeptIndex } from ${url("kept-index.ts")};
+     import { createTools } from ${url("../runtime.ts")};
+     import file from ${url("../../sources/file.ts")};
+     const tools = createTools(process.stderr);
+     const options = ${JSON.stringify(options())};
+     const index = createKeptIndex({ folder: ${JSON.stringify(place)}, tools, maxFileBytes: 100_000, maxBytes: 1e9, leaseMs: 50 });
+     index.follow(() => process.send({ role: index.role, status: index.status }), new AbortController().signal);
+     index.serve([{ name: "files", source: await file.open(options, tools), definition: file, options }]);`,
+  );
+  const child = fork(script, { execArgv: [], stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  children.push(child);
+  child.on("message", hear);
+  return child;
+}
+
+describe("a kept index", () => {
+  it("leaves out a mount of too many files, rests, and wakes for another", async () => {
+    write("a.md", "tea");
+    write("b.md", "tea");
+    const large = await filesMount();
+    const index = keep({ maxFiles: 1 });
+    index.serve([large]);
+    await until(index, () => index.status?.mounts[0]?.state === "large");
+    await index.caughtUp({ signal: never });
+    expect(index.ready("files")).toBeUndefined();
+    expect(index.status?.mounts[0]).toMatchObject({ documents: 0, lastError: expect.stringContaining("maxFiles") });
+    expect(said).toContain("search.maxFiles");
+    // Asked again for the same, there is still nothing to do.
+    index.serve([large]);
+    expect(index.role).toBe("writer");
+    const { source } = createMemory({ "one.md": "green tea" });
+    index.serve([large, { name: "own", source, definition: file as SourceDefinition, options: () => 1 }]);
+    expect(index.role).toBe("starting");
+    await until(index, () => index.ready("own") === 1);
+    expect(await found(index, "tea")).toEqual(["one.md"]);
+    unlinkSync(join(folder, "b.md"));
+    index.serve([{ ...large, options: { ...options(), maxBytes: 2e6 } }]);
+    await until(index, () => index.ready("files") === 1);
+    expect(await found(index, "tea")).toEqual(["a.md"]);
+  });
+
+  it("finds what is in a folder, and by its name what has no text", async () => {
+    write("a.md", "# Setup\n\nHow to brew green tea\n");
+    write("日本語.txt", "パスワードを再設定する方法");
+    write("mislabelled.txt", Buffer.from(Array.from({ length: 3000 }, (_, at) => (at * 7919) % 256)));
+    write("large.txt", "tea ".repeat(50_000));
+    const index = keep();
+    index.serve([await filesMount()]);
+    await index.caughtUp({ signal: never });
+    expect(index.role).toBe("writer");
+    expect(index.ready("files")).toBe(1);
+    expect(index.ready("others")).toBeUndefined();
+    expect(await found(index, "tea")).toEqual(["a.md"]);
+    expect(await found(index, "再設定")).toEqual(["日本語.txt"]);
+    expect(index.status).toMatchObject({
+      mounts: [{ name: "files", state: "complete", documents: 4, looked: 4, total: 4, pending: 0, ready: 1 }],
+      bytes: expect.any(Number) as number,
+    });
+    expect(await found(index, "mislabelled")).toEqual(["mislabelled.txt"]);
+  });
+
+  it("finds a file that is saved, and no longer one that is removed", async () => {
+    write("a.md", "green tea");
+    const index = keep();
+    index.serve([await filesMount()]);
+    await index.caughtUp({ signal: never });
+    write("b.md", "black coffee");
+    await until(index, async () => (await found(index, "coffee")).length === 1);
+    write("a.md", "hot chocolate");
+    await until(index, async () => (await found(index, "chocolate")).length === 1);
+    expect(await found(index, "green")).toEqual([]);
+    unlinkSync(join(folder, "b.md"));
+    await until(index, async () => (await found(index, "coffee")).length === 0);
+  });
+
+  it("of a repository holds what is listed and nothing else, whatever is committed and checked out", async () => {
+    runGit("init", "--quiet", "--initial-branch=main");
+    const commit = (text: string) => {
+      for (let at = 0; at < 40; at += 1) write(`f${at}.md`, `${text} ${at}`);
+      runGit("add", "--all");
+      runGit("commit", "--quiet", "--message", `about ${text}`);
+    };
+    commit("tea");
+    const index = keep();
+    const mount = await gitMount();
+    index.serve([mount]);
+    await index.caughtUp({ signal: never });
+    const call = { caller: { id: "test" }, signal: never };
+    // What was asked for is told of when it changes.
+    for (const path of ["tree/HEAD", "blob/main/f1.md", "blame/HEAD/f2.md", "commit/HEAD"])
+      await mount.source.stat!({ path }, call);
+    const { items } = await mount.source.list({ limit: 100 }, call);
+    const listed = items.map(({ path }) => path).sort();
+    for (const text of ["coffee", "cocoa"]) {
+      runGit("checkout", "--quiet", "-b", text);
+      commit(text);
+      await until(index, async () => (await found(index, `"about ${text}"`)).length > 0);
+      runGit("checkout", "--quiet", "main");
+      await until(index, async () => (await found(index, `branch ${text} current`)).length > 0 && isQuiet(index));
+      expect((await found(index, "main", 1000)).every((path) => listed.includes(path))).toBe(true);
+      await until(index, () => isQuiet(index));
+      expect(index.status?.mounts[0]).toMatchObject({ documents: listed.length });
+    }
+    await index.close();
+    const store = openStore(join(place, "index.db"));
+    try {
+      expect(store.stored("history", { limit: 1000 }).map(({ path }) => path)).toEqual(listed);
+    } finally {
+      store.close();
+    }
+  });
+
+  it("says how much of it is ready while it is being made, and feeds on sources that only the house has", async () => {
+    const names = Array.from({ length: 600 }, (_, at) => `f${1000 + at}`);
+    const { source } = createMemory(Object.fromEntries(names.map((name) => [name, "green tea"])));
+    const gate = Promise.withResolvers<void>();
+    const slow: Source = {
+      ...source,
+      async read(at, call) {
+        if (at.path === "f1500") await gate.promise;
+        return source.read(at, call);
+      },
+    };
+    const definition: SourceDefinition = {
+      name: "own",
+      summary: "",
+      scheme: "own",
+      options: (zod) => zod.any(),
+      open: async () => slow,
+    };
+    const index = keep();
+    index.serve([{ name: "own", source: slow, definition, options: { made: () => "here" } }]);
+    await until(index, async () => (await found(index, "tea", 1000)).length > 200 && index.ready("own")! > 0);
+    expect((await found(index, "tea", 1000)).length).toBeLessThan(600);
+    expect(index.ready("own")).toBeGreaterThan(0);
+    expect(index.ready("own")).toBeLessThan(1);
+    expect(index.status?.mounts[0]).toMatchObject({ state: "indexing", total: 600 });
+    gate.resolve();
+    await index.caughtUp({ signal: never });
+    expect(index.ready("own")).toBe(1);
+    expect(await found(index, "tea", 1000)).toEqual(names);
+  });
+
+  it("reads through the mount where its source is opened once", async () => {
+    write("a.md", "green tea");
+    const { source } = createMemory({ "b.md": "black tea" });
+    const index = keep();
+    const definition = { ...(file as SourceDefinition), openedOnce: true };
+    index.serve([{ name: "files", source, definition, options: options() }]);
+    await index.caughtUp({ signal: never });
+    expect(await found(index, "tea")).toEqual(["b.md"]);
+  });
+
+  it("forgets a mount that is gone, and one that is made from something else", async () => {
+    write("a.md", "green tea");
+    mkdirSync(join(root, "other"));
+    writeFileSync(join(root, "other", "b.md"), "black tea");
+    const index = keep();
+    const mount = await filesMount();
+    index.serve([mount]);
+    await index.caughtUp({ signal: never });
+    const other = { root: join(root, "other"), maxBytes: 1e6 };
+    const source = await file.open(other, runtime);
+    opened.unshift(source);
+    index.serve([{ ...mount, source, options: other }]);
+    // From the moment that it is something else, nothing of what it was is found.
+    expect(await found(index, "green")).toEqual([]);
+    await until(index, async () => (await found(index, "tea")).length === 1);
+    expect(await found(index, "tea")).toEqual(["b.md"]);
+    index.serve([]);
+    expect(await found(index, "tea")).toEqual([]);
+    const store = openStore(join(place, "index.db"), { readOnly: true });
+    opened.push({ close: async () => store.close() });
+    await until(index, () => store.counts().length === 0);
+  });
+
+  it("goes on after having been killed at any step", async () => {
+    const count = 800;
+    for (let at = 0; at < count; at += 1) write(`f${at}.md`, `number ${at}\n\ngreen tea`);
+    // At its first word, at the first batch, in the middle, and when all is done.
+    const steps: ((news: News) => boolean)[] = [
+      ({ role }) => role === "writer",
+      ({ status }) => (status?.mounts[0]?.looked ?? 0) > 0,
+      ({ status }) => (status?.mounts[0]?.looked ?? 0) > count / 2,
+      ({ status }) => status?.mounts[0]?.ready === 1,
+    ];
+    for (const [step, isReached] of steps.entries()) {
+      const child = startProcess((news) => {
+        if (isReached(news)) child.kill("SIGKILL");
+      });
+      await once(child, "exit");
+      write(`f${step}.md`, `number ${step} again\n\nblack tea`);
+      unlinkSync(join(folder, `f${count - 1 - step}.md`));
+    }
+    const index = keep();
+    index.serve([await filesMount()]);
+    await index.caughtUp({ signal: never });
+    const left = Array.from({ length: count - steps.length }, (_, at) => `f${at}.md`);
+    expect(await found(index, "tea", 2000)).toEqual(left.toSorted());
+    expect(await found(index, "black")).toEqual(["f0.md", "f1.md", "f2.md", "f3.md"]);
+    expect(await found(index, "green", 2000)).toEqual(left.slice(4).toSorted());
+  }, 60_000);
+
+  it("is kept by one process and read by the others, of which one goes on when it dies", async () => {
+    write("a.md", "green tea");
+    const complete = Promise.withResolvers<void>();
+    const child = startProcess(({ status }) => {
+      if (status?.mounts[0]?.ready === 1) complete.resolve();
+    });
+    await complete.promise;
+    const index = keep();
+    index.serve([await filesMount()]);
+    await index.caughtUp({ signal: never });
+    expect(index.role).toBe("reader");
+    expect(await found(index, "tea")).toEqual(["a.md"]);
+    // The other process takes it in.
+    write("b.md", "black tea");
+    await until(index, async () => (await found(index, "tea")).length === 2);
+    expect(index.role).toBe("reader");
+
+    child.kill("SIGKILL");
+    await until(index, () => index.role === "writer" && index.ready("files") === 1);
+    write("c.md", "white tea");
+    await until(index, async () => (await found(index, "tea")).length === 3);
+  });
+
+  it("is not made larger than it may be, and says so", async () => {
+    for (let at = 0; at < 600; at += 1) write(`f${at}.md`, `green tea ${"word ".repeat(200)} ${at}`);
+    const index = keep({ maxBytes: 10_000 });
+    index.serve([await filesMount()]);
+    await index.caughtUp({ signal: never });
+    expect(index.status?.mounts[0]).toMatchObject({
+      state: "full",
+      lastError: expect.stringContaining("search.maxBytes") as string,
+    });
+    expect(index.ready("files")).toBeLessThan(1);
+  });
+
+  it("is tried again where it could not be opened, and says why meanwhile", async () => {
+    write("a.md", "green tea");
+    const blocked = join(root, "blocked");
+    writeFileSync(blocked, "a file where a folder belongs");
+    const index = keep({ folder: join(blocked, "index") });
+    index.serve([await filesMount()]);
+    await until(index, () => index.status?.problem !== undefined);
+    await index.caughtUp({ signal: never });
+    expect(index.status).toMatchObject({
+      problem: { reason: "blocked" },
+      mounts: [
+        { state: "unavailable", ready: 0, lastError: expect.stringContaining("something else is where") as string },
+      ],
+    });
+    expect(index.ready("files")).toBe(0);
+    expect(index.problem("files")).toContain("something else is where the folder of the search index belongs");
+    expect(index.problem("others")).toBeUndefined();
+    expect(await found(index, "tea")).toEqual([]);
+    rmSync(blocked);
+    await until(index, () => index.ready("files") === 1);
+    expect(index.problem("files")).toBeUndefined();
+    expect(await found(index, "tea")).toEqual(["a.md"]);
+  });
+
+  it("moves aside what is in the place of its files, and removes nothing that it did not make", async () => {
+    write("a.md", "green tea");
+    for (const name of ["index.db", "lock.db", "status.json"]) mkdirSync(join(place, name), { recursive: true });
+    writeFileSync(join(place, "lock.db", "mine.txt"), "not of the index");
+    const index = keep();
+    index.serve([await filesMount()]);
+    await until(index, () => index.ready("files") === 1);
+    expect(await found(index, "tea")).toEqual(["a.md"]);
+    expect(readFileSync(join(place, "lock.db.aside", "mine.txt"), "utf8")).toBe("not of the index");
+    expect(said).toContain("moved aside");
+  });
+
+  it("counts changes that nobody has looked at yet", async () => {
+    write("a.md", "green tea");
+    const mount = await filesMount();
+    const { watch } = mount.source;
+    // As a source that has heard of something and is still looking at it.
+    const pending = { now: 0 };
+    const source: Source = {
+      ...mount.source,
+      async watch(call) {
+        const changes = await watch!.call(mount.source, call);
+        return {
+          [Symbol.asyncIterator]: () => changes[Symbol.asyncIterator](),
+          get pending() {
+            return pending.now;
+          },
+        };
+      },
+    };
+    const index = keep();
+    index.serve([{ ...mount, source }]);
+    await until(index, () => index.ready("files") === 1);
+    pending.now = 3;
+    expect(index.ready("files")).toBe(0.25);
+    expect(index.status?.mounts[0]).toMatchObject({ state: "indexing", pending: 3, documents: 1 });
+    pending.now = 0;
+    expect(index.ready("files")).toBe(1);
+  });
+
+  it("that another process has taken over does not count the changes of its time as the writer", async () => {
+    write("a.md", "tea");
+    const mount = await filesMount();
+    const first = keep();
+    first.serve([mount]);
+    await until(first, () => isQuiet(first));
+    write("b.md", "tea");
+    await until(first, async () => isQuiet(first) && (await found(first, "tea")).length === 2);
+    rmSync(place, { recursive: true });
+    const second = keep();
+    second.serve([await filesMount()]);
+    await until(second, () => second.role === "writer" && isQuiet(second));
+    await until(first, async () => {
+      await found(first, "tea").catch(() => []);
+      return first.role === "reader" && isQuiet(first);
+    });
+  });
+
+  it("refuses a question that cannot be understood, and one that is withdrawn", async () => {
+    const index = keep();
+    index.serve([await filesMount()]);
+    await index.caughtUp({ signal: never });
+    await expect(index.search({ text: " ", limit: 1 }, never)).rejects.toMatchObject({ kind: "invalid" });
+    await expect(index.search({ text: "tea", limit: 1 }, AbortSignal.abort())).rejects.toMatchObject({
+      kind: "cancelled",
+    });
+    const stop = new AbortController();
+    const asked = index.search({ text: "tea", limit: 1 }, stop.signal);
+    stop.abort();
+    await expect(asked).rejects.toMatchObject({ kind: "cancelled" });
+    expect(said).toBe("");
+  });
+
+  it("finds by meaning where there is an embeddings endpoint, and by words alone when it is down", async () => {
+    write("a.md", "a warm drink of leaves");
+    write("b.md", "a ship at sea");
+    let isDown = false;
+    const keys: (string | undefined)[] = [];
+    const server = createServer(async (request, response) => {
+      keys.push(request.headers.authorization);
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      if (isDown) return void response.writeHead(401).end("sk-secret is wrong");
+      const { input } = JSON.parse(Buffer.concat(chunks).toString()) as { readonly input: readonly string[] };
+      const data = input.map((text, index) => ({ index, embedding: /tea|drink/.test(text) ? [1, 0] : [0, 1] }));
+      response.setHeader("content-type", "application/json").end(JSON.stringify({ data }));
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    opened.push({
+      async close() {
+        server.closeAllConnections();
+        server.close();
+        await once(server, "close");
+      },
+    });
+    const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+    const embeddings = { url: at, model: "small", apiKey: "sk-secret" };
+    const index = keep({ embeddings });
+    index.serve([await filesMount()]);
+    await until(index, () => index.ready("files") === 1 && index.status?.embeddings?.state === "complete");
+    const [best] = await index.search({ text: "tea", limit: 1 }, never);
+    expect(best?.entry.path).toBe("a.md");
+    expect(new Set(keys)).toEqual(new Set(["Bearer sk-secret"]));
+
+    isDown = true;
+    write("c.md", "a ship in a bottle");
+    await until(index, () => index.status?.embeddings?.state === "down");
+    expect(index.status?.embeddings?.lastError).toContain("status 401");
+    expect(await found(index, "bottle")).toEqual(["c.md"]);
+    expect(said).toContain("search goes by words alone");
+    expect(said).not.toContain("sk-secret");
+  });
+});

@@ -1,0 +1,89 @@
+/** The house's side of the thread that answers from the index. */
+import type { Worker } from "node:worker_threads";
+import { ResourceError } from "../../errors.ts";
+import type { SearchQuestion } from "../../search/searcher.ts";
+import type { Runtime } from "../../source.ts";
+import type { Answered, FromSearcher, IndexLocation, ToSearcher } from "./messages.ts";
+import { threadEnded, startThread } from "./start-thread.ts";
+import { fromThreadError } from "./thread.ts";
+
+export interface SearcherClient {
+  /** `withStatus` asks for what the process that keeps the index says of it. */
+  search(question: SearchQuestion, signal: AbortSignal, withStatus: boolean): Promise<Answered>;
+  /** Afterwards nothing runs. */
+  close(): Promise<void>;
+}
+
+export interface QuestionsOptions {
+  readonly isEager: boolean;
+  /** Called when the database was found not to hold what was written. */
+  damaged(): void;
+}
+
+/** The thread is started by the first question, unless one is sure to come; after a failure, by the next. */
+export function createSearcherClient(
+  place: IndexLocation,
+  runtime: Pick<Runtime, "log">,
+  { isEager, damaged }: QuestionsOptions,
+): SearcherClient {
+  const waiting = new Map<number, PromiseWithResolvers<Answered>>();
+  let count = 0;
+  let isClosed = false;
+  let thread = isEager ? start() : undefined;
+
+  function start(): Worker {
+    const worker = startThread(new URL("./searcher-thread.ts", import.meta.url), {
+      name: "pressmark-searcher",
+      workerData: place,
+      resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 4 },
+    });
+    worker.on("message", (message: FromSearcher) => {
+      if ("said" in message) return runtime.log(...message.said);
+      const asked = waiting.get(message.id);
+      waiting.delete(message.id);
+      if ("hits" in message) return asked?.resolve(message);
+      if (message.isDamaged) damaged();
+      asked?.reject(fromThreadError(message.failure));
+    });
+    worker.on("error", (cause) => runtime.log("error", "the thread that searches failed", { cause }));
+    worker.once("exit", () => {
+      if (thread === worker) thread = undefined;
+      const gone = new ResourceError("unavailable", "the index cannot be searched just now; try again");
+      for (const asked of waiting.values()) asked.reject(gone);
+      waiting.clear();
+    });
+    return worker;
+  }
+
+  return {
+    async search(question, signal, withStatus) {
+      if (isClosed || signal.aborted) throw cancelled();
+      const id = (count += 1);
+      const asked = Promise.withResolvers<Answered>();
+      const asking = (thread ??= start());
+      const post = (message: ToSearcher): void => asking.postMessage(message, []);
+      const cancel = (): void => {
+        if (!waiting.delete(id)) return;
+        post({ cancel: id });
+        asked.reject(cancelled());
+      };
+      waiting.set(id, asked);
+      signal.addEventListener("abort", cancel, { once: true });
+      post({ id, question, withStatus });
+      try {
+        return await asked.promise;
+      } finally {
+        signal.removeEventListener("abort", cancel);
+      }
+    },
+
+    async close() {
+      isClosed = true;
+      if (thread) await threadEnded(thread);
+    },
+  };
+}
+
+function cancelled(): ResourceError {
+  return new ResourceError("cancelled", "the question was withdrawn");
+}

@@ -1,0 +1,211 @@
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Call, SearchResult } from "../resources.ts";
+import { collectChanges } from "../testing/listen.ts";
+import { type Server, type OpenServerOptions, openServer } from "./open-server.ts";
+
+let root: string;
+let folder: string;
+let servers: Server[];
+let said: string;
+let heardSaid: (() => void)[];
+let stop: AbortController;
+let call: Call;
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-house-index-")));
+  folder = join(root, "project");
+  for (const name of ["docs", "notes"]) mkdirSync(join(folder, name), { recursive: true });
+  writeFileSync(join(folder, "docs/a.md"), "green tea");
+  writeFileSync(join(folder, "notes/n.md"), "black tea");
+  servers = [];
+  said = "";
+  heardSaid = [];
+  stop = new AbortController();
+  call = { caller: { id: "test" }, signal: stop.signal };
+});
+
+afterEach(async () => {
+  stop.abort();
+  for (const pressmark of servers) await pressmark.close();
+  rmSync(root, { recursive: true, force: true });
+});
+
+async function open(config: string | undefined, more: Partial<OpenServerOptions> = {}): Promise<Server> {
+  if (config !== undefined) write(config);
+  const env = {
+    XDG_CACHE_HOME: join(root, "cache"),
+    XDG_STATE_HOME: join(root, "state"),
+    HOME: root,
+    PRESSMARK_LOG: "info",
+  };
+  const err = {
+    write(line: string) {
+      said += line;
+      for (const heard of heardSaid.splice(0)) heard();
+      return true;
+    },
+  } as OpenServerOptions["err"];
+  const pressmark = await openServer({ folders: [], from: folder, env, err, live: true, ...more });
+  servers.push(pressmark);
+  return pressmark;
+}
+
+function write(config: string): void {
+  writeFileSync(join(folder, ".draft"), config);
+  renameSync(join(folder, ".draft"), join(folder, "pressmark.config.yaml"));
+}
+
+const both = "mounts:\n  docs: { source: file, root: docs }\n  notes: { source: file, root: notes }\n";
+const uri = (path: string): string => pathToFileURL(join(folder, path)).href;
+
+async function search({ resources }: Server, text: string): Promise<SearchResult & { readonly uris: string[] }> {
+  const answer = await resources.search({ text, limit: 10 }, call);
+  return { ...answer, uris: answer.hits.map(({ resource }) => resource.uri).sort() };
+}
+
+/** Resolves once the log holds this. */
+async function untilSaid(text: string): Promise<void> {
+  while (!said.includes(text)) await new Promise<void>((resolve) => heardSaid.push(resolve));
+}
+
+/** Looks whenever there is news of the index. */
+async function until(pressmark: Server, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const over = new AbortController();
+  let news = Promise.withResolvers<void>();
+  pressmark.index.follow(() => news.resolve(), over.signal);
+  while (!(await holds())) {
+    await news.promise;
+    news = Promise.withResolvers<void>();
+  }
+  over.abort();
+}
+
+async function status({ resources }: Server): Promise<Record<string, unknown>> {
+  const { contents } = await resources.read("pressmark://index/status", call);
+  const [content] = contents;
+  expect(content).toMatchObject({ uri: "pressmark://index/status", mimeType: "application/json" });
+  return JSON.parse((content!.body as { readonly text: string }).text) as Record<string, unknown>;
+}
+
+describe("the index of a house", () => {
+  it("is begun by the first search, which is answered at once and says how much was searched", async () => {
+    const pressmark = await open(both);
+    expect(pressmark.index.kept).toBeUndefined();
+    expect(await status(pressmark)).toEqual({ state: "starting", keptHere: false, bytes: 0, mounts: [] });
+    const first = await search(pressmark, "tea");
+    expect(first.ready).toBeLessThan(1);
+    await until(pressmark, async () => (await search(pressmark, "tea")).ready === 1);
+    expect((await search(pressmark, "tea")).uris).toEqual([uri("docs/a.md"), uri("notes/n.md")]);
+    expect((await search(pressmark, "green")).hits).toMatchObject([
+      { resource: { uri: uri("docs/a.md"), mimeType: "text/markdown" }, lines: [1, 1] },
+    ]);
+    expect(said).not.toMatch(/pressmark (?:warn|error):/);
+  });
+
+  it("tells how it is as a resource that can be watched, and is in no list", async () => {
+    const pressmark = await open(undefined, { folders: ["docs"] });
+    const heard = collectChanges(await pressmark.resources.watch({ uris: ["pressmark://index/status"] }, call));
+    await pressmark.index.open();
+    await heard.until(({ kind }) => kind === "updated", "that it changed");
+    await until(pressmark, async () => (await status(pressmark))["state"] === "complete");
+    expect(await status(pressmark)).toMatchObject({
+      keptHere: true,
+      bytes: expect.any(Number) as number,
+      mounts: [{ name: "docs", state: "complete", documents: 1, pending: 0, ready: 1 }],
+    });
+    expect((await pressmark.resources.list({}, call)).items.map((item) => item.uri)).toEqual([uri("docs/a.md")]);
+    expect(await pressmark.resources.stat("pressmark://index/status", call)).toMatchObject({
+      mimeType: "application/json",
+    });
+    expect((await pressmark.resources.children("pressmark://", {}, call)).items).toMatchObject([
+      { uri: "pressmark://index" },
+    ]);
+    for (const missing of ["pressmark://index/other", "pressmark://index/status?x=1"])
+      await expect(pressmark.resources.read(missing, call)).rejects.toMatchObject({ kind: "not-found" });
+  });
+
+  it("follows the config: mounts that come and go, or are not to be searched", async () => {
+    const pressmark = await open(both);
+    await search(pressmark, "tea");
+    await until(pressmark, async () => (await search(pressmark, "tea")).uris.length === 2);
+    write("mounts:\n  docs: { source: file, root: docs }\n  notes: { source: file, root: notes, search: false }\n");
+    await until(pressmark, async () => (await search(pressmark, "tea")).uris.length === 1);
+    expect((await search(pressmark, "tea")).uris).toEqual([uri("docs/a.md")]);
+    // The same name, and another folder: nothing of the one before is found.
+    write("mounts:\n  docs: { source: file, root: notes }\n");
+    await until(pressmark, async () => {
+      const { uris, ready } = await search(pressmark, "tea");
+      expect(uris).not.toContain(uri("notes/a.md"));
+      return ready === 1 && uris.includes(uri("notes/n.md"));
+    });
+    expect(await pressmark.resources.read(uri("notes/n.md"), call)).toBeDefined();
+  });
+
+  it("goes on following a mount whose limits are others", async () => {
+    const pressmark = await open(both);
+    await search(pressmark, "tea");
+    await until(pressmark, async () => (await search(pressmark, "tea")).ready === 1);
+    write(`${both}limits: { timeoutMs: 12345 }\n`);
+    await untilSaid("the config changed and is in effect");
+    writeFileSync(join(folder, "docs/b.md"), "white tea");
+    await until(pressmark, async () => (await search(pressmark, "white")).uris.length === 1);
+    expect((await search(pressmark, "tea")).uris).toHaveLength(3);
+  });
+
+  it("is none where the config says so, and one again when it no longer does", async () => {
+    const pressmark = await open(`${both}search: { enabled: false }\n`);
+    await expect(search(pressmark, "tea")).rejects.toMatchObject({ kind: "unsupported" });
+    expect(await pressmark.index.open()).toBeUndefined();
+    expect(existsSync(join(root, "cache"))).toBe(false);
+    write(both);
+    await untilSaid("the config changed and is in effect");
+    await search(pressmark, "tea");
+    await until(pressmark, async () => (await search(pressmark, "tea")).ready === 1);
+    expect((await search(pressmark, "tea")).uris).toHaveLength(2);
+  });
+
+  it("is there for the next who opens the house", async () => {
+    const pressmark = await open(both);
+    await search(pressmark, "tea");
+    await until(pressmark, async () => (await search(pressmark, "tea")).ready === 1);
+    await pressmark.close();
+    const next = await open(undefined, { live: false });
+    expect(next.index.place).toBe(pressmark.index.place);
+    expect((await search(next, "tea")).uris).toHaveLength(2);
+  });
+
+  it("shows nothing that is no longer served, even before it has been looked at again", async () => {
+    const before = await open(undefined, { folders: ["docs"] });
+    await search(before, "tea");
+    await until(before, async () => (await search(before, "tea")).ready === 1);
+    await before.close();
+    // While nobody looks.
+    writeFileSync(join(folder, "docs/.ignore"), "a.md\n");
+    const pressmark = await open(undefined, { folders: ["docs"] });
+    expect((await search(pressmark, "tea")).uris).toEqual([]);
+    await until(pressmark, async () => (await search(pressmark, "tea")).ready === 1);
+    expect((await search(pressmark, "tea")).uris).toEqual([]);
+  });
+
+  it("sends nothing to an endpoint that a config which was merely found names", async () => {
+    const pressmark = await open(
+      `${both}search: { embeddings: { url: "http://127.0.0.1:9/v1", model: m, apiKey: "k" } }\n`,
+    );
+    expect(said).toContain('sends what is indexed to "http://127.0.0.1:9/v1", for search.embeddings');
+    await search(pressmark, "tea");
+    await until(pressmark, async () => (await search(pressmark, "tea")).ready === 1);
+    expect(await status(pressmark)).not.toHaveProperty("embeddings");
+  });
+
+  it("leaves its scheme to whoever has taken it", async () => {
+    const text = "mounts:\n  index: { source: memory, scheme: pressmark, resources: { status: mine } }\n";
+    const pressmark = await open(text, { config: "pressmark.config.yaml" });
+    expect((await pressmark.resources.read("pressmark://index/status", call)).contents).toMatchObject([
+      { body: { text: "mine" } },
+    ]);
+  });
+});

@@ -1,0 +1,189 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type HttpServer, type HttpServerOptions, startHttp } from "./start-http.ts";
+
+let root: string;
+let server: HttpServer;
+
+const start = (more: Partial<HttpServerOptions> = {}) =>
+  startHttp({
+    folders: [],
+    from: root,
+    env: { XDG_STATE_HOME: join(root, ".state"), XDG_CACHE_HOME: join(root, ".cache"), HOME: root },
+    err: { write: () => true },
+    allowedHosts: [],
+    version: "1.2.3",
+    port: 0,
+    ...more,
+  });
+
+beforeEach(async () => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-own-metrics-")));
+  writeFileSync(join(root, "a.md"), "A");
+  server = await start();
+});
+afterEach(async () => {
+  await server.close();
+  rmSync(root, { recursive: true, force: true });
+});
+
+const json = { "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
+const place = () => new URL("/metrics", server.url).href;
+const told = async () => (await fetch(place())).text();
+
+async function valueOf(sample: string): Promise<number | undefined> {
+  const line = (await told()).split("\n").find((each) => each.startsWith(`${sample} `));
+  return line === undefined ? undefined : Number(line.slice(sample.length + 1));
+}
+
+const modern = (method: string, params: object = {}, headers: Record<string, string> = {}, signal?: AbortSignal) =>
+  fetch(server.url, {
+    method: "POST",
+    headers: { ...json, "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method, ...headers },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 'odd "id"',
+      method,
+      params: {
+        ...params,
+        _meta: {
+          "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+          "io.modelcontextprotocol/clientCapabilities": {},
+          "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+        },
+      },
+    }),
+    ...(signal && { signal }),
+  });
+
+async function openSession(): Promise<(body: object) => Promise<Response>> {
+  const clientInfo = { name: "test", version: "1" };
+  const first = await fetch(server.url, {
+    method: "POST",
+    headers: json,
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "initialize",
+      params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo },
+    }),
+  });
+  await first.text();
+  const headers = { ...json, "Mcp-Session-Id": first.headers.get("mcp-session-id") ?? "" };
+  return (body) =>
+    fetch(server.url, "end" in body ? { method: "DELETE", headers } : { method: "POST", headers, body: JSON.stringify({ jsonrpc: "2.0", ...body }) }); // prettier-ignore
+}
+
+describe("/metrics", () => {
+  it("counts questions of both eras by method and outcome, and says how long they took", async () => {
+    await (await modern("resources/list")).text();
+    const uri = "file:///no/such/thing";
+    await (await modern("resources/read", { uri }, { "Mcp-Name": uri })).text();
+    await (await modern(`made-up/${"x".repeat(100)}`)).text();
+    const ask = await openSession();
+    await (await ask({ id: "two", method: "resources/list" })).text();
+    await (await ask({ id: 3, method: "resources/read", params: { uri } })).text();
+    await (await ask({ method: "notifications/initialized" })).text();
+    const text = await told();
+    const counted = text.split("\n").filter((line) => line.startsWith("pressmark_requests_total"));
+    expect(counted).toEqual([
+      'pressmark_requests_total{method="initialize",outcome="ok"} 1',
+      'pressmark_requests_total{method="other",outcome="unknown-method"} 1',
+      'pressmark_requests_total{method="resources/list",outcome="ok"} 2',
+      'pressmark_requests_total{method="resources/read",outcome="invalid"} 1',
+      'pressmark_requests_total{method="resources/read",outcome="not-found"} 1',
+    ]);
+    expect(text).toContain('pressmark_request_duration_seconds_bucket{method="resources/list",le="+Inf"} 2\n');
+    expect(text).toContain('pressmark_request_duration_seconds_count{method="resources/list"} 2\n');
+    expect(text).not.toContain("made-up");
+  });
+
+  it("is text that Prometheus reads: each family once, with its type and meaning, and each sample a number", async () => {
+    await (await modern("resources/list")).text();
+    const response = await fetch(place());
+    expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    const lines = (await response.text()).trimEnd().split("\n");
+    const families = new Set<string>();
+    for (const line of lines) {
+      const [, kind, name = ""] = /^# (HELP|TYPE) (\w+) \S/.exec(line) ?? [];
+      if (kind === "HELP") {
+        expect(families, name).not.toContain(name);
+        families.add(name);
+      } else if (kind === undefined) {
+        const sample = /^([a-z_]+)(?:\{[^}]*\})? (\S+)$/.exec(line);
+        expect(sample, line).not.toBeNull();
+        expect(Number.isFinite(Number(sample?.[2])), line).toBe(true);
+        expect(
+          [...families].some((each) => sample?.[1]?.startsWith(each)),
+          line,
+        ).toBe(true);
+      }
+    }
+    for (const name of ["process_resident_memory_bytes", "pressmark_index_ready_ratio", "pressmark_streams"])
+      expect(families).toContain(name);
+    expect(lines).toContain(`pressmark_info{version="1.2.3",node="${process.version}"} 1`);
+  });
+
+  it("tells how many listen, and that they left", async () => {
+    const uri = `file://${root}/a.md`;
+    const leave = new AbortController();
+    const asked = { notifications: { resourceSubscriptions: [uri], resourcesListChanged: true } };
+    const listening = await modern("subscriptions/listen", asked, {}, leave.signal);
+    await listening.body!.getReader().read();
+    const ask = await openSession();
+    await (await ask({ id: 2, method: "resources/subscribe", params: { uri } })).text();
+    await (await ask({ id: 3, method: "resources/subscribe", params: { uri } })).text();
+    expect(await valueOf("pressmark_listens")).toBe(1);
+    expect(await valueOf("pressmark_subscriptions")).toBe(2);
+    await (await ask({ id: 4, method: "resources/unsubscribe", params: { uri } })).text();
+    expect(await valueOf("pressmark_subscriptions")).toBe(1);
+    await (await ask({ id: 5, method: "resources/subscribe", params: { uri } })).text();
+    await (await ask({ end: true })).text();
+    expect(await valueOf("pressmark_sessions")).toBe(0);
+    expect(await valueOf("pressmark_subscriptions")).toBe(1);
+    leave.abort();
+    // The server hears of it when the connection is gone.
+    while ((await valueOf("pressmark_listens")) !== 0);
+    expect(await valueOf("pressmark_subscriptions")).toBe(0);
+    expect(await valueOf('pressmark_requests_total{method="subscriptions/listen",outcome="withdrawn"}')).toBe(1);
+  });
+
+  it("stands behind the same checks as everything else", async () => {
+    const statusFor = (headers: Record<string, string>) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const asking = request(place(), { headers }, (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        });
+        asking.once("error", reject).end();
+      });
+    expect(await statusFor({})).toBe(200);
+    expect(await statusFor({ Host: "evil.example" })).toBe(403);
+    expect(await statusFor({ Origin: "https://evil.example" })).toBe(403);
+    expect((await fetch(place(), { method: "PUT" })).status).toBe(405);
+    const head = await fetch(place(), { method: "HEAD" });
+    expect([head.status, await head.text()]).toEqual([200, ""]);
+  });
+
+  it("asks for the token where everything does", async () => {
+    const token = "0123456789abcdef0123456789abcdef";
+    const guarded = await start({
+      env: {
+        XDG_STATE_HOME: join(root, ".state"),
+        XDG_CACHE_HOME: join(root, ".cache"),
+        HOME: root,
+        PRESSMARK_TOKEN: token,
+      },
+    });
+    try {
+      const at = new URL("/metrics", guarded.url);
+      expect((await fetch(at)).status).toBe(401);
+      expect((await fetch(at, { headers: { Authorization: `Bearer ${token}` } })).status).toBe(200);
+    } finally {
+      await guarded.close();
+    }
+  });
+});

@@ -1,0 +1,111 @@
+/** Sets that stand in no config, kept in the person's state folder for one project. */
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { isSetName, isSetUri } from "../../config/sets.ts";
+import type { SetSettings } from "../../config/schema.ts";
+import { writeFileAtomically } from "../../lib/write-file-atomically.ts";
+import type { Runtime } from "../../source.ts";
+import { type Project, projectKey } from "../search/index-location.ts";
+
+export interface SavedSet extends SetSettings {
+  readonly name: string;
+  /** The id of the caller who saved it, and who alone knows of it. What the person saved with the command is for everyone. */
+  readonly owner?: string;
+}
+
+export interface SavedSets {
+  /** Where they are; the folder may not be there yet. */
+  readonly folder: string;
+  /** Written anew with every change: to be followed. */
+  readonly stamp: string;
+  /** As they are on the disk. What cannot be understood is left out, and said to the log. */
+  all(): readonly SavedSet[];
+  /** In place of the one of the same name and owner. */
+  put(set: SavedSet): void;
+  /** Says whether there was one. */
+  remove(set: Pick<SavedSet, "name" | "owner">): boolean;
+}
+
+const maxBytes = 1024 * 1024;
+const isFileOfOurs = /^[0-9a-f]{32}\.json$/;
+
+/** One file each, so that two who save at the same time do not undo each other. Asks nothing of the disk until it is called. */
+export function createSavedSets(stateFolder: string, project: Project, { log }: Pick<Runtime, "log">): SavedSets {
+  let folder: string | undefined;
+  const place = () => (folder ??= join(stateFolder, "sets", projectKey(project)));
+  const stamp = () => join(place(), "changed");
+  const fileOf = ({ name, owner }: Pick<SavedSet, "name" | "owner">) => {
+    const { createHash } = process.getBuiltinModule("node:crypto");
+    const key = createHash("sha256")
+      .update(JSON.stringify([name, owner]))
+      .digest("hex")
+      .slice(0, 32);
+    return join(place(), `${key}.json`);
+  };
+
+  function write(file: string, text: string): void {
+    mkdirSync(place(), { recursive: true, mode: 0o700 });
+    writeFileAtomically(file, text);
+  }
+
+  return {
+    get folder() {
+      return place();
+    },
+    get stamp() {
+      return stamp();
+    },
+
+    all() {
+      let names: string[];
+      try {
+        names = readdirSync(place()).filter((name) => isFileOfOurs.test(name));
+      } catch {
+        return [];
+      }
+      return names.flatMap((name) => {
+        const set = readSet(join(place(), name));
+        if (!set) log("warn", "a saved set cannot be understood and is left out", { file: name });
+        return set ?? [];
+      });
+    },
+
+    put(set) {
+      write(fileOf(set), `${JSON.stringify({ project, ...set }, undefined, 2)}\n`);
+      write(stamp(), "");
+    },
+
+    remove(set) {
+      const file = fileOf(set);
+      if (!statSync(file, { throwIfNoEntry: false })) return false;
+      rmSync(file, { force: true });
+      write(stamp(), "");
+      return true;
+    },
+  };
+}
+
+function readSet(file: string): SavedSet | undefined {
+  try {
+    if (statSync(file).size > maxBytes) return undefined;
+    return toSet(JSON.parse(readFileSync(file, "utf8")));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The file may be of another version, or of someone's making. */
+function toSet(value: unknown): SavedSet | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { name, owner, title, description, resources } = value as Readonly<Record<string, unknown>>;
+  if (typeof name !== "string" || !isSetName(name)) return undefined;
+  if (!Array.isArray(resources) || !resources.every((uri) => typeof uri === "string" && !isSetUri(uri)))
+    return undefined;
+  return {
+    name,
+    resources: resources as string[],
+    ...(typeof owner === "string" && { owner }),
+    ...(typeof title === "string" && { title }),
+    ...(typeof description === "string" && { description }),
+  };
+}

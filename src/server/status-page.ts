@@ -1,0 +1,146 @@
+/** `pressmark://status`: mounts and their health, the index, who is connected, what was read, what to tell hosts. The owner's alone. */
+import { toResourceError } from "../errors.ts";
+import type { Call } from "../resources.ts";
+import { rootOf } from "../protocol/tools/mounts.ts";
+import type { Source, Runtime } from "../source.ts";
+import type { ServerIndex } from "./server-index.ts";
+import { indexStatusOf } from "./index-status.ts";
+import type { StatusPage } from "./status-mount.ts";
+import type { ActivityLog } from "./activity-log.ts";
+
+export interface StatusPageOptions {
+  readonly index: ServerIndex;
+  readonly register: ActivityLog;
+  /** Those of now. */
+  mounts(): readonly WatchedMount[];
+  readonly runtime: Runtime;
+}
+
+interface WatchedMount {
+  readonly name: string;
+  readonly base: string;
+  readonly folder?: string;
+  readonly source: Source;
+}
+
+interface Health {
+  readonly state: "checking" | "ok" | "failing";
+  readonly checkedAt?: string;
+  readonly problem?: string;
+}
+
+/** A mount is looked at when somebody looks at the status, and not again before this. */
+const freshMs = 10_000;
+/** While somebody looks on, so often. */
+const lookMs = 15_000;
+const patienceMs = 5000;
+
+export function statusPage({ index, register, mounts, runtime }: StatusPageOptions): StatusPage {
+  const health = new WeakMap<Source, Health>();
+  const hearers = new Set<() => void>();
+  let lookedAt = -Infinity;
+
+  async function look({ name, source }: WatchedMount): Promise<void> {
+    const before = health.get(source);
+    const checkedAt = new Date(runtime.now()).toISOString();
+    let after: Health = { state: "ok", checkedAt };
+    try {
+      await reach(source, { caller: { id: "status", owner: true }, signal: AbortSignal.timeout(patienceMs) });
+    } catch (cause) {
+      const { kind, message } = toResourceError(cause);
+      const problem = kind === "cancelled" ? `did not answer within ${patienceMs / 1000} seconds` : message;
+      after = { state: "failing", checkedAt, problem };
+    }
+    health.set(source, after);
+    if (before?.state === after.state && before.problem === after.problem) return;
+    if (after.state === "failing")
+      runtime.log("warn", "a mount does not answer", { mount: name, problem: after.problem });
+    for (const hear of hearers) hear();
+  }
+
+  function lookAround(): void {
+    const now = runtime.monotonicMs();
+    if (now - lookedAt < freshMs) return;
+    lookedAt = now;
+    for (const mount of mounts()) void look(mount);
+  }
+
+  return {
+    entry: {
+      path: "status",
+      name: "status",
+      title: "Status of this server",
+      description: "Mounts and their health, the index, connected clients, what was read lately, settings for hosts",
+      mimeType: "application/json",
+    },
+    isOwners: true,
+
+    async say() {
+      lookAround();
+      const { served } = register;
+      const indexed = indexStatusOf(index);
+      return {
+        ...(served && { version: served.version }),
+        ...(served?.url !== undefined && { url: served.url }),
+        mounts: mounts().map(({ name, base, folder, source }) => {
+          const progress = indexed.mounts.find((each) => each.name === name);
+          return {
+            name,
+            uri: rootOf(base),
+            ...(folder !== undefined && { folder }),
+            ...(health.get(source) ?? { state: "checking" }),
+            ...(progress && {
+              indexed: {
+                state: progress.state,
+                ready: progress.ready,
+                documents: progress.documents,
+                pending: progress.pending,
+                unread: progress.unread,
+                ...(progress.lastError !== undefined && { problem: progress.lastError }),
+              },
+            }),
+          };
+        }),
+        index: {
+          state: indexed.state,
+          bytes: indexed.bytes,
+          ...(indexed.problem && { problem: indexed.problem.message }),
+        },
+        clients: register.clients(),
+        reads: register.reads(),
+        hosts: await settingsFor(register),
+      };
+    },
+
+    follow(hear, signal) {
+      if (signal.aborted) return;
+      hearers.add(hear);
+      signal.addEventListener("abort", () => hearers.delete(hear), { once: true });
+      index.follow(hear, signal);
+      register.follow(hear, signal);
+    },
+
+    attend(signal) {
+      const looking = setInterval(lookAround, lookMs);
+      looking.unref();
+      signal.addEventListener("abort", () => clearInterval(looking), { once: true });
+    },
+  };
+}
+
+/** The least that shows whether it answers. */
+async function reach(source: Source, call: Call): Promise<void> {
+  try {
+    if (source.children) return void (await source.children({ path: "" }, { limit: 1 }, call));
+  } catch (cause) {
+    // Where nothing is, there may be no directory either.
+    if (toResourceError(cause).kind !== "not-found") throw cause;
+  }
+  await source.list({ limit: 1 }, call);
+}
+
+async function settingsFor({ served }: ActivityLog) {
+  if (served?.url === undefined) return [];
+  const { settingsToPaste } = await import("../config/hosts/to-paste.ts");
+  return settingsToPaste({ url: served.url, tokenVariable: served.tokenVariable });
+}

@@ -1,0 +1,71 @@
+/** What both actions work with: the question as it was put, and how a result is told. */
+import type { Call } from "../../resources.ts";
+import type { SourceActionResult, Entry, Runtime } from "../../source.ts";
+import type { Computations } from "./computations.ts";
+import type { AskedGround, Grounding } from "./grounding.ts";
+import type { AnalysisOptions } from "./options.ts";
+import type { AnalysisQuestion, TaskType } from "./question.ts";
+import type { StoredResult, AnalysisStore, Summary } from "./store.ts";
+import type { AnalysisCounts } from "./analysis-counts.ts";
+
+export interface AnalysisActions {
+  readonly options: AnalysisOptions;
+  readonly store: AnalysisStore;
+  readonly flights: Computations;
+  readonly grounding: Grounding;
+  readonly tally: AnalysisCounts;
+  readonly now: Runtime["now"];
+  /** Resolves when the store can be asked, and the time of all who share it is known. */
+  begin(): Promise<void>;
+  entryOf(summary: Summary): Entry;
+  /** Something was written. */
+  wrote(): void;
+}
+
+export interface AskedQuestion {
+  readonly prompt: string;
+  readonly taskType: TaskType;
+  readonly options?: Readonly<Record<string, unknown>> | undefined;
+  readonly providers?: readonly string[] | undefined;
+  readonly models?: readonly string[] | undefined;
+  readonly grounding?: readonly AskedGround[] | undefined;
+}
+
+/** With the versions of now where none were said. */
+export async function toQuestion(
+  asked: AskedQuestion,
+  { grounding }: AnalysisActions,
+  call: Call,
+): Promise<AnalysisQuestion> {
+  const { prompt, taskType, options = {}, providers = [], models = [] } = asked;
+  const grounds = await grounding.stamp(asked.grounding ?? [], call);
+  return { prompt, taskType, options, providers, models, grounding: grounds };
+}
+
+export function tellHit(kept: StoredResult, { now, entryOf }: AnalysisActions): SourceActionResult {
+  return { value: { status: "hit", ...told(kept, now()) }, entries: [entryOf(kept)] };
+}
+
+export function tellStale(kept: StoredResult, reason: string, { now, entryOf }: AnalysisActions): SourceActionResult {
+  return { value: { status: "stale", reason, ...told(kept, now()) }, entries: [entryOf(kept)] };
+}
+
+/** How long it stays fresh, and what it is worth. */
+export function tellTimes({ id, key, stored, expires }: Summary, now: number): Readonly<Record<string, unknown>> {
+  return {
+    id,
+    key,
+    stored_at: iso(stored),
+    expires_at: iso(expires),
+    ttl_ms: Math.max(0, expires - now),
+  };
+}
+
+function told(kept: StoredResult, now: number): Readonly<Record<string, unknown>> {
+  const { task, expires, quality, agreement, result } = kept;
+  return { ...tellTimes(kept, now), task_type: task, stale: expires <= now, quality, agreement, result };
+}
+
+export function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,147 @@
+/** How often an answer was there, and what that saved: counted as it happens, written a second later, so that asking costs no write. */
+import type { Runtime } from "../../source.ts";
+import { type TaskType, taskTypes } from "./question.ts";
+import type { AnalysisStore, Tallies } from "./store.ts";
+
+export type CountedEvent =
+  | "hits"
+  | "shared"
+  | "stale"
+  | "computed"
+  | "missed"
+  | "waited"
+  | "stored"
+  | "doubtful"
+  | "failed"
+  | "outdated"
+  | "cost_spent"
+  | "cost_saved"
+  | "ms_spent"
+  | "ms_saved";
+
+export interface Numbers {
+  /** Of all that were answered, the share that needed no model. 0 where no one has asked. */
+  readonly hit_rate: number;
+  readonly answered: number;
+  /** Fresh; computed by another while one waited; expired, and served all the same. */
+  readonly hits: number;
+  readonly shared: number;
+  readonly stale: number;
+  /** The asker was to compute it; there was nothing, and the asker did not want to. */
+  readonly computed: number;
+  readonly missed: number;
+  readonly waited: number;
+  readonly stored: number;
+  /** Of these, below the gate. */
+  readonly doubtful: number;
+  readonly failed: number;
+  readonly outdated: number;
+  readonly cost_spent: number;
+  readonly cost_saved: number;
+  readonly ms_spent: number;
+  readonly ms_saved: number;
+}
+
+export interface Statistics extends Numbers {
+  readonly results: number;
+  readonly bytes: number;
+  /** Dropped, as what they rested on has changed. */
+  readonly invalidated: number;
+  readonly by_task_type: Readonly<Record<TaskType, Numbers>>;
+}
+
+export interface AnalysisCounts {
+  count(task: TaskType, amounts: Readonly<Partial<Record<CountedEvent, number>>>): void;
+  read(): Promise<Statistics>;
+  close(): Promise<void>;
+}
+
+const flushMs = 1000;
+
+export function createAnalysisCounts(
+  store: Pick<AnalysisStore, "count" | "tallies">,
+  { wait, log }: Pick<Runtime, "wait" | "log">,
+): AnalysisCounts {
+  const closing = new AbortController();
+  let pending: Record<string, Record<string, number>> = {};
+  let isFlushing = false;
+
+  async function flush(): Promise<void> {
+    const counted = pending;
+    if (Object.keys(counted).length === 0) return;
+    pending = {};
+    try {
+      await store.count(counted);
+    } catch (cause) {
+      for (const [task, amounts] of Object.entries(counted)) add(task, amounts);
+      throw cause;
+    }
+  }
+
+  function add(task: string, amounts: Readonly<Record<string, number>>): void {
+    const own = (pending[task] ??= {});
+    for (const [name, amount] of Object.entries(amounts)) own[name] = (own[name] ?? 0) + amount;
+  }
+
+  async function flushSoon(): Promise<void> {
+    isFlushing = true;
+    await wait(flushMs, closing.signal).catch(() => undefined);
+    isFlushing = false;
+    if (!closing.signal.aborted) await flush().catch((cause: unknown) => log("warn", "counts wait", { cause }));
+  }
+
+  return {
+    count(task, amounts) {
+      add(task, amounts);
+      if (!isFlushing) void flushSoon();
+    },
+
+    async read() {
+      await flush();
+      const { tallies, results, bytes } = await store.tallies();
+      const byTask = Object.fromEntries(taskTypes.map((task) => [task, toNumbers(tallies[task] ?? {})]));
+      return {
+        ...toNumbers(summed(taskTypes.map((task) => tallies[task] ?? {}))),
+        results,
+        bytes,
+        invalidated: tallies[""]?.["invalidated"] ?? 0,
+        by_task_type: byTask as Record<TaskType, Numbers>,
+      };
+    },
+
+    async close() {
+      closing.abort();
+      await flush().catch((cause: unknown) => log("warn", "what was counted last is lost", { cause }));
+    },
+  };
+}
+
+function summed(all: readonly Tallies[string][]): Tallies[string] {
+  const sum: Record<string, number> = {};
+  for (const each of all) for (const [name, value] of Object.entries(each)) sum[name] = (sum[name] ?? 0) + value;
+  return sum;
+}
+
+function toNumbers(counts: Tallies[string]): Numbers {
+  const of = (name: CountedEvent) => counts[name] ?? 0;
+  const served = of("hits") + of("shared") + of("stale");
+  const answered = served + of("computed") + of("missed");
+  return {
+    hit_rate: answered === 0 ? 0 : served / answered,
+    answered,
+    hits: of("hits"),
+    shared: of("shared"),
+    stale: of("stale"),
+    computed: of("computed"),
+    missed: of("missed"),
+    waited: of("waited"),
+    stored: of("stored"),
+    doubtful: of("doubtful"),
+    failed: of("failed"),
+    outdated: of("outdated"),
+    cost_spent: of("cost_spent"),
+    cost_saved: of("cost_saved"),
+    ms_spent: of("ms_spent"),
+    ms_saved: of("ms_saved"),
+  };
+}

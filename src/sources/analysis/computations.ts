@@ -1,0 +1,103 @@
+/** One computation per question at a time, in all processes: one asker is told to compute, the others wait for what comes of it. */
+import type { Call } from "../../resources.ts";
+import type { Runtime } from "../../source.ts";
+import type { AnalysisQuestion } from "./question.ts";
+import type { StoredResult, ComputationLease, AnalysisStore } from "./store.ts";
+
+export type AnalysisLookup =
+  /** `isShared`: it was computed while this one waited. */
+  | { readonly status: "hit"; readonly kept: StoredResult; readonly isShared: boolean }
+  | { readonly status: "stale"; readonly kept: StoredResult; readonly reason: string }
+  | { readonly status: "compute"; readonly lease: ComputationLease }
+  /** Someone else computes, and has not finished in the time that there was. */
+  | { readonly status: "wait"; readonly leftMs: number }
+  | { readonly status: "miss" };
+
+export interface ComputationRequest {
+  readonly key: Buffer;
+  readonly question: AnalysisQuestion;
+  /** Whether the asker will compute what is not there. */
+  readonly claims: boolean;
+  /** Whether one that has expired is better than none, at once. */
+  readonly takesStale: boolean;
+  readonly waitMs: number;
+}
+
+export interface Computations {
+  find(ask: ComputationRequest, call: Call): Promise<AnalysisLookup>;
+  /** What was kept, or failed: those here who wait for it look at once; all of them, where it is not known which. */
+  landed(key?: string): void;
+}
+
+/** How often those who wait look for what others have written; more seldom where they are told of it. */
+const firstLookMs = 50;
+const longestLookMs = { looking: 400, told: 2000 };
+/** No more than this wait at a time; others are told to come back. */
+const maxWaiting = 10_000;
+
+export function createComputations(
+  store: Pick<AnalysisStore, "look" | "claim" | "listen">,
+  { now, monotonicMs, wait }: Pick<Runtime, "now" | "monotonicMs" | "wait">,
+): Computations {
+  const longestMs = longestLookMs[store.listen ? "told" : "looking"];
+  const waiting = new Map<string, Set<() => void>>();
+  let waitingCount = 0;
+  let landings = 0;
+
+  /** Resolves when something landed here, or it is time to look again. */
+  async function pause(key: string, ms: number, signal: AbortSignal): Promise<void> {
+    const woken = new AbortController();
+    const wake = (): void => woken.abort();
+    const group = waiting.get(key) ?? new Set();
+    waiting.set(key, group.add(wake));
+    try {
+      await wait(ms, AbortSignal.any([signal, woken.signal])).catch(() => undefined);
+      signal.throwIfAborted();
+    } finally {
+      group.delete(wake);
+      if (group.size === 0) waiting.delete(key);
+    }
+  }
+
+  async function find(ask: ComputationRequest, { signal }: Call): Promise<AnalysisLookup> {
+    const { key, question, claims, takesStale, waitMs } = ask;
+    const name = key.toString("hex");
+    const begunMs = monotonicMs();
+    for (let lookMs = firstLookMs, isFirst = true; ; lookMs = Math.min(longestMs, lookMs * 2), isFirst = false) {
+      const seen = landings;
+      const { kept, lease } = await store.look(key);
+      if (kept && kept.expires > now()) return { status: "hit", kept, isShared: !isFirst };
+      const isHeld = lease !== undefined && lease.failedMsAgo === undefined && lease.leftMs > 0;
+      if (kept && takesStale) return { status: "stale", kept, reason: "it has expired" };
+      // Whoever waited for one that failed is better served with the old one than with the next failure.
+      if (kept && !isFirst && lease?.failedMsAgo !== undefined && lease.failedMsAgo <= monotonicMs() - begunMs)
+        return { status: "stale", kept, reason: lease.reason ?? "it could not be computed anew" };
+      if (!isHeld) {
+        if (!claims) return { status: "miss" };
+        const { taken, kept: fresh } = await store.claim(key, question);
+        if (taken) return { status: "compute", lease: taken };
+        if (fresh) return { status: "hit", kept: fresh, isShared: !isFirst };
+        continue;
+      }
+      const leftMs = begunMs + waitMs - monotonicMs();
+      if (leftMs <= 0 || waitingCount >= maxWaiting) return { status: "wait", leftMs: lease.leftMs };
+      // It may have landed since that was true.
+      if (landings !== seen) continue;
+      waitingCount += 1;
+      try {
+        await pause(name, Math.min(lookMs, leftMs, lease.leftMs), signal);
+      } finally {
+        waitingCount -= 1;
+      }
+    }
+  }
+
+  return {
+    find,
+    landed(key) {
+      landings += 1;
+      const groups = key === undefined ? [...waiting.values()] : [waiting.get(key) ?? []];
+      for (const wake of groups.flatMap((group) => [...group])) wake();
+    },
+  };
+}

@@ -1,0 +1,162 @@
+/** What Drive says of a file, taken for what it is and no more: everything that comes from there is looked at before it is believed. */
+
+export interface DrivePermission {
+  readonly type: string;
+  readonly email?: string;
+  readonly domain?: string;
+  /** Whether it is found by those it is for, and not only opened by who has the link. */
+  readonly isDiscoverable: boolean;
+  /** ISO 8601. */
+  readonly expires?: string;
+}
+
+export interface DriveFile {
+  readonly id: string;
+  readonly name: string;
+  readonly mimeType: string;
+  readonly description?: string;
+  readonly parent?: string;
+  /** The shared drive it is in. */
+  readonly driveId?: string;
+  /** Counts every change, also of its name or place. */
+  readonly version: number;
+  readonly modifiedTime?: string;
+  readonly size?: number;
+  readonly md5?: string;
+  readonly isTrashed: boolean;
+  readonly canDownload: boolean;
+  /** Opens what is shared by a link. */
+  readonly resourceKey?: string;
+  readonly target?: { readonly id: string; readonly resourceKey?: string };
+  /** Absent where Drive does not say: for what is in a shared drive, and for what we may not share ourselves. */
+  readonly permissions?: readonly DrivePermission[];
+}
+
+export interface SharedDrive {
+  readonly id: string;
+  readonly name: string;
+}
+
+export type DriveChange =
+  | { readonly kind: "file"; readonly file: DriveFile }
+  /** Deleted, or no longer ours to see. */
+  | { readonly kind: "removed"; readonly id: string }
+  /** A shared drive became another, came or went. */
+  | { readonly kind: "drive" };
+
+export const folderType = "application/vnd.google-apps.folder";
+export const shortcutType = "application/vnd.google-apps.shortcut";
+
+const permissionFields = "type,emailAddress,domain,allowFileDiscovery,expirationTime,deleted,view";
+export const permissionListFields = `permissions(${permissionFields}),nextPageToken`;
+
+/** The fields that are asked for, always: without them Drive says next to nothing. */
+export function fileFields(withPermissions: boolean): string {
+  const always =
+    "id,name,mimeType,description,parents,driveId,version,modifiedTime,size,md5Checksum,trashed,resourceKey,shortcutDetails(targetId,targetResourceKey),capabilities(canDownload)";
+  return withPermissions ? `${always},permissions(${permissionFields})` : always;
+}
+
+/** No id of Drive holds anything else; one that did could be taken for more than an id. */
+export function isDriveId(text: string): boolean {
+  return /^[\w-]{1,256}$/.test(text);
+}
+
+const maxLength = 1000;
+
+type Said = Readonly<Record<string, unknown>>;
+
+export function isDriveObject(value: unknown): value is Said {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function textIn(said: Said, name: string): string | undefined {
+  const value = said[name];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+export function listIn(said: Said, name: string): readonly Said[] {
+  const value = said[name];
+  return Array.isArray(value) ? value.filter(isDriveObject) : [];
+}
+
+/** Undefined for what cannot be one. */
+export function toDriveFile(said: unknown): DriveFile | undefined {
+  if (!isDriveObject(said)) return undefined;
+  const [id, mimeType] = [textIn(said, "id"), textIn(said, "mimeType")];
+  if (id === undefined || !isDriveId(id) || mimeType === undefined) return undefined;
+  const parents = said["parents"];
+  const parent: unknown = Array.isArray(parents) ? parents[0] : undefined;
+  const capabilities = said["capabilities"];
+  const details = said["shortcutDetails"];
+  const modified = textIn(said, "modifiedTime");
+  const optional = {
+    description: shortIn(said, "description"),
+    parent: typeof parent === "string" && isDriveId(parent) ? parent : undefined,
+    driveId: textIn(said, "driveId"),
+    modifiedTime: modified !== undefined && Number.isNaN(Date.parse(modified)) ? undefined : modified,
+    size: numberIn(said, "size"),
+    md5: textIn(said, "md5Checksum"),
+    resourceKey: textIn(said, "resourceKey"),
+    target: isDriveObject(details) ? targetOf(details) : undefined,
+    permissions: Array.isArray(said["permissions"]) ? toPermissions(said) : undefined,
+  };
+  return {
+    id,
+    mimeType: isFileType(mimeType) ? mimeType : "application/octet-stream",
+    name: shortIn(said, "name") ?? id,
+    version: numberIn(said, "version") ?? 0,
+    isTrashed: said["trashed"] === true,
+    canDownload: !isDriveObject(capabilities) || capabilities["canDownload"] !== false,
+    ...(Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)) as Partial<DriveFile>),
+  };
+}
+
+/** Those that let someone read. What was deleted, and views that show less than the file, let no one. */
+export function toPermissions(said: Said): DrivePermission[] {
+  return listIn(said, "permissions").flatMap((each) => {
+    const type = textIn(each, "type");
+    if (type === undefined || each["deleted"] === true || textIn(each, "view") !== undefined) return [];
+    const [email, domain, expires] = ["emailAddress", "domain", "expirationTime"].map((name) => textIn(each, name));
+    return [
+      {
+        type,
+        isDiscoverable: each["allowFileDiscovery"] === true,
+        ...(email !== undefined && { email: email.toLowerCase() }),
+        ...(domain !== undefined && { domain: domain.toLowerCase() }),
+        ...(expires !== undefined && { expires }),
+      },
+    ];
+  });
+}
+
+export function toChange(said: Said): DriveChange | undefined {
+  if (said["changeType"] === "drive") return { kind: "drive" };
+  const id = textIn(said, "fileId");
+  const file = toDriveFile(said["file"]);
+  if (said["removed"] !== true && file) return { kind: "file", file };
+  return id !== undefined && isDriveId(id) ? { kind: "removed", id } : undefined;
+}
+
+/** Whoever uploads a file says what it is: a directory of ours it is not. */
+function isFileType(mimeType: string): boolean {
+  return /^[\w.+-]{1,127}\/[\w.+-]{1,127}$/.test(mimeType) && !mimeType.startsWith("inode/");
+}
+
+/** As it can be kept: no longer than anyone reads, and no half of a character at its end. */
+function shortIn(said: Said, name: string): string | undefined {
+  return textIn(said, name)?.slice(0, maxLength).toWellFormed();
+}
+
+/** Numbers come as texts. */
+function numberIn(said: Said, name: string): number | undefined {
+  const value = said[name];
+  const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  return typeof number === "number" && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
+}
+
+function targetOf(details: Said): DriveFile["target"] {
+  const [id, resourceKey] = [textIn(details, "targetId"), textIn(details, "targetResourceKey")];
+  if (id === undefined || !isDriveId(id)) return undefined;
+  return { id, ...(resourceKey !== undefined && { resourceKey }) };
+}

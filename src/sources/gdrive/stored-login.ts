@@ -1,0 +1,160 @@
+/** Who has signed in to Drive here: in the system's keychain where there is one, else in a file for its owner alone. */
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { quote, ResourceError } from "../../errors.ts";
+import { withFileLock } from "../../lib/file-lock.ts";
+import { stateFolder, systemPathsOf } from "../../lib/system-paths.ts";
+import { writeFileAtomically } from "../../lib/write-file-atomically.ts";
+import { isDriveObject, listIn, textIn } from "./drive-objects.ts";
+import { createKeychain, type Keychain } from "./keychain.ts";
+
+/** Secret, but for the address. */
+export interface StoredLogin {
+  readonly email: string;
+  readonly clientId: string;
+  readonly clientSecret?: string;
+  readonly refreshToken: string;
+  /** Where it is good, when that is not Google. */
+  readonly rootUrl?: string;
+}
+
+/** What may be shown. */
+export interface StoredAccount {
+  readonly email: string;
+  readonly kept: "keychain" | "file";
+}
+
+export interface StoredLogins {
+  /** The one who signed in last stands first. */
+  readonly accounts: readonly StoredAccount[];
+  find(email: string): Promise<StoredLogin | undefined>;
+  keep(login: StoredLogin): Promise<StoredAccount>;
+  /** False where no one of that name had signed in. */
+  forget(email: string): Promise<boolean>;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+export function createStoredLogins(env: Env, platform: NodeJS.Platform = process.platform): StoredLogins {
+  const state = stateFolder({ ...systemPathsOf(env), platform });
+  const folder = join(state, "drive");
+  const register = join(folder, "accounts.json");
+  const fileOf = (email: string) =>
+    join(folder, `${createHash("sha256").update(email).digest("hex").slice(0, 32)}.json`);
+  const keychain = createKeychain({ platform, env });
+  /** Two who sign in at the same time are both in the list. */
+  const alone = <T>(work: () => Promise<T>) => withFileLock(register, work, { folder: join(state, "locks") });
+
+  function accounts(): readonly StoredAccount[] {
+    return listIn({ all: readJson(register) }, "all").flatMap((each) => {
+      const email = textIn(each, "email");
+      return email === undefined ? [] : [{ email, kept: each["kept"] === "keychain" ? "keychain" : "file" }];
+    });
+  }
+
+  async function keepIn(place: Keychain | undefined, login: StoredLogin): Promise<StoredAccount["kept"]> {
+    const secret = Buffer.from(JSON.stringify(login)).toString("base64url");
+    // What was taken must also come out again.
+    if (place && (await place.store(login.email, secret)) && (await place.find(login.email)) === secret) {
+      rmSync(fileOf(login.email), { force: true });
+      return "keychain";
+    }
+    writeAlone(folder, fileOf(login.email), login);
+    return "file";
+  }
+
+  return {
+    get accounts() {
+      return accounts();
+    },
+
+    async find(email) {
+      const account = accounts().find((each) => each.email === email);
+      if (!account) return undefined;
+      if (account.kept === "file") return toLogin(readJson(fileOf(email)));
+      const secret = await keychain?.find(email);
+      return secret === undefined ? undefined : toLogin(parsed(Buffer.from(secret, "base64url").toString("utf8")));
+    },
+
+    async keep(login) {
+      if (!isAddress(login.email))
+        throw new ResourceError("unexpected", "the account has no address that could be kept");
+      return alone(async () => {
+        const account = { email: login.email, kept: await keepIn(keychain, login) };
+        writeAlone(folder, register, [account, ...accounts().filter(({ email }) => email !== login.email)]);
+        return account;
+      });
+    },
+
+    async forget(email) {
+      return alone(async () => {
+        const before = accounts();
+        const account = before.find((each) => each.email === email);
+        if (!account) return false;
+        if (account.kept === "keychain") await keychain?.remove(email);
+        rmSync(fileOf(email), { force: true });
+        writeAlone(
+          folder,
+          register,
+          before.filter((each) => each !== account),
+        );
+        return true;
+      });
+    },
+  };
+}
+
+/** Who signed in last. */
+export function lastSignedIn(env: Env): string | undefined {
+  return createStoredLogins(env).accounts[0]?.email;
+}
+
+/** Throws where they have not signed in, or no longer are. */
+export async function findLogin(email: string, env: Env): Promise<StoredLogin> {
+  const found = await createStoredLogins(env).find(email.toLowerCase());
+  if (!found) throw new ResourceError("denied", `${quote(email)} has not signed in here; run: pressmark drive login`);
+  return found;
+}
+
+/** Nothing that a program could take for more than an address. */
+function isAddress(email: string): boolean {
+  return /^[\w.+-]{1,64}@[\w.-]{1,255}$/.test(email);
+}
+
+function toLogin(said: unknown): StoredLogin | undefined {
+  if (!isDriveObject(said)) return undefined;
+  const [email, clientId, refreshToken] = ["email", "clientId", "refreshToken"].map((name) => textIn(said, name));
+  if (email === undefined || clientId === undefined || refreshToken === undefined) return undefined;
+  const [clientSecret, rootUrl] = [textIn(said, "clientSecret"), textIn(said, "rootUrl")];
+  return {
+    email,
+    clientId,
+    refreshToken,
+    ...(clientSecret !== undefined && { clientSecret }),
+    ...(rootUrl !== undefined && { rootUrl }),
+  };
+}
+
+/** Whole or not at all, and for no one else to read. */
+function writeAlone(folder: string, file: string, value: unknown): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeFileAtomically(file, `${JSON.stringify(value)}\n`);
+}
+
+function readJson(file: string): unknown {
+  try {
+    return parsed(readFileSync(file, "utf8"));
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw new ResourceError("unavailable", "what was kept of a sign-in to Drive cannot be read", { cause });
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,100 @@
+/** A Drive behind a house, for tests: it is looked at again when the test says so. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+import { openPolicy } from "../../access/policy.ts";
+import { withStandardLayers } from "../../layers/standard.ts";
+import type { Call, Resources } from "../../resources.ts";
+import { createResources } from "../../router/create-resources.ts";
+import { createIndexThreads, type IndexThreads } from "../../server/search/index-threads.ts";
+import { createRuntime } from "../../server/runtime.ts";
+import type { SourceDefinition, Runtime } from "../../source.ts";
+import { type FakeDrive, startFakeDrive } from "../../testing/fakes/gdrive.ts";
+import gdrive, { type DriveSourceOptions } from "../gdrive.ts";
+
+export interface TestServer {
+  readonly fake: FakeDrive;
+  readonly resources: Resources;
+  /** Where it was asked for. */
+  readonly index: IndexThreads | undefined;
+  /** The time between two looks at Drive is over. */
+  poll(): void;
+  close(): Promise<void>;
+}
+
+const pollMs = 123_456;
+const { signal } = new AbortController();
+const runtime = createRuntime({ write: () => true });
+
+export const as = (id: string, groups: readonly string[] = []): Call => ({ caller: { id, groups }, signal });
+
+/** Who sees what as Drive says it, where that is asked for. */
+export const judged = { access: "drive", callers: { local: "alice@example.org" } } as const;
+
+export async function openTestServer(
+  build: (fake: FakeDrive) => void,
+  { isIndexed = false, ...options }: Partial<DriveSourceOptions> & { readonly isIndexed?: boolean } = {},
+): Promise<TestServer> {
+  const fake = await startFakeDrive();
+  build(fake);
+  const { world, poll } = createWorld();
+  const parsed = gdrive.options(z).parse({ anonymous: true, keep: false, rootUrl: fake.rootUrl });
+  const whole = { ...parsed, pollMs, ...options };
+  const opened = await gdrive.open(whole, world);
+  const source = withStandardLayers(opened, { name: "drive" }, runtime);
+  const folder = mkdtempSync(join(tmpdir(), "pressmark-gdrive-"));
+  const index = isIndexed
+    ? createIndexThreads({ folder, runtime, maxFileBytes: 1024 ** 2, maxBytes: 1024 ** 3 })
+    : undefined;
+  index?.serve([{ name: "drive", source, definition: gdrive as SourceDefinition, options: whole }]);
+  const mounts = [{ name: "drive", base: "gdrive://", source }];
+  const resources = createResources({
+    mounts,
+    policy: openPolicy,
+    runtime,
+    cursorKey: new Uint8Array(32),
+    ...(index && { index }),
+  });
+  await index?.caughtUp({ signal });
+  return {
+    fake,
+    resources,
+    index,
+    poll,
+    async close() {
+      await index?.close();
+      await resources.close();
+      await opened.close?.();
+      await fake.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Time passes as ever, but for the wait between two looks, and what it is. */
+function createWorld(): { readonly world: Runtime; poll(): void } {
+  let next = Promise.withResolvers<void>();
+  let passedMs = 0;
+  return {
+    poll() {
+      passedMs += pollMs;
+      next.resolve();
+      next = Promise.withResolvers();
+    },
+    world: {
+      ...runtime,
+      now: () => runtime.now() + passedMs,
+      monotonicMs: () => runtime.monotonicMs() + passedMs,
+      wait: (ms, stop) =>
+        ms === pollMs
+          ? Promise.race([
+              next.promise,
+              new Promise<never>((_, reject) =>
+                stop.addEventListener("abort", () => reject(stop.reason), { once: true }),
+              ),
+            ])
+          : runtime.wait(ms, stop),
+    },
+  };
+}

@@ -1,0 +1,37 @@
+/** What an address of a database file means, and how each thing is addressed. */
+import { pathOf, segmentsOf } from "../../source.ts";
+import { createNameSegments } from "../database/segments.ts";
+
+export type SqliteAddress =
+  | { readonly kind: "database" | "overview" }
+  | { readonly kind: "table" | "definition" | "rows"; readonly table: string };
+
+const segments = createNameSegments(["overview"]);
+export const encodePath = segments.format;
+
+export function sqlitePath(place: SqliteAddress): string {
+  switch (place.kind) {
+    case "database":
+      return "";
+    case "overview":
+      return "overview";
+    case "table":
+      return pathOf([encodePath(place.table)]);
+    case "definition":
+      return pathOf([encodePath(place.table), "schema"]);
+    case "rows":
+      return pathOf([encodePath(place.table), "rows"]);
+  }
+}
+
+/** Undefined for what nothing can stand at. */
+export function parseSqlitePath(path: string): SqliteAddress | undefined {
+  const [first, second, ...more] = segmentsOf(path);
+  if (first === undefined) return { kind: "database" };
+  if (first === "overview") return second === undefined ? { kind: "overview" } : undefined;
+  const table = segments.parse(first);
+  if (table === undefined || more.length > 0) return undefined;
+  if (second === undefined) return { kind: "table", table };
+  if (second === "schema") return { kind: "definition", table };
+  return second === "rows" ? { kind: "rows", table } : undefined;
+}

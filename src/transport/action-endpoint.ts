@@ -1,0 +1,83 @@
+/** Actions over plain HTTP, for programs that speak no MCP: JSON is posted, and JSON comes back. */
+import type { OutgoingHttpHeaders } from "node:http";
+import { type ErrorKind, type ResourceError, toResourceError } from "../errors.ts";
+import type { Action, Call, Resources } from "../resources.ts";
+import type { Runtime } from "../source.ts";
+
+export interface ActionResponse {
+  readonly status: number;
+  /** One JSON text. */
+  readonly text: string;
+  readonly headers?: OutgoingHttpHeaders;
+}
+
+export interface ActionEndpoint {
+  /** Whether something could be behind this path. */
+  claims(path: string): boolean;
+  /** Undefined where nothing is, for this caller. Never throws but for a call that was withdrawn. */
+  take(path: string, body: unknown, call: Call): Promise<ActionResponse | undefined>;
+}
+
+const below = "/actions/";
+const ownEndpoint = /^\/[a-z][a-z0-9_-]{0,63}$/;
+const statuses: Readonly<Partial<Record<ErrorKind, number>>> = {
+  "not-found": 404,
+  denied: 404,
+  directory: 404,
+  invalid: 400,
+  "too-large": 413,
+  busy: 503,
+  unavailable: 503,
+  cancelled: 503,
+  unsupported: 501,
+};
+
+/** `POST /actions/<mount>/<name>`, and `POST /<door>` where only one action that the caller has is of that door. */
+export function createActionEndpoint(
+  resources: Pick<Resources, "actions" | "act">,
+  log?: Runtime["log"],
+): ActionEndpoint {
+  async function find(path: string, call: Call): Promise<Pick<Action, "mount" | "name"> | undefined> {
+    const actions = (await resources.actions?.(call)) ?? [];
+    if (path.startsWith(below)) {
+      const [mount, name, ...more] = path.slice(below.length).split("/").map(decode);
+      return more.length > 0 ? undefined : actions.find((each) => each.mount === mount && each.name === name);
+    }
+    const [only, ...others] = actions.filter(({ endpoint }) => endpoint !== undefined && `/${endpoint}` === path);
+    return others.length > 0 ? undefined : only;
+  }
+
+  return {
+    claims: (path) => path.startsWith(below) || ownEndpoint.test(path),
+
+    async take(path, body, call) {
+      try {
+        const action = await find(path, call);
+        const acted = action && (await resources.act?.(action, body, call));
+        return acted && { status: 200, text: JSON.stringify(acted.value) };
+      } catch (cause) {
+        if (call.signal.aborted) throw cause;
+        const error = toResourceError(cause);
+        if (error !== cause) log?.("error", "an action failed", { cause });
+        return refusal(error);
+      }
+    },
+  };
+}
+
+function refusal({ kind, message, details }: ResourceError): ActionResponse {
+  const retryAfterMs = details?.["retryAfterMs"];
+  return {
+    status: statuses[kind] ?? 500,
+    text: JSON.stringify({ error: { kind, message, ...(details && { details }) } }),
+    ...(typeof retryAfterMs === "number" && { headers: { "Retry-After": Math.ceil(retryAfterMs / 1000) } }),
+  };
+}
+
+function decode(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}

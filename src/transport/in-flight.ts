@@ -1,0 +1,44 @@
+/** Counts what has begun and not yet ended, for those who want to wait until nothing has. */
+
+export interface InFlight {
+  begin(): void;
+  end(): void;
+  readonly count: number;
+  /** Resolves as soon as nothing is under way. */
+  idle(): Promise<void>;
+}
+
+export function createInFlight(): InFlight {
+  let count = 0;
+  let waiting: PromiseWithResolvers<void> | undefined;
+
+  return {
+    begin() {
+      count++;
+    },
+    end() {
+      if (--count > 0) return;
+      waiting?.resolve();
+      waiting = undefined;
+    },
+    get count() {
+      return count;
+    },
+    idle() {
+      if (count === 0) return Promise.resolve();
+      waiting ??= Promise.withResolvers();
+      return waiting.promise;
+    },
+  };
+}
+
+/** Resolves when the promise settles, or after this time; true if it settled. */
+export async function atMost(ms: number, promise: Promise<unknown>): Promise<boolean> {
+  const { promise: elapsed, resolve } = Promise.withResolvers<false>();
+  const timer = setTimeout(resolve, Math.max(0, ms), false);
+  try {
+    return await Promise.race([promise.then(() => true), elapsed]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
