@@ -8,7 +8,7 @@ import type { Source } from "../source.ts";
 import type { ConfigOptions } from "../sources/config.ts";
 import { createFacts } from "../sources/config/facts.ts";
 import { openFiles } from "../sources/config/files.ts";
-import { type ConfigTextFormat, configFormatOf } from "../sources/config/formats.ts";
+import { type ConfigFormat, configFormatOf } from "../sources/config/formats.ts";
 import { type SecretSetting, secretSettings } from "../sources/config/secret-settings.ts";
 import type { CheckResult } from "./examine.ts";
 import { homeFolder, stateFolder } from "./state-folder.ts";
@@ -58,7 +58,7 @@ export async function examineMasked(
 async function maskedIn({ name, options }: MountConfig): Promise<MaskedFile[]> {
   const { root, files, show, maxBytes } = options as ConfigOptions;
   const named = files.map((file) =>
-    typeof file === "string" ? { path: file, format: configFormatOf(file) as ConfigTextFormat } : file,
+    typeof file === "string" ? { path: file, format: configFormatOf(file) as ConfigFormat } : file,
   );
   const opened = openFiles({ root, files: named, maxBytes });
   const facts = createFacts(show, new Uint8Array(32));
