@@ -1,4 +1,4 @@
-/** Sets of a house behind a gateway: what is in them, under the rules of the gateway. */
+/** Sets of a server behind a gateway: what is in them, under the rules of the gateway. */
 import { beforeEach, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import type { Policy } from "../../src/access/policy.ts";

@@ -318,7 +318,7 @@ describe.skipIf(!isThere)(
       });
     });
 
-    it("is subscribed to through a house, across a stop of Prometheus", async () => {
+    it("is subscribed to through a server, across a stop of Prometheus", async () => {
       const config = join(folder, "metrics.yaml");
       writeFileSync(config, `mounts: { m: { source: metrics, url: "${prometheus.url}", intervalMs: 1000 } }\n`);
       const env = { XDG_STATE_HOME: join(folder, ".state"), XDG_CACHE_HOME: join(folder, ".cache"), HOME: folder };

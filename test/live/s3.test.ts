@@ -116,7 +116,7 @@ describe.skipIf(!isThere)(`s3 (skipped where there is no Swift; Debian has it: $
     });
   });
 
-  it("serves only what begins with the prefix, through every door", async () => {
+  it("serves only what begins with the prefix, through every entry point", async () => {
     await newBucket();
     for (const key of ["public/a", "public/b/c", "private/a", "public-not/a"]) await put(key, key);
     const source = await open({ prefix: "public/" });
