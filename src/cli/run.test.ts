@@ -20,7 +20,7 @@ beforeAll(() => {
   mkdirSync(folder);
   writeFileSync(
     join(root, "start.mjs"),
-    `import { run } from ${JSON.stringify(entry)};\nawait run({ version: "1.2.3" });`,
+    `import { runProcess } from ${JSON.stringify(entry)};\nawait runProcess({ version: "1.2.3" });`,
   );
   for (let count = 0; count < 3000; count++)
     writeFileSync(join(folder, `a-file-with-a-rather-long-name-${count}.txt`), "");

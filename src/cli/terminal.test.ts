@@ -21,7 +21,10 @@ beforeAll(() => {
   folder = join(root, "files");
   mkdirSync(join(folder, "zz"), { recursive: true });
   const entry = pathToFileURL(join(import.meta.dirname, "run.ts")).href;
-  writeFileSync(join(root, "start.mjs"), `import { run } from ${JSON.stringify(entry)};\nawait run({ version: "1" });`);
+  writeFileSync(
+    join(root, "start.mjs"),
+    `import { runProcess } from ${JSON.stringify(entry)};\nawait runProcess({ version: "1" });`,
+  );
   for (const name of ["ガラス", "日本語の長い名前", "nai\u0308ve", "a", "b", "c", "🎉"])
     writeFileSync(join(folder, `${name}.txt`), "");
   writeFileSync(join(folder, "long.txt"), Array.from({ length: 40 }, (_, index) => `line ${index + 1}\n`).join(""));

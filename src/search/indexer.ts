@@ -1,5 +1,6 @@
 /** Keeps one index true to all its mounts, for as long as no other process does. */
 import { toResourceError } from "../errors.ts";
+import { createBackoff } from "../lib/backoff.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import type { Source, Runtime } from "../source.ts";
 import { type Crawl, createCrawl, type HeardChange } from "./crawl.ts";
@@ -166,12 +167,32 @@ export function createIndexer(options: IndexerOptions): Indexer {
       .catch(() => undefined);
   }
 
+  /** Indexes a mount until its signal ends. A mount that fails is tried again, later and later. */
   async function keep(each: Kept): Promise<void> {
+    const { signal } = each.stop;
+    const backoff = createBackoff({
+      firstMs: firstRetryMs,
+      longestMs: longestRetryMs,
+      steadyMs,
+      now: monotonicMs,
+    });
+    for (;;) {
+      await crawlMount(each, () => backoff.begun());
+      // One pass is all that is wanted, whatever came of it.
+      if (signal.aborted || each.failure === undefined || once) return;
+      await runtime.wait(backoff.ended(), signal).catch(() => undefined);
+      if (signal.aborted) return;
+    }
+  }
+
+  async function crawlMount(each: Kept, begun: () => void): Promise<void> {
     const { mount, stop } = each;
     const { signal } = stop;
     let source: Source | undefined;
     try {
       source = await options.open(mount.name);
+      each.failure = undefined;
+      begun();
       let before: string | undefined;
       each.crawl = createCrawl({
         mount: mount.name,

@@ -25,14 +25,15 @@ interface Project {
   write(path: string, text: string): void;
 }
 
+function put(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
 /** A folder, a repository, a database and another Pressmark, each a mount of one config. */
 function createProject(): Project {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-process-")));
   const at = (...names: readonly string[]): string => join(root, ...names);
-  const put = (path: string, text: string): void => {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
-  };
   put(at("repository", "tea.md"), "# Tea\n");
   const git = (...args: readonly string[]): void =>
     void execFileSync("git", [
@@ -68,6 +69,8 @@ function createProject(): Project {
     write: (path, text) => put(at("files", path), text),
   };
 }
+
+const from = (cursor: string | undefined) => (cursor === undefined ? {} : { cursor });
 
 interface Started {
   readonly remote: RemoteServer;
@@ -119,8 +122,6 @@ for (const [name, start] of Object.entries(ways)) {
 
   describe(`pressmark ${name} with four mounts`, () => {
     const call: Call = { caller: { id: "contract" }, signal: new AbortController().signal };
-    const from = (cursor: string | undefined) => (cursor === undefined ? {} : { cursor });
-
     it("lists, describes and completes what each mount has, a gateway's templates included", async () => {
       project = createProject();
       project.write("here.md", "# Here\n");

@@ -136,14 +136,14 @@ function startProcess(hear: (news: News) => void): ChildProcess {
   const script = join(root, "keep.mjs");
   writeFileSync(
     script,
-    `import { createKeptIndex } from ${url("kept-index.ts")};
-     import { createTools } from ${url("../runtime.ts")};
+    `import { createIndexThreads } from ${url("index-threads.ts")};
+     import { createRuntime } from ${url("../runtime.ts")};
      import file from ${url("../../sources/file.ts")};
-     const tools = createTools(process.stderr);
+     const runtime = createRuntime(process.stderr);
      const options = ${JSON.stringify(options())};
-     const index = createKeptIndex({ folder: ${JSON.stringify(place)}, tools, maxFileBytes: 100_000, maxBytes: 1e9, leaseMs: 50 });
+     const index = createIndexThreads({ folder: ${JSON.stringify(place)}, runtime, maxFileBytes: 100_000, maxBytes: 1e9, leaseMs: 50 });
      index.follow(() => process.send({ role: index.role, status: index.status }), new AbortController().signal);
-     index.serve([{ name: "files", source: await file.open(options, tools), definition: file, options }]);`,
+     index.serve([{ name: "files", source: await file.open(options, runtime), definition: file, options }]);`,
   );
   const child = fork(script, { execArgv: [], stdio: ["ignore", "inherit", "inherit", "ipc"] });
   children.push(child);
@@ -408,6 +408,25 @@ describe("a kept index", () => {
     expect(await found(index, "tea")).toEqual(["a.md"]);
     expect(readFileSync(join(place, "lock.db.aside", "mine.txt"), "utf8")).toBe("not of the index");
     expect(said).toContain("moved aside");
+  });
+
+  it("tries a mount again that failed in a way that nobody expected", async () => {
+    write("a.md", "green tea");
+    const mount = await filesMount();
+    let isBroken = true;
+    const source: Source = {
+      ...mount.source,
+      async list(ask, call) {
+        if (isBroken) throw new TypeError("nobody expected this");
+        return mount.source.list(ask, call);
+      },
+    };
+    const index = keep();
+    index.serve([{ ...mount, source, onMainThread: true }]);
+    await until(index, () => index.status?.mounts[0]?.state === "failing");
+    isBroken = false;
+    await until(index, () => index.ready("files") === 1);
+    expect(await found(index, "tea")).toEqual(["a.md"]);
   });
 
   it("counts changes that nobody has looked at yet", async () => {
