@@ -1,11 +1,11 @@
-/** Takes what a watch says as it comes, so that a test can wait for what it expects. */
+/** Collects the items of a watch, so that a test can wait for an expected one. */
 
 export interface TestListener<T> {
-  /** What was said so far. */
+  /** All items so far. */
   readonly heard: readonly T[];
-  /** Resolves once something that fits has been said, now or earlier; throws if the watch ends without it. */
+  /** Resolves when an item matches, now or earlier; throws if the watch ends without one. */
   until(fits: (said: T, index: number) => boolean, what: string): Promise<void>;
-  /** Resolves when the watch has ended, or rejects with what it threw. */
+  /** Resolves when the watch has ended, or rejects with its error. */
   readonly ended: Promise<void>;
 }
 
@@ -29,14 +29,14 @@ export function collectChanges<T>(said: AsyncIterable<T>): TestListener<T> {
     }
   }
   const ended = take();
-  // A test that does not look at the end must not fail for it.
+  // A test that ignores the end must not fail because of it.
   ended.catch(() => undefined);
   return {
     heard,
     ended,
     async until(fits, what) {
       while (!heard.some(fits)) {
-        if (over) throw new Error(`the watch ended before it said ${what}; it said ${JSON.stringify(heard)}`);
+        if (over) throw new Error(`the watch ended before it reported ${what}; it reported ${JSON.stringify(heard)}`);
         await new Promise<void>((resolve) => void waiting.add(resolve));
       }
     },

@@ -1,4 +1,4 @@
-/** The part of Google Cloud Storage's JSON interface that reading needs, as a server on this machine: the service itself exists nowhere else. */
+/** A fake of the read part of Google Cloud Storage's JSON API, as a local server: there is no local edition of the service. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -15,10 +15,10 @@ export interface FakeGcs {
   readonly endpoint: string;
   /** "GET /storage/…", oldest first. */
   readonly asked: readonly string[];
-  /** The headers of the last question. */
+  /** The headers of the last request. */
   readonly headers: Readonly<Record<string, unknown>>;
   addBucket(bucket: string): void;
-  /** Gives the generation. */
+  /** Returns the generation. */
   put(
     bucket: string,
     name: string,
@@ -26,13 +26,13 @@ export interface FakeGcs {
     more?: { contentType?: string; contentEncoding?: string; metadata?: Record<string, string> },
   ): string;
   remove(bucket: string, name: string): void;
-  /** Answers the next question with this status, or not at all. */
+  /** Answers the next request with this status, or never, or with garbage. */
   fail(how: number | "hang" | "garbage"): void;
   close(): Promise<void>;
 }
 
 export async function startFakeGcs(): Promise<FakeGcs> {
-  /** Bucket → name → generations, the newest last. One that was removed ends with undefined. */
+  /** Bucket → name → generations, the newest last. Undefined marks a removed object. */
   const buckets = new Map<string, Map<string, (FakeObject | undefined)[]>>();
   const asked: string[] = [];
   let headers: Readonly<Record<string, unknown>> = {};
@@ -59,7 +59,7 @@ export async function startFakeGcs(): Promise<FakeGcs> {
       });
     const objects = buckets.get(bucket);
     if (!objects || kind !== "o") return say(response, 404, { error: { code: 404 } });
-    // A slash in a name is spelled %2F, so that a name is one step of the way.
+    // A slash in a name is written %2F, so that a name is one path segment.
     const [name] = way;
     if (name === undefined) return list(objects, url.searchParams, response);
     const wanted = url.searchParams.get("generation");
@@ -144,7 +144,7 @@ function describe(
   };
 }
 
-/** A packed object is sent as it is stored to whoever takes it so, as the service does. */
+/** Like the service, sends a gzip object as stored to clients that accept gzip. */
 function send(object: FakeObject, { headers }: IncomingMessage, response: ServerResponse): void {
   const { body, contentType, contentEncoding } = object;
   const said = {

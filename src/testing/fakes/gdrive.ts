@@ -1,4 +1,4 @@
-/** The part of Drive's interface that reading needs, as a server on this machine: the service itself exists nowhere else. */
+/** A fake of the read part of the Drive API, as a local server: there is no local edition of the service. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createAccounts, type FakeAccounts } from "./gdrive/accounts.ts";
@@ -8,35 +8,35 @@ import { createWebhooks, type FakeWebhooks } from "./gdrive/webhooks.ts";
 
 export interface FakeDrive {
   readonly rootUrl: string;
-  /** Whose account it is, unless a token says otherwise. */
+  /** The account, unless a token names another. */
   readonly owner: string;
   /** "GET /drive/v3/…", oldest first. */
   readonly asked: readonly string[];
   readonly accounts: FakeAccounts;
   readonly webhooks: FakeWebhooks;
-  /** Makes a file, or changes what is said of it. */
+  /** Creates a file, or changes its metadata. */
   put(id: string, file: FakeFile): void;
   folder(id: string, name: string, more?: Pick<FakeFile, "parent" | "driveId">): void;
-  /** A document of Drive's own, with this as its Markdown. */
+  /** A Google document with this Markdown. */
   document(id: string, markdown: string, more?: FakeFile): void;
   trash(id: string): void;
   remove(id: string): void;
   addDrive(id: string, name: string, members?: readonly string[]): void;
   removeDrive(id: string): void;
-  /** The next questions whose path holds `where` are answered so. */
+  /** The next requests whose path contains `where` fail like this. */
   fail(how: FakeRefusal, more?: { readonly times?: number; readonly where?: string }): void;
-  /** So many lists say that not everything was looked at. */
+  /** The next lists report an incomplete search. */
   incomplete(times: number): void;
-  /** Tokens of lists that were given out lead nowhere any more. */
+  /** Invalidates all page tokens of lists. */
   expireLists(): void;
-  /** What is larger is not exported. */
+  /** Larger documents are not exported. */
   exportLimit: number;
   latencyMs: number;
-  /** Whether a question without a token is refused. */
+  /** Whether requests without a token are rejected. */
   needsToken: boolean;
-  /** Whether people agree when they are asked to sign in. */
+  /** Whether users agree to sign in. */
   agrees: boolean;
-  /** Called with each question before it is answered. */
+  /** Called with each request before the response. */
   onAsk: ((asked: string) => void) | undefined;
   readonly store: FakeStore;
   close(): Promise<void>;

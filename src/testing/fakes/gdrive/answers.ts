@@ -1,4 +1,4 @@
-/** What the fake answers: files, changes, exports and channels, each as one account sees them. */
+/** Responses of the fake: files, changes, exports and channels, each as one account sees them. */
 import { createHash, randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { project } from "./fields.ts";
@@ -6,7 +6,7 @@ import { parseDriveQuery } from "./query.ts";
 import type { FakeStore, StoredFile } from "./stored.ts";
 import type { FakeWebhooks } from "./webhooks.ts";
 
-/** A status, a reason with its status, or no answer that could be understood. */
+/** A status, a reason with its status, no response, or an invalid one. */
 export type FakeRefusal = number | readonly [status: number, reason: string] | "hang" | "garbage";
 
 export interface FakeQuestion {
@@ -14,7 +14,7 @@ export interface FakeQuestion {
   readonly url: URL;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** Who asks. */
+  /** The account of the request. */
   readonly user: string;
 }
 
@@ -43,7 +43,7 @@ export function refuse(response: ServerResponse, how: FakeRefusal): void {
 }
 
 export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: Surroundings) {
-  /** What a token stands for: no one can tell from looking at it. */
+  /** Tokens are opaque to clients. */
   const tokens = new Map<string, object>();
   const downloads = new Map<string, { readonly bytes: Buffer; looks: number }>();
   let incompleteLeft = 0;
@@ -76,7 +76,7 @@ export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: 
       ...(body && { size: String(body.length), md5Checksum: createHash("md5").update(body).digest("hex") }),
       ...(file.target !== undefined && { shortcutDetails: { targetId: file.target } }),
       capabilities: { canDownload: file.canDownload !== false },
-      // Not said of what is in a shared drive, nor to who may not share it.
+      // Not returned for files in a shared drive, nor to those who may not share the file.
       ...(!isShared && file.owner === user && { permissions: permissionsOf(file) }),
     };
   }
@@ -119,7 +119,7 @@ export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: 
       .filter((file) => {
         if (!store.maySee(user, file) || (!isEverywhere && file.driveId !== undefined)) return false;
         if (corpora === "drive" && file.driveId !== driveId) return false;
-        // What is in a shared drive is the person's own where it was shared with them, and the drive was not.
+        // A file in a shared drive belongs to the user's corpus if it was shared with the user but the drive was not.
         if (corpora === "user" && file.driveId !== undefined && isMember(file.driveId, user)) return false;
         return test(questioned(file));
       })
@@ -140,7 +140,7 @@ export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: 
 
   const isMember = (driveId: string, user: string) => store.drives.get(driveId)?.members.includes(user) === true;
 
-  /** Each file once, however often it changed, as it is now. */
+  /** Each file once, however often it changed, in its current state. */
   function listChanges(question: FakeQuestion, response: ServerResponse): void {
     const { url, user } = question;
     const query = url.searchParams;
@@ -208,7 +208,7 @@ export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: 
   }
 
   function answerFile(id: string, kind: string | undefined, question: FakeQuestion, response: ServerResponse): void {
-    // Exports take what is in a shared drive without being told to.
+    // Exports include files in shared drives without a parameter.
     if (kind === "export" || kind === "download") question.url.searchParams.set("supportsAllDrives", "true");
     const file = find(id, question);
     if (!file) return refuse(response, [404, "notFound"]);

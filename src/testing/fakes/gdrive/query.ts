@@ -1,4 +1,4 @@
-/** The grammar of `q`: comparisons, joined by and, or, not and brackets. */
+/** The grammar of `q`: comparisons, combined with and, or, not and brackets. */
 
 export interface Questioned {
   readonly name: string;
@@ -14,7 +14,7 @@ export type Test = (file: Questioned) => boolean;
 
 type Token = { readonly kind: "word" | "text" | "sign"; readonly value: string };
 
-/** Undefined where it is no query. `me` is who asks. */
+/** Undefined if invalid. `me` is the account of the request. */
 export function parseDriveQuery(q: string, me: string): Test | undefined {
   const tokens = tokensOf(q);
   if (!tokens) return undefined;
