@@ -1,4 +1,4 @@
-/** Whether a word is the secret one, in a time that says nothing of how much of it was right. */
+/** Compares a text with a secret in constant time. */
 import { createHash, timingSafeEqual } from "node:crypto";
 
 export function constantTimeEqual(said: unknown, secret: string): boolean {

@@ -1,8 +1,8 @@
-/** The way back into Shift_JIS, EUC-JP and ISO-2022-JP, which the platform only decodes. The tables come from its own decoder. */
+/** Encoders for Shift_JIS, EUC-JP and ISO-2022-JP, which the platform can only decode. The tables come from its decoder. */
 
 type DoubleByte = "shift_jis" | "euc-jp";
 
-/** UTF-16 code unit → bytes as one number, 0 where there are none. 256 KiB each, made when first needed. */
+/** UTF-16 code unit → bytes as one number, 0 for none. 256 KiB each, built on first use. */
 const tables: Partial<Record<DoubleByte, Uint32Array>> = {};
 
 function tableOf(encoding: DoubleByte): Uint32Array {
@@ -13,20 +13,20 @@ function buildTable(encoding: DoubleByte): Uint32Array {
   const sequences = encoding === "shift_jis" ? shiftJisSequences() : eucJpSequences();
   const table = new Uint32Array(0x10000);
   for (let code = 0; code < 0x80; code += 1) table[code] = code;
-  // One to a line: a line feed is never the second byte of anything.
+  // One per line: a line feed is never the second byte of a character.
   const decoder = new TextDecoder(encoding);
   const lines = decoder.decode(Uint8Array.from(sequences.flatMap((sequence) => [...sequence, 0x0a]))).split("\n");
   for (const [index, sequence] of sequences.entries()) {
     const line = lines[index] ?? "";
     const code = line.charCodeAt(0);
-    // Of two spellings the first is the one that is written.
+    // If two sequences decode to one character, the first is used for encoding.
     if (line.length !== 1 || code === 0xfffd || code < 0xa0 || table[code] !== 0) continue;
     table[code] = sequence.reduce((joined, byte) => joined * 0x100 + byte, 0);
   }
   return table;
 }
 
-/** The rows that NEC chose from IBM's extension come last: the same characters are written in IBM's own rows. */
+/** NEC's selection of IBM extensions comes last: these characters are encoded in IBM's own rows. */
 function shiftJisSequences(): number[][] {
   const leads = [...range(0x81, 0x9f), ...range(0xe0, 0xec), ...range(0xef, 0xfc), 0xed, 0xee];
   const trails = [...range(0x40, 0x7e), ...range(0x80, 0xfc)];
@@ -50,7 +50,7 @@ function pairs(leads: readonly number[], trails: readonly number[]): number[][] 
   return leads.flatMap((lead) => trails.map((trail) => [lead, trail]));
 }
 
-/** Undefined if a character is not in the encoding. */
+/** Undefined if the encoding lacks a character. */
 export function encodeDoubleByte(text: string, encoding: DoubleByte): Uint8Array | undefined {
   const table = tableOf(encoding);
   const bytes = new Uint8Array(3 * text.length);
@@ -66,7 +66,7 @@ export function encodeDoubleByte(text: string, encoding: DoubleByte): Uint8Array
   return bytes.subarray(0, end);
 }
 
-/** Where a character stands in JIS X 0208, rows and cells counted from 1; undefined if it has no place there. */
+/** The JIS X 0208 row of a character, counted from 1; undefined if it has none. */
 export function jisRow(code: number): number | undefined {
   const spelled = tableOf("euc-jp")[code] as number;
   return spelled > 0xff && spelled <= 0xffff && spelled >>> 8 !== 0x8e ? (spelled >>> 8) - 0xa0 : undefined;
@@ -87,8 +87,8 @@ function shiftAt(bytes: Uint8Array, at: number): Shift | undefined {
 }
 
 /**
- * The same characters with their high bits set and without escapes. Undefined for what is malformed: eight-bit bytes, an escape that
- * is none of the three, a line that ends outside ASCII, half a character. With `mayGoOn` the end may come anywhere.
+ * The same characters with high bits set and without escapes. Undefined if malformed: eight-bit bytes, an unknown escape, a line that ends
+ * outside ASCII, half a character. With `mayGoOn` the input may end anywhere.
  */
 export function iso2022JpToEucJp(bytes: Uint8Array, mayGoOn: boolean): Uint8Array | undefined {
   const euc = new Uint8Array(2 * bytes.length);
@@ -121,7 +121,7 @@ export function iso2022JpToEucJp(bytes: Uint8Array, mayGoOn: boolean): Uint8Arra
   return shift === "ascii" || mayGoOn ? euc.subarray(0, end) : undefined;
 }
 
-/** Shifts as late as it can, and is back in ASCII at the end. */
+/** Switches as late as possible, and ends in ASCII. */
 export function encodeIso2022Jp(text: string): Uint8Array | undefined {
   const table = tableOf("euc-jp");
   const bytes: number[] = [];

@@ -66,19 +66,19 @@ describe("JSON as it is written", () => {
   it("may hold comments and a last comma where that is said", () => {
     const text = '// first\n{ "a": 1, /* and */ "b": [2,], // last\n}\n';
     expect(nodeValue(parseJsonText(text, { comments: true }))).toEqual({ a: 1, b: [2] });
-    expect(complaint(text)).toBe("1:1 a value must stand here");
+    expect(complaint(text)).toBe("1:1 expected a value");
   });
 
   it.each([
-    ['{\n "a": 1\n "b": 2 }', '3:2 "," or "}" must stand here'],
-    ['{ "a": 1, }', '1:11 a comma stands before "}"'],
-    ["{ a: 1 }", '1:3 a key in " must stand here'],
-    ['{ "a" 1 }', '1:7 ":" must stand here'],
-    ['{ "a": "secret\n" }', '1:8 a text begins that does not end with "'],
-    ['["\\q"]', "1:2 a text holds an escape that JSON does not know"],
-    ["[1", "1:3 the text ends too early"],
-    ["1 2", "1:3 nothing more may stand here"],
-    ["[".repeat(1000), "1:202 values lie too deep within each other"],
+    ['{\n "a": 1\n "b": 2 }', '3:2 expected "," or "}"'],
+    ['{ "a": 1, }', '1:11 unexpected comma before "}"'],
+    ["{ a: 1 }", '1:3 expected a key in "'],
+    ['{ "a" 1 }', '1:7 expected ":"'],
+    ['{ "a": "secret\n" }', '1:8 unclosed text; expected "'],
+    ['["\\q"]', "1:2 unknown escape in a text"],
+    ["[1", "1:3 unexpected end of the text"],
+    ["1 2", "1:3 unexpected text after the value"],
+    ["[".repeat(1000), "1:202 values are nested too deeply"],
   ])("is refused with the place and a sentence: %j", (text, sentence) => {
     expect(complaint(text)).toBe(sentence);
   });

@@ -1,4 +1,4 @@
-/** The thread behind `createThreads`: calls the functions it is asked for, one after the other. */
+/** The thread of `createThreads`: runs the requested functions one after the other. */
 import { parentPort } from "node:worker_threads";
 import type { ThreadReply, ThreadRequest } from "./threads.ts";
 

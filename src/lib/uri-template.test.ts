@@ -87,8 +87,8 @@ describe("expansion", () => {
   });
 
   it("refuses half of a surrogate pair, and a list for a variable with a length", () => {
-    expect(() => write("{a}", { a: "x\ud83d" })).toThrow('the value of "a" holds half of a surrogate pair');
-    expect(() => write("{+a}", { a: ["\udc00"] })).toThrow('the value of "a" holds half of a surrogate pair');
+    expect(() => write("{a}", { a: "x\ud83d" })).toThrow('the value of "a" contains half of a surrogate pair');
+    expect(() => write("{+a}", { a: ["\udc00"] })).toThrow('the value of "a" contains half of a surrogate pair');
     expect(() => write("{a:3}", { a: ["x"] })).toThrow('the variable "a" is cut to 3 characters');
     expect(() => write("{?a:3}", { a: { x: "y" } })).toThrow('the variable "a" is cut to 3 characters');
   });
@@ -149,14 +149,14 @@ describe("a template", () => {
     expect(() => parseTemplate("file:///{a-b}")).toThrow(
       '"a-b" in the expression "{a-b}" is no variable; write a name of letters',
     );
-    expect(() => parseTemplate("file:///{path")).toThrow('the expression "{path" never ends; close it with "}"');
+    expect(() => parseTemplate("file:///{path")).toThrow('the expression "{path" is not closed; end it with "}"');
     for (const long of ["x".repeat(1e6), `{${"-".repeat(8000)}}`, `{${"a".repeat(8000)}`, " ".repeat(8000)])
       expect(complaintAbout(long).length).toBeLessThan(400);
   });
 
   it("has a longest length and a largest number of variables", () => {
     expect(parseTemplate("x".repeat(maxTemplateLength)).match("x".repeat(maxTemplateLength))).toEqual(new Map());
-    expect(() => parseTemplate("x".repeat(maxTemplateLength + 1))).toThrow("is too long; it may have 8192 characters");
+    expect(() => parseTemplate("x".repeat(maxTemplateLength + 1))).toThrow("is too long; the limit is 8192 characters");
     const names = Array.from({ length: maxVariables }, (_, index) => `v${index}`);
     expect(parseTemplate(`{${names.join(",")}}`).variables).toEqual(names);
     expect(() => parseTemplate(`{${names.join(",")},more}`)).toThrow("the template has more than 64 variables");

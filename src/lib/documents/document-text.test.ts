@@ -59,14 +59,14 @@ describe("a PDF", () => {
   });
 
   it("that is broken says so", async () => {
-    expect(await faultOf(Buffer.from("%PDF-1.7\nnothing"), "pdf")).toBe("malformed: it is no PDF, or is broken");
+    expect(await faultOf(Buffer.from("%PDF-1.7\nnothing"), "pdf")).toBe("malformed: it is not a PDF, or is damaged");
   });
 
   it("needs a package, and names the command that installs it", async () => {
     const missing = Object.assign(new Error("Cannot find package"), { code: "ERR_MODULE_NOT_FOUND" });
     await expect(pdfToText(pdf([["x"]]), () => Promise.reject(missing))).rejects.toMatchObject({
       fault: "missing-package",
-      message: 'PDF files need the package "unpdf"; install it with "npm install unpdf"',
+      message: 'PDF files need the package "unpdf"; run: npm install unpdf',
     });
   });
 });
@@ -230,13 +230,13 @@ describe("a document that is made to do harm", () => {
   });
 
   it.each([
-    ["nothing", Buffer.alloc(0), "malformed: it is no ZIP file, or is cut off"],
-    ["another file", Buffer.from("PK\x03\x04 and so on".repeat(10)), "malformed: it is no ZIP file, or is cut off"],
+    ["nothing", Buffer.alloc(0), "malformed: it is not a ZIP file, or is truncated"],
     [
-      "a ZIP file of something else",
-      zip({ "a.txt": "a" }),
-      "malformed: it does not say which of its parts is the document",
+      "another file",
+      Buffer.from("PK\x03\x04 and so on".repeat(10)),
+      "malformed: it is not a ZIP file, or is truncated",
     ],
+    ["a ZIP file of something else", zip({ "a.txt": "a" }), "malformed: its main part is not declared"],
     [
       "a password",
       zip({ "_rels/.rels": { content: "x", isEncrypted: true } }),
@@ -252,7 +252,7 @@ describe("a document that is made to do harm", () => {
       zip({ "_rels/.rels": { content: "x", packed: Buffer.from("not deflated") } }),
       "malformed: an entry cannot be unpacked",
     ],
-    ["XML that is cut off", docx("", { "word/document.xml": '<w:document a="' }), "malformed: its XML is cut off"],
+    ["XML that is cut off", docx("", { "word/document.xml": '<w:document a="' }), "malformed: its XML is truncated"],
   ])("is refused: %s", async (_, bytes, fault) => {
     expect(await faultOf(bytes, "docx")).toBe(fault);
   });
