@@ -1,4 +1,4 @@
-/** What several language models came to when they were asked the same: kept, found again, and dropped when it no longer holds. */
+/** Results of analyses that several language models agreed on: stored, searched, and dropped when they are no longer valid. */
 import { notFound, quote, ResourceError } from "../errors.ts";
 import { directoryType } from "../resources.ts";
 import type { Page } from "../resources.ts";
@@ -26,12 +26,12 @@ import { createAnalysisCounts } from "./analysis/analysis-counts.ts";
 import { createAnalysisWatch } from "./analysis/watch.ts";
 import { createSharedWatch } from "./database/shared-watch.ts";
 
-/** How often what has died is cleared away, and what results rest on is followed anew. */
+/** How often expired results are purged and stored sources are followed again. */
 const sweepMs = 60_000;
 
 export default defineSource<AnalysisOptions>({
   name: "analysis",
-  summary: "Results of analyses by several language models, found again instead of computed again",
+  summary: "Stored results of analyses by several language models, reused instead of computed again",
   scheme: "analysis",
   searchable: false,
   options: analysisOptions,
@@ -47,7 +47,7 @@ export default defineSource<AnalysisOptions>({
   },
 });
 
-/** `store` is closed with it, and its time is that of `tools`. */
+/** Closes `store` when it is closed. `runtime.now` must be the clock of the store. */
 export function openAnalysis(options: AnalysisOptions, runtime: Runtime, store: AnalysisStore): Source {
   const { now, wait, log } = runtime;
   const closing = new AbortController();
@@ -71,7 +71,7 @@ export function openAnalysis(options: AnalysisOptions, runtime: Runtime, store: 
   );
   let sweeping: Promise<void> | undefined;
 
-  /** From the first question on: until then nothing is opened. */
+  /** Starts on the first call: nothing is opened before. */
   function begin(): void {
     if (sweeping) return;
     sweeping = sweep().catch(() => undefined);
@@ -88,7 +88,7 @@ export function openAnalysis(options: AnalysisOptions, runtime: Runtime, store: 
         await grounding.followStored();
       } catch (cause) {
         if (closing.signal.aborted) return;
-        log("warn", "results that have ended could not be cleared away just now", { cause });
+        log("warn", "cannot purge expired results; will try again", { cause });
       }
       await wait(sweepMs, closing.signal);
     }
@@ -139,7 +139,7 @@ export function openAnalysis(options: AnalysisOptions, runtime: Runtime, store: 
       if (ask.cursor === statistics.path) return { items: [] };
       const page = await results(ask, idIn(ask.cursor));
       if (page.next !== undefined) return page;
-      // There may be no room for it on this page; the next then holds it alone.
+      // If this page is full, the next page holds only the statistics.
       if (page.items.length >= Math.max(1, ask.limit)) return { ...page, next: page.items.at(-1)?.path ?? "" };
       return { items: [...page.items, statistics] };
     },
@@ -231,7 +231,7 @@ export function openAnalysis(options: AnalysisOptions, runtime: Runtime, store: 
 const statistics: Entry = {
   path: "statistics",
   title: "Statistics of analyses",
-  description: "How often a result was there, and what that saved",
+  description: "How often a stored result was reused, and what that saved",
   mimeType: "application/json",
 };
 

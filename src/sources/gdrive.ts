@@ -1,4 +1,4 @@
-/** Files of Google Drive: documents as text, folders as directories, each under its id. */
+/** Files in Google Drive: documents as text, folders as directories, each addressed by its id. */
 import { invalid } from "../errors.ts";
 import { defineSource } from "../source.ts";
 import { createRetryState } from "./gdrive/backoff.ts";
@@ -11,12 +11,12 @@ import { driveOptions, type DriveSourceOptions } from "./gdrive/options.ts";
 
 export type { DriveSourceOptions };
 
-/** A question that Drive puts off is given up while its caller still waits; what goes on by itself has all the time there is. */
+/** How long a call retries while its caller waits. Background work retries without a limit. */
 const questionMs = 20_000;
 
 export default defineSource<DriveSourceOptions>({
   name: "gdrive",
-  summary: "Files of Google Drive",
+  summary: "Files in Google Drive",
   scheme: "gdrive",
   options: driveOptions,
   base: () => "gdrive://",
@@ -26,9 +26,9 @@ export default defineSource<DriveSourceOptions>({
     const { keyFile, subject, account, anonymous, rootUrl, access, timeoutMs } = options;
     if (!anonymous && !mayProve(rootUrl))
       throw invalid(
-        "credentials are sent to Google, or to an emulator on this machine, and to no one else; leave out rootUrl, or set anonymous",
+        "credentials are sent only to Google or to an emulator on this machine; remove rootUrl, or set anonymous",
       );
-    // Whoever it is now it stays, whoever else signs in: what is kept of one is not for another.
+    // The account stays the same even if another person signs in later: data cached for one account is not for another.
     let person = anonymous || keyFile !== undefined ? undefined : (account ?? personNow());
     const identity = anonymous
       ? undefined
@@ -52,7 +52,7 @@ export default defineSource<DriveSourceOptions>({
   },
 });
 
-/** Undefined also where that cannot be found out: then it is said when it is first needed. */
+/** Undefined also if this cannot be determined; the error is then reported when the account is first needed. */
 function personNow(): string | undefined {
   try {
     return lastSignedIn(process.env);
@@ -61,7 +61,7 @@ function personNow(): string | undefined {
   }
 }
 
-/** Whoever is sent a proof can read all of Drive with it. */
+/** Who receives a token can read all of Drive with it, so it goes only to Google and to this machine. */
 function mayProve(rootUrl: string): boolean {
   const { protocol, hostname } = new URL(rootUrl);
   if (["127.0.0.1", "localhost", "[::1]"].includes(hostname)) return true;

@@ -202,7 +202,7 @@ describe("the budget", () => {
     const refused = await refusalOf(read("series/up", { range: "1d", step: "1s", agg: "sum" }));
     expect(refused).toMatchObject({
       kind: "too-large",
-      message: "86401 points are more than the 5000 that are given at once; ask with step=20s, or for a shorter range",
+      message: "86401 points exceed the limit of 5000; use step=20s, or a shorter range",
       details: { template: seriesTemplate, ranges: ["range=1d&agg=sum&step=20s"] },
     });
   });
@@ -211,7 +211,7 @@ describe("the budget", () => {
     server.series = manySeries(101);
     expect(await refusalOf(read("series/up"))).toMatchObject({
       kind: "too-large",
-      message: expect.stringMatching(/^"up" has 101 series, and 100 are given at once; .*agg=sum/),
+      message: expect.stringMatching(/^"up" has 101 series; the limit is 100; .*agg=sum/),
       details: { series: 101, limit: 100 },
     });
     // The points themselves were never asked for.

@@ -848,9 +848,9 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
       it("that is wrong, and a place that is none, are refused with what to do", async () => {
         expect(await refused(server.url("shop", "postgres", "wrong"), ["denied"])).toContain('check "url"');
         expect(await refused(server.url("nowhere"), ["unavailable"])).toContain("no such database");
-        expect(await refused(server.url("shop").replace(/:[^:@]*@/, "@"), ["denied"])).toContain("wants a password");
+        expect(await refused(server.url("shop").replace(/:[^:@]*@/, "@"), ["denied"])).toContain("requires a password");
         expect(await refused(server.url("shop").replace(String(server.port), "1"), ["unavailable"])).toContain(
-          "see that it runs",
+          "check that it runs",
         );
         expect(await refused(`${server.url("shop")}?sslmode=require`, ["unavailable"])).toContain("no TLS");
       });

@@ -1,4 +1,4 @@
-/** A PostgreSQL database: what its tables look like, and their rows where that is wanted. */
+/** A PostgreSQL database: its table definitions and, if configured, rows. */
 import { notFound, quote, ResourceError } from "../errors.ts";
 import { directoryType } from "../resources.ts";
 import type { Call, Page } from "../resources.ts";
@@ -36,12 +36,12 @@ import { createMatchMarks, searchQuestion, toHit } from "./postgres/search.ts";
 import { baseUriOf, parseUrl, tlsOptions } from "./postgres/url.ts";
 import { createPostgresWatch } from "./postgres/watch.ts";
 
-/** Where most of a page may not be shown, so many more are looked at with the next statement. */
+/** How many rows the next statement reads when most of a page may not be shown. */
 const longLook = 1000;
 
 export default defineSource<PostgresOptions>({
   name: "postgres",
-  summary: "Tables, views, functions and enums of a PostgreSQL database, and rows where that is wanted",
+  summary: "Tables, views, functions and enums of a PostgreSQL database; rows if configured",
   scheme: "postgres",
   options: postgresOptions,
 
@@ -51,7 +51,7 @@ export default defineSource<PostgresOptions>({
   open: async (options, runtime) => openPostgres(options, runtime),
 });
 
-/** `connect` makes the way to the database. Nothing is connected before the first question. */
+/** `connect` creates the connection. Nothing is connected before the first call. */
 export function openPostgres(options: PostgresOptions, runtime: Runtime, connect = createConnection): Source {
   const { maxRows, maxBytes, pollMs, timeoutMs, maxConnections, fullText = [], listen: channel } = options;
   const target = parseUrl(options.url);
@@ -64,7 +64,7 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
     if (!allow.rows(parseTableRef(each.table)))
       throw new ResourceError(
         "invalid",
-        `"fullText" names ${quote(each.table)}, whose rows are not served; name it in "rows"`,
+        `"fullText" names ${quote(each.table)}, whose rows are not served; add it to "rows"`,
       );
   const connection = connect({
     target,
@@ -97,7 +97,7 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
     ];
   }
 
-  /** One page of what `entries` makes of each thing: with one statement, unless much of it may not be shown. */
+  /** One page of the entries that `entries` returns for each row: one statement, or more if many rows may not be shown. */
   async function page(
     scope: CatalogScope,
     { cursor, limit }: ListRequest,
@@ -122,7 +122,7 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
     }
   }
 
-  /** What stands at an address, or "not-found" in the caller's own words. */
+  /** What is at an address; throws "not-found" with the address that the caller used. */
   async function locate(
     { path }: Address,
     signal: AbortSignal,
@@ -142,14 +142,14 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
       template: "{schema}/{table}/schema{?format}",
       name: "Table",
       description:
-        "What a table or view looks like: columns, keys, indexes, comments; as JSON, or with format=ddl or format=markdown",
+        "Definition of a table or view: columns, keys, indexes, comments; as JSON, or with format=ddl or format=markdown",
       mimeType: schemaType,
     },
     {
       template: "{schema}/overview{?format}",
       name: "Overview of a schema",
       description:
-        "All tables of a schema and how they hang together, as Markdown with a diagram; also format=json and format=ddl",
+        "All tables of a schema and their relations, as Markdown with a diagram; also format=json and format=ddl",
       mimeType: "text/markdown",
     },
     ...(allow.hasRows
@@ -157,7 +157,7 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
           {
             template: "{schema}/{table}/rows{?limit,after,key}",
             name: "Rows",
-            description: `Rows of a table in the order of its key, up to ${maxRows} at once; after goes on behind a row, key is one row`,
+            description: `Rows of a table in key order, up to ${maxRows} per page; after continues behind a row, key selects one row`,
             mimeType: "application/json",
           },
         ]
@@ -167,7 +167,7 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
           {
             template: "{schema}/functions/{name}{?format}",
             name: "Function",
-            description: "A function or procedure, all of its overloads; as JSON, or with format=ddl",
+            description: "A function or procedure with all its overloads; as JSON, or with format=ddl",
             mimeType: "application/json",
           },
         ]
@@ -214,7 +214,7 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
         return (await connection.askTables(question, signal)).map((row) => toHit(row, ref, marks));
       }),
     );
-    // Sorting is stable: equal scores stay in the order of the config.
+    // The sort is stable: equal scores stay in the order of the config.
     return found
       .flat()
       .sort((a, b) => b.score - a.score)
@@ -249,7 +249,7 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
             : catalogEntry(thing, database);
       if (query === undefined || !hasQuery(at)) return entry;
       if (entry.mimeType === directoryType) throw notFound(path);
-      // Whether there are such rows is known once they are read.
+      // Only reading them shows whether such rows exist.
       if (place.kind === "rows") await reads.read(at, call);
       return { ...entry, query, ...(place.kind !== "rows" && { mimeType: formatAt(at, place).mimeType }) };
     },

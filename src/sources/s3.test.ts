@@ -53,7 +53,7 @@ describe("an object that is packed", () => {
   it("has no ranges", async () => {
     servePacked(gzipSync("one\ntwo\n"));
     const asked = (await open()).read({ path: "a.css", query: { lines: "1-1" } }, call);
-    await expect(asked).rejects.toMatchObject({ kind: "unsupported", message: '"a.css" is packed (gzip), and is only read whole' }); // prettier-ignore
+    await expect(asked).rejects.toMatchObject({ kind: "unsupported", message: '"a.css" is compressed (gzip), and can only be read completely' }); // prettier-ignore
   });
 });
 

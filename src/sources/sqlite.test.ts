@@ -512,7 +512,7 @@ describe("a file that is no good", () => {
 
   it("that is no database, empty, cut off or scrambled is refused in words", async () => {
     writeFileSync(file(), "no database at all, ".repeat(100));
-    expect((await kindsOf(await open())).message).toContain("no SQLite database");
+    expect((await kindsOf(await open())).message).toContain("not an SQLite database");
     make("CREATE TABLE t (v); INSERT INTO t VALUES (zeroblob(100000))", "cut.db").close();
     truncateSync(file("cut.db"), 6000);
     const cut = await open({ path: file("cut.db"), rows: true });

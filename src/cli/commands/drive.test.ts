@@ -179,7 +179,7 @@ describe("pressmark drive", () => {
     const { code, out, err } = await login();
     expect([code, out]).toEqual([expect.any(Number), ""]);
     expect(code).not.toBe(0);
-    expect(err).toContain('nothing was agreed to ("access_denied")');
+    expect(err).toContain('access was not granted ("access_denied")');
   });
 
   it("takes the answer to its own question, and no other", async () => {

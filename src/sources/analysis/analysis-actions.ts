@@ -1,4 +1,4 @@
-/** What both actions work with: the question as it was put, and how a result is told. */
+/** Shared by both actions: the question in canonical form, and the times of a result. */
 import type { Call } from "../../resources.ts";
 import type { SourceActionResult, Entry, Runtime } from "../../source.ts";
 import type { Computations } from "./computations.ts";
@@ -15,10 +15,10 @@ export interface AnalysisActions {
   readonly grounding: Grounding;
   readonly tally: AnalysisCounts;
   readonly now: Runtime["now"];
-  /** Resolves when the store can be asked, and the time of all who share it is known. */
+  /** Resolves when the store is ready and the clock of all its users is known. */
   begin(): Promise<void>;
   entryOf(summary: Summary): Entry;
-  /** Something was written. */
+  /** Called after each write. */
   wrote(): void;
 }
 
@@ -31,7 +31,7 @@ export interface AskedQuestion {
   readonly grounding?: readonly AskedGround[] | undefined;
 }
 
-/** With the versions of now where none were said. */
+/** Adds the current versions where none were given. */
 export async function toQuestion(
   asked: AskedQuestion,
   { grounding }: AnalysisActions,
@@ -50,7 +50,7 @@ export function tellStale(kept: StoredResult, reason: string, { now, entryOf }: 
   return { value: { status: "stale", reason, ...told(kept, now()) }, entries: [entryOf(kept)] };
 }
 
-/** How long it stays fresh, and what it is worth. */
+/** How long a result stays fresh, and when it was stored. */
 export function tellTimes({ id, key, stored, expires }: Summary, now: number): Readonly<Record<string, unknown>> {
   return {
     id,

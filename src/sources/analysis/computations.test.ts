@@ -123,7 +123,7 @@ it("who leaves does not wait on, and takes nothing from the others", async () =>
 it("a result for a lease that is not known needs its question", async () => {
   const { keep, find } = open();
   const { message } = await refusal(keep({ lease: "x", prompt: undefined }), ["invalid"], "an unknown lease");
-  expect(message).toContain('"lease" is not known');
+  expect(message).toContain('"lease" is unknown');
   expect(await keep({ lease: "x" })).toMatchObject({ status: "stored" });
   expect(await find()).toMatchObject({ status: "hit" });
 });

@@ -1,4 +1,4 @@
-/** `find_analysis`: producers ask before they compute. */
+/** `find_analysis`: producers call it before they compute. */
 import type { SourceActionResult, SourceAction } from "../../source.ts";
 import { type AskedQuestion, type AnalysisActions, iso, tellHit, tellStale, toQuestion } from "./analysis-actions.ts";
 import type { AnalysisLookup } from "./computations.ts";
@@ -12,7 +12,7 @@ interface Finding extends AskedQuestion {
   readonly lease?: string | undefined;
 }
 
-/** Below the time that a question may take. */
+/** Below the time limit of a call. */
 const maxWaitMs = 25_000;
 
 export function createFindAnalysis(analysisActions: AnalysisActions): SourceAction<Finding> {
@@ -38,7 +38,7 @@ export function createFindAnalysis(analysisActions: AnalysisActions): SourceActi
   return {
     title: "Find an analysis",
     description:
-      'Ask for the answer of several models to a question before you put it to them. "hit" and "stale" come with the result: use it. "compute": you are the one to compute it; then call store_analysis with the lease, also if it failed. "wait": another computes it; ask again.',
+      'Look up the stored result of several models for a question before you ask them. "hit" and "stale" come with the result: use it. "compute": you compute it; then call store_analysis with the lease, also if it failed. "wait": another caller computes it; call again.',
     input: (zod) =>
       zod.strictObject({
         ...questionShape(zod),
@@ -46,14 +46,14 @@ export function createFindAnalysis(analysisActions: AnalysisActions): SourceActi
         acceptStale: zod
           .boolean()
           .default(false)
-          .describe("Take one that has expired at once, as when the models cannot be reached"),
+          .describe("Accept an expired result immediately, for example when the models cannot be reached"),
         waitMs: zod
           .int()
           .min(0)
           .max(maxWaitMs)
           .default(20_000)
-          .describe("How long to wait for another who computes it already, in milliseconds"),
-        lease: zod.string().max(100).optional().describe("The lease that you have, to keep it while you still compute"),
+          .describe("How long to wait for another caller who already computes it, in milliseconds"),
+        lease: zod.string().max(100).optional().describe("Your lease, to renew it while you still compute"),
       }),
 
     async run(asked, call) {

@@ -56,7 +56,7 @@ it("an answer that was computed while what it rests on changed is not kept", asy
 
 it("after a restart what answers rest on is looked at, and followed again", async () => {
   const first = library();
-  await first.keep({ prompt: "changed meanwhile", grounding });
+  await first.keep({ prompt: "changed in the meantime", grounding });
   const { id } = await first.keep({ prompt: "changes later", grounding: [{ uri: "notes://other.md" }] });
   await first.pressmark.close();
   const memory = createMemory({ "guide.md": "second edition", "other.md": "another" });

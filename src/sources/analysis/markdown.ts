@@ -1,4 +1,4 @@
-/** Results for people: Markdown in the language that the answer is written in. */
+/** Results for people: Markdown in the language of the result. */
 import { iso } from "./analysis-actions.ts";
 import type { ModelsResult } from "./result.ts";
 import type { StoreEvent, StoredResult } from "./store.ts";
@@ -103,7 +103,7 @@ export function statisticsMarkdown(statistics: Statistics): string {
     cells([name, String(answered), percent(hit_rate), money(cost_saved), money(cost_spent)]);
   return blocks(
     "# Results of analyses",
-    `${statistics.results} results, ${statistics.invalidated} dropped since what they rested on had changed.`,
+    `${statistics.results} results; ${statistics.invalidated} were dropped because a resource that they rested on changed.`,
     [
       cells(["Task type", "Answered", "Hit rate", "Cost saved", "Cost spent"]),
       cells(["---", "---:", "---:", "---:", "---:"]),
@@ -187,7 +187,7 @@ function eventsBlocks({ result }: StoredResult, events: readonly StoreEvent[]): 
   ];
 }
 
-/** Kana tell Japanese from what it shares its other letters with. */
+/** Only Japanese uses kana, so they distinguish it from Chinese. */
 export function answerLanguageOf(text: string): Language {
   const kana = text.match(/[\p{Script=Hiragana}\p{Script=Katakana}]/gu)?.length ?? 0;
   const letters = text.match(/\p{L}/gu)?.length ?? 0;
@@ -198,7 +198,7 @@ function blocks(...all: readonly string[]): string {
   return `${all.join("\n\n")}\n`;
 }
 
-/** What a model wrote may be Markdown itself: as a quotation it keeps its look and cannot pass for ours. */
+/** A model's text may itself be Markdown: as a quotation it keeps its format and cannot be mistaken for ours. */
 function quoted(text: string): string {
   return text
     .trim()
@@ -219,7 +219,7 @@ function cells(values: readonly string[]): string {
   return `| ${values.join(" | ")} |`;
 }
 
-/** On one line, and nothing in it means anything to Markdown. */
+/** On one line, with all Markdown characters escaped. */
 function inline(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").replaceAll(/[\\`*_[\]<>|#]/g, String.raw`\$&`);
 }

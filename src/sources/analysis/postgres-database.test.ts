@@ -159,7 +159,7 @@ describe.skipIf(kind.missing)(`results in PostgreSQL (${kind.missing ?? "real"})
     const { password, port } = server();
     for (const [where, expected] of [
       [{ url, schema }, 'choose another "schema"'],
-      [{ url: url.replace(password, "planted-secret"), schema }, "refuses the user or the password"],
+      [{ url: url.replace(password, "planted-secret"), schema }, "rejects the user or the password"],
       [{ url: `postgres://postgres:planted-secret@127.0.0.1:${port}/nowhere`, schema }, 'check "url"'],
       [{ url: "postgres://postgres:planted-secret@127.0.0.1:1/nowhere", schema }, "no database listens there"],
     ] as const) {
@@ -168,15 +168,15 @@ describe.skipIf(kind.missing)(`results in PostgreSQL (${kind.missing ?? "real"})
       expect(`${error.message} ${String(error.cause)}`).not.toMatch(new RegExp(`planted-secret|${password}`));
     }
     await expect(open({ url: "http://x:planted-secret@y/z", schema })).rejects.toThrow(
-      /^"url" must begin with postgres/,
+      /^"url" must start with postgres/,
     );
   });
 });
 
 it.each([
-  [{}, "is missing, or not alone"],
-  [{ path: "x", url: "postgres://h/d" }, "is missing, or not alone"],
-  [{ url: "postgres://h/d", schema: 'x"; drop' }, "is written with small letters"],
+  [{}, "set exactly one of"],
+  [{ path: "x", url: "postgres://h/d" }, "set exactly one of"],
+  [{ url: "postgres://h/d", schema: 'x"; drop' }, "must consist of small letters"],
 ])("a mount names a file or a database, and a schema that is a plain name (%j)", (options, says) => {
   expect(() => optionsFor(options as Where)).toThrow(says);
 });

@@ -1,4 +1,4 @@
-/** Results, their sections and statistics, as JSON or to be read. */
+/** Reads results, their sections and statistics, as JSON or Markdown. */
 import { notFound } from "../../errors.ts";
 import type { Part, Runtime } from "../../source.ts";
 import { type AnalysisFormat, type AnalysisAddress, formatAfter, analysisTypeOf } from "./addresses.ts";
@@ -15,7 +15,7 @@ export interface AnalysisReadOptions {
 
 type Readable = Exclude<AnalysisAddress, { readonly kind: "mount" | "results" }>;
 
-/** Kept by no one for longer than the result itself is fresh, and for no one else. */
+/** The content may be cached as long as the result is fresh, for this caller only. */
 export async function readAnalysis(place: Readable, path: string, options: AnalysisReadOptions): Promise<Part> {
   const { store, tally, now } = options;
   switch (place.kind) {

@@ -76,5 +76,5 @@ it("a store during which the file is removed is refused", async () => {
     },
     { isLasting: true },
   );
-  await expect(removing).rejects.toThrow("was removed or replaced meanwhile");
+  await expect(removing).rejects.toThrow("was removed or replaced");
 });

@@ -1,4 +1,4 @@
-/** A process of the tests that shares a database of results with others: it asks, claims a question, or writes until it is killed. */
+/** A test process that shares a results database with others: it looks up, claims a question, or writes until it is killed. */
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import { wait } from "../../lib/wait.ts";
 import type { Runtime } from "../../source.ts";

@@ -44,7 +44,7 @@ export function resultOf(said: Said = {}): ModelsResult {
 
 export const question = { prompt: "How should the services talk?", taskType: "basic" } as const;
 
-/** Where results are kept, as a mount says it. */
+/** The location of the results, as in the options of a mount. */
 export type Where = { readonly path: string } | { readonly url: string; readonly schema: string };
 
 export function optionsFor(where: Where, more: Readonly<Record<string, unknown>> = {}): AnalysisOptions {

@@ -1,4 +1,4 @@
-/** Both kinds of database that results are kept in, each empty and with time that is moved by hand, for tests. */
+/** Both kinds of results database, each empty and with a clock moved by hand, for tests. */
 import { rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { dirname } from "node:path";
@@ -12,7 +12,7 @@ import { optionsFor, temporaryFile, type Where } from "./test-results.ts";
 
 export interface Kind {
   readonly name: "a file" | "PostgreSQL";
-  /** What is missing to have one, as a sentence. */
+  /** Why it is not available, as a sentence. */
   readonly missing?: string | undefined;
 }
 
@@ -20,12 +20,12 @@ export const kinds: readonly Kind[] = [{ name: "a file" }, { name: "PostgreSQL",
 
 export interface Place {
   readonly where: Where;
-  /** The words with which the database says how it goes about a statement. */
+  /** The query plan of a statement. */
   explain(statement: Statement): Promise<string>;
   count(rows: string): Promise<number>;
 }
 
-/** What is opened is removed after all tests. */
+/** Removes what was opened after all tests. */
 export function usePlaces({ name, missing }: Kind): { place(): Place; server(): PostgresServer } {
   let server: PostgresServer | undefined;
   const files: string[] = [];
@@ -64,7 +64,7 @@ export function usePlaces({ name, missing }: Kind): { place(): Place; server(): 
     const ask = async (text: string, values: readonly unknown[] = []) => {
       const client = await from.connect("postgres");
       try {
-        // What could be done without looking at everything, however little there is.
+        // Shows whether an index could be used, however small the tables are.
         for (const setting of [`search_path = ${schema}`, "enable_seqscan = off", "enable_sort = off"])
           await client.query(`set ${setting}`);
         return (await client.query(text, values as unknown[])).rows as Record<string, unknown>[];
@@ -86,7 +86,7 @@ export function usePlaces({ name, missing }: Kind): { place(): Place; server(): 
   return {
     place: () => (server ? database(server) : file()),
     server() {
-      if (!server) throw new Error("there is no server");
+      if (!server) throw new Error("no server available");
       return server;
     },
   };
@@ -94,10 +94,10 @@ export function usePlaces({ name, missing }: Kind): { place(): Place; server(): 
 
 export interface Opened {
   readonly database: Database;
-  /** What was asked of it. */
+  /** Statements that were run. */
   readonly asked: Statement[];
   advance(ms: number): void;
-  /** Sets the wall clock forward, or back where this is negative. */
+  /** Sets the wall clock forward, or back with a negative value. */
   setWallClock(byMs: number): void;
 }
 

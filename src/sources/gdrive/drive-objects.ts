@@ -1,10 +1,10 @@
-/** What Drive says of a file, taken for what it is and no more: everything that comes from there is looked at before it is believed. */
+/** Parses the objects of the Drive API: everything from there is validated before use. */
 
 export interface DrivePermission {
   readonly type: string;
   readonly email?: string;
   readonly domain?: string;
-  /** Whether it is found by those it is for, and not only opened by who has the link. */
+  /** Whether users can find the file, not only open it by its link. */
   readonly isDiscoverable: boolean;
   /** ISO 8601. */
   readonly expires?: string;
@@ -16,19 +16,19 @@ export interface DriveFile {
   readonly mimeType: string;
   readonly description?: string;
   readonly parent?: string;
-  /** The shared drive it is in. */
+  /** The shared drive that contains it. */
   readonly driveId?: string;
-  /** Counts every change, also of its name or place. */
+  /** Counts every change, also of name or folder. */
   readonly version: number;
   readonly modifiedTime?: string;
   readonly size?: number;
   readonly md5?: string;
   readonly isTrashed: boolean;
   readonly canDownload: boolean;
-  /** Opens what is shared by a link. */
+  /** Opens a file shared by a link. */
   readonly resourceKey?: string;
   readonly target?: { readonly id: string; readonly resourceKey?: string };
-  /** Absent where Drive does not say: for what is in a shared drive, and for what we may not share ourselves. */
+  /** Absent if Drive does not return it: for files in a shared drive, and for files that we may not share. */
   readonly permissions?: readonly DrivePermission[];
 }
 
@@ -39,9 +39,9 @@ export interface SharedDrive {
 
 export type DriveChange =
   | { readonly kind: "file"; readonly file: DriveFile }
-  /** Deleted, or no longer ours to see. */
+  /** Deleted, or no longer visible to us. */
   | { readonly kind: "removed"; readonly id: string }
-  /** A shared drive became another, came or went. */
+  /** A shared drive was changed, added or removed. */
   | { readonly kind: "drive" };
 
 export const folderType = "application/vnd.google-apps.folder";
@@ -50,14 +50,14 @@ export const shortcutType = "application/vnd.google-apps.shortcut";
 const permissionFields = "type,emailAddress,domain,allowFileDiscovery,expirationTime,deleted,view";
 export const permissionListFields = `permissions(${permissionFields}),nextPageToken`;
 
-/** The fields that are asked for, always: without them Drive says next to nothing. */
+/** The requested fields: by default Drive returns almost none. */
 export function fileFields(withPermissions: boolean): string {
   const always =
     "id,name,mimeType,description,parents,driveId,version,modifiedTime,size,md5Checksum,trashed,resourceKey,shortcutDetails(targetId,targetResourceKey),capabilities(canDownload)";
   return withPermissions ? `${always},permissions(${permissionFields})` : always;
 }
 
-/** No id of Drive holds anything else; one that did could be taken for more than an id. */
+/** Drive ids have no other characters; other text could change the meaning of a URL or query. */
 export function isDriveId(text: string): boolean {
   return /^[\w-]{1,256}$/.test(text);
 }
@@ -80,7 +80,7 @@ export function listIn(said: Said, name: string): readonly Said[] {
   return Array.isArray(value) ? value.filter(isDriveObject) : [];
 }
 
-/** Undefined for what cannot be one. */
+/** Undefined for an invalid object. */
 export function toDriveFile(said: unknown): DriveFile | undefined {
   if (!isDriveObject(said)) return undefined;
   const [id, mimeType] = [textIn(said, "id"), textIn(said, "mimeType")];
@@ -112,7 +112,7 @@ export function toDriveFile(said: unknown): DriveFile | undefined {
   };
 }
 
-/** Those that let someone read. What was deleted, and views that show less than the file, let no one. */
+/** Permissions that allow reading. Deleted ones, and views that show less than the file, allow none. */
 export function toPermissions(said: Said): DrivePermission[] {
   return listIn(said, "permissions").flatMap((each) => {
     const type = textIn(each, "type");
@@ -138,17 +138,17 @@ export function toChange(said: Said): DriveChange | undefined {
   return id !== undefined && isDriveId(id) ? { kind: "removed", id } : undefined;
 }
 
-/** Whoever uploads a file says what it is: a directory of ours it is not. */
+/** The uploader chooses the type: it must not pass for a directory. */
 function isFileType(mimeType: string): boolean {
   return /^[\w.+-]{1,127}\/[\w.+-]{1,127}$/.test(mimeType) && !mimeType.startsWith("inode/");
 }
 
-/** As it can be kept: no longer than anyone reads, and no half of a character at its end. */
+/** Cut to a sensible length, never inside a character. */
 function shortIn(said: Said, name: string): string | undefined {
   return textIn(said, name)?.slice(0, maxLength).toWellFormed();
 }
 
-/** Numbers come as texts. */
+/** Numbers are sent as texts. */
 function numberIn(said: Said, name: string): number | undefined {
   const value = said[name];
   const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;

@@ -1,4 +1,4 @@
-/** A Drive as a source: lists and directories from the ledger, single files from Drive itself. */
+/** The Drive source: lists and directories from the ledger, single files from Drive itself. */
 import { notFound, quote, ResourceError } from "../../errors.ts";
 import { type Caller, directoryType } from "../../resources.ts";
 import type {
@@ -27,11 +27,11 @@ import { searchDrive } from "./search.ts";
 import { createSync, readersOf } from "./sync.ts";
 
 export interface DriveSourceParts {
-  /** For questions, which do not wait for long. */
+  /** For calls, which wait only briefly. */
   readonly api: DriveApi;
-  /** For what goes on by itself, and has time. */
+  /** For background work, which can wait. */
   readonly patientApi: DriveApi;
-  /** What it tells. */
+  /** Its retry state. */
   readonly trouble?: RetryState;
   readonly ledger: Ledger;
   readonly runtime: Runtime;
@@ -50,7 +50,7 @@ const templates: readonly SourceTemplate[] = [
     template: driveFileTemplate,
     name: "File",
     description:
-      "A file of Drive by its id: a document as Markdown, a spreadsheet as CSV for each sheet, slides with their notes; or in another format, or a range of its lines or bytes",
+      "A Drive file by its id: a document as Markdown, a spreadsheet as CSV for each sheet, slides with their notes; or in another format, or a range of its lines or bytes",
   },
   {
     template: "folder/{id}",
@@ -61,7 +61,7 @@ const templates: readonly SourceTemplate[] = [
   {
     template: "search{?q}",
     name: "Search in Drive",
-    description: "What Drive itself finds by these words, as JSON",
+    description: "Results of Drive's own search for these words, as JSON",
     mimeType: "application/json",
   },
 ];
@@ -95,11 +95,11 @@ export function createDriveSource(
 
   const fresh = (signal: AbortSignal) => sync.within(pollMs, signal);
 
-  /** Also of what changes tell of: a thing right below the folder that it came to or left. */
+  /** Also for changes: a path right below the folder that a file entered or left. */
   function maySee(caller: Caller, { path }: Address): boolean {
     const id = path.split("/").slice(1).at(-1);
     if (id === undefined) return true;
-    // Where no one lists and no one watches, who may read what would not be looked at again: it is now, for whoever asks next.
+    // If nothing lists or watches, permissions are not refreshed: do it now, for the next caller.
     if (!(runtime.monotonicMs() - judgedMs < pollMs)) {
       judgedMs = runtime.monotonicMs();
       fresh(closing.signal).catch(() => undefined);
@@ -109,11 +109,11 @@ export function createDriveSource(
     return mayRead(caller, real?.permissions, { callers, nowMs: runtime.now() });
   }
 
-  /** What Drive says of an id now. Whatever is not served is not found. */
+  /** The current description of an id. "not-found" for everything that is not served. */
   async function find(opened: Opened, path: string, signal: AbortSignal): Promise<DriveFile> {
     const { id } = opened;
     const file = await api.file(ledger.row(id) ?? opened, signal);
-    // Drive answers to names of its own, as "root".
+    // Drive accepts aliases such as "root"; we do not.
     if (file.isTrashed || file.id !== id) throw notFound(path);
     if (isConfined || isJudged) {
       if (!ledger.row(id)) await sync.now(signal);
@@ -126,19 +126,19 @@ export function createDriveSource(
     return file;
   }
 
-  /** The file that an id means, be it over a shortcut. */
+  /** The file of an id; follows a shortcut. */
   async function findFile(id: string, path: string, signal: AbortSignal): Promise<DriveFile> {
     let file = await find({ id }, path, signal);
     // A shortcut to a shortcut leads nowhere.
     if (file.mimeType === shortcutType && file.target) file = await find(file.target, path, signal);
     if (file.mimeType === folderType || file.mimeType === shortcutType) throw notFound(path);
-    if (!isReadable(file.mimeType)) throw new ResourceError("denied", `${quote(path)} has nothing that could be read`);
+    if (!isReadable(file.mimeType)) throw new ResourceError("denied", `${quote(path)} has no readable content`);
     if (!file.canDownload)
       throw new ResourceError("denied", `${quote(path)} may not be downloaded: its owner does not allow it`);
     return file;
   }
 
-  /** A question is saved for what is read whole: nothing there depends on how long the file was, or what it said, a while ago. */
+  /** Saves a request when the file is read completely: then its earlier size and type do not matter. */
   async function readable(
     id: string,
     path: string,
@@ -183,7 +183,7 @@ export function createDriveSource(
     return page(entriesIn(spot.id), cursor, limit);
   }
 
-  /** Whoever goes through a large folder page by page does not have all of it put together for each. */
+  /** Cached, so that paging through a large folder does not rebuild all its entries for each page. */
   function entriesIn(folder: string): readonly Entry[] {
     const { seq } = ledger;
     if (lately?.folder !== folder || lately.seq !== seq)
@@ -223,7 +223,7 @@ export function createDriveSource(
       if (!ask) throw notFound(path);
       const file = await readable(spot.id, path, ask, signal);
       const parts = await reading.read(file, path, ask, signal);
-      // Judged again when it is handed out: what was just heard of its readers counts.
+      // Checked again before it is returned: permissions may just have changed.
       const reveals = { path: `file/${file.id}` };
       return isJudged || file.id !== spot.id ? parts.map((part) => ({ ...part, reveals })) : parts;
     },
@@ -273,7 +273,7 @@ export function createDriveSource(
           value: variable === "q" ? name : id,
           reveals: { path: `${kind}/${id}` },
         }));
-      // What others may see must not take the room of what this one may.
+      // Filter before the limit: hidden entries must not displace visible ones.
       return (isJudged ? found.filter(({ reveals }) => maySee(caller, reveals)) : found).slice(0, maxSuggestions);
     },
 
@@ -282,7 +282,7 @@ export function createDriveSource(
       return ledger.unreadable(maxProblems).map(({ id, canDownload }): SourceProblem => ({
         path: `file/${id}`,
         says: canDownload
-          ? "is of a kind that has nothing to read"
+          ? "has a type without readable content"
           : "is left out, because its owner does not allow downloads",
       }));
     },
@@ -301,7 +301,7 @@ export function createDriveSource(
   };
 }
 
-/** Undefined where nothing can be. */
+/** Undefined for a path that nothing can have. */
 function spotOf(path: string): Spot | undefined {
   if (path === "") return { kind: "top" };
   const [first, id, ...rest] = path.split("/");
@@ -314,7 +314,7 @@ function spotOf(path: string): Spot | undefined {
   return { kind: first, id };
 }
 
-/** What is looked for, where nothing else is asked. */
+/** The words to search for, if the query has nothing else. */
 function onlyWords({ query = {} }: Address): string | undefined {
   const { q, ...rest } = query;
   return Object.keys(rest).length === 0 ? q : undefined;

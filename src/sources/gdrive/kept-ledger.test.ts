@@ -32,13 +32,13 @@ it.skipIf(process.platform !== "linux")("is made anew without a restart (skipped
   // The shared memory as well: otherwise SQLite answers from what it has read before.
   for (const name of readdirSync(kept))
     writeFileSync(join(kept, name), Buffer.alloc(statSync(join(kept, name)).size, "garbled "), { flag: "r+" });
-  await expect(drive.sync(ledger).now(signal)).rejects.toThrow("was damaged and is made anew");
+  await expect(drive.sync(ledger).now(signal)).rejects.toThrow("was damaged and is created again");
   for (;;) {
     try {
       await drive.sync(ledger).now(signal);
       break;
     } catch (cause) {
-      expect(String(cause)).toContain("is made anew");
+      expect(String(cause)).toContain("is created again");
     }
   }
   expect(known(ledger)).toEqual(drive.truth());

@@ -1,8 +1,8 @@
-/** The system's own place for secrets, where it has one. A secret goes in through a pipe: what programs are called with is seen by all. */
+/** The keychain of the system, if there is one. Secrets are passed through a pipe: command lines are visible to all users. */
 import { execFile } from "node:child_process";
 
 export interface Keychain {
-  /** False where there is none, or it does not take anything now. */
+  /** False if there is none, or it cannot store now. */
   store(account: string, secret: string): Promise<boolean>;
   find(account: string): Promise<string | undefined>;
   remove(account: string): Promise<void>;
@@ -14,7 +14,7 @@ export interface KeychainOptions {
 }
 
 const service = "pressmark-drive";
-/** Someone may have to unlock it first. */
+/** The user may have to unlock it first. */
 const timeoutMs = 60_000;
 
 export function createKeychain({ platform, env }: KeychainOptions): Keychain | undefined {
@@ -23,7 +23,7 @@ export function createKeychain({ platform, env }: KeychainOptions): Keychain | u
       const child = execFile(program, given, { env, timeout: timeoutMs, encoding: "utf8" }, (failure, out) =>
         resolve(failure ? undefined : out),
       );
-      // A program that is not there, or has gone, takes nothing in.
+      // A missing or ended program cannot receive input.
       child.stdin?.on("error", () => undefined).end(input);
     });
 

@@ -65,7 +65,7 @@ function createWorld(): Runtime {
         signal.addEventListener("abort", leave, { once: true });
       }),
     log(_level, message, facts) {
-      if (message === "Drive's calls arrive here") endpointPort.resolve(Number(facts?.["port"]));
+      if (message === "receiving notifications of Google Drive") endpointPort.resolve(Number(facts?.["port"]));
     },
   };
 }

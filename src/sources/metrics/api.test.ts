@@ -31,9 +31,9 @@ const saying =
 describe("a server", () => {
   it.each([
     [
-      "does not understand the question",
+      "rejects the query",
       failing(400, "bad_data", 'invalid parameter "query": 1:4: parse error: x\ny'),
-      { kind: "invalid", message: "the metrics server does not understand the question: 1:4: parse error: x y" },
+      { kind: "invalid", message: "the metrics server rejects the query: 1:4: parse error: x y" },
     ],
     [
       "finds it too much",
@@ -48,7 +48,7 @@ describe("a server", () => {
       {
         kind: "unavailable",
         passing: false,
-        message: "the metrics server does not speak the Prometheus API (404); check the path of the url",
+        message: "the metrics server has no Prometheus API there (404); check the path of the url",
       },
     ],
     ["asks for patience", saying(429, ""), { kind: "busy", passing: true }],
@@ -62,7 +62,7 @@ describe("a server", () => {
       saying(200, "<html>It works!</html>"),
       {
         kind: "unavailable",
-        message: "the metrics server answered what is no answer of the Prometheus API; check the url",
+        message: "the response of the metrics server is not from the Prometheus API; check the url",
       },
     ],
     ["says that it failed", saying(200, '{"status":"error","error":"x"}'), { kind: "unavailable" }],
@@ -89,7 +89,7 @@ describe("a server", () => {
       message: "the metrics server cannot be reached (ECONNREFUSED)",
     });
     server.answers.set("query_range", () => undefined);
-    const late = { kind: "unavailable", message: "the metrics server did not answer within 50 ms" };
+    const late = { kind: "unavailable", message: "the metrics server did not respond within 50 ms" };
     expect(await refusalOf(open({ timeoutMs: 50 }).read(up, call))).toMatchObject(late);
     server.answers.set("query_range", (_, response) => void response.write('{"status":'));
     expect(await refusalOf(open({ timeoutMs: 50 }).read(up, call))).toMatchObject(late);
@@ -129,10 +129,10 @@ describe("a server without alerts, targets or texts", () => {
     expect((await source.list({ limit: 10 }, call)).items.map(({ path }) => path)).toEqual(["series"]);
     expect(await refusalOf(source.read({ path: "alerts" }, call))).toMatchObject({
       kind: "unsupported",
-      message: "the metrics server does not tell its alerts: it has no /api/v1/alerts",
+      message: "the metrics server has no alerts: /api/v1/alerts is missing",
     });
     const [catalogue] = await source.read({ path: "series" }, call);
-    expect(catalogue!.body).toMatchObject({ text: expect.stringContaining("does not say what its metrics mean") });
+    expect(catalogue!.body).toMatchObject({ text: expect.stringContaining("gives no metadata for its metrics") });
     expect(await source.read({ path: "series/up" }, call)).toHaveLength(1);
     expect((await source.problems!(call)).map(({ says }) => says)).toEqual([
       "cannot show alerts: its server has no /api/v1/alerts",
@@ -158,7 +158,7 @@ const problemsAt = async (url: string, more: Partial<MetricsOptions>) => {
 
 it("credentials that would travel in the open are told to the one who runs it", async () => {
   expect(await problemsAt("http://metrics.example", { token: "t" })).toEqual([
-    { path: "", says: "sends its credentials over plain http", advice: "write https:// into its url" },
+    { path: "", says: "sends its credentials over plain http", advice: "use https:// in its url" },
   ]);
   expect(await problemsAt("http://metrics.example", {})).toEqual([]);
   expect(await problemsAt("https://metrics.example", { token: "t" })).toEqual([]);

@@ -1,11 +1,11 @@
-/** Which metrics there are, and what their makers say of them. */
+/** Which metrics exist, with their metadata. */
 import { compareAddresses } from "../../lib/address-order.ts";
 import { ResourceError } from "../../errors.ts";
 import { type Api, isApiObject, textsIn } from "./api.ts";
 
 export interface Metric {
   readonly name: string;
-  /** counter, gauge, histogram, summary, or what else the server calls it. */
+  /** counter, gauge, histogram, summary, or another word of the server. */
   readonly type?: string;
   readonly help?: string;
   readonly unit?: string;
@@ -14,18 +14,18 @@ export interface Metric {
 export interface MetricsCatalogue {
   /** In address order, by name. */
   all(signal: AbortSignal): Promise<readonly Metric[]>;
-  /** Undefined for what is not there. */
+  /** Undefined if there is no such metric. */
   find(name: string, signal: AbortSignal): Promise<Metric | undefined>;
-  /** False where the server gave no types and texts when it was asked last. */
+  /** False if the server gave no metadata at the last request. */
   readonly isTold: boolean;
 }
 
 const freshMs = 10_000;
-/** Who asks for what is not there makes the server look again no more often than this. */
+/** Requests for missing metrics refresh the catalogue at most this often. */
 const againMs = 1000;
 const maxNames = 500_000;
 const maxHelp = 1000;
-/** What a name ends in behind its unit. */
+/** What may follow the unit in a name. */
 const suffixes = /_(?:total|bucket|sum|count|created|info|max|min)$/;
 const units = new Set(
   "seconds milliseconds microseconds nanoseconds minutes hours days bytes bits ratio percent celsius kelvin volts amperes joules watts grams meters hertz rpm usd eur jpy tokens".split(
@@ -49,7 +49,7 @@ export function createMetricsCatalogue(api: Api, monotonicMs: () => number, clos
     }));
   }
 
-  /** Not by the caller's signal: the answer is for everyone who asks meanwhile. */
+  /** Not cancelled by one caller: the result is shared by all who wait for it. */
   async function look(): Promise<Known> {
     const [values, told] = await Promise.all([
       api.ask("label/__name__/values", {}, closing),
@@ -113,7 +113,7 @@ function textOr(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value.slice(0, 40) : undefined;
 }
 
-/** By custom a name ends in its unit; how many were counted has none. */
+/** By convention a name ends in its unit; counts have none. */
 function unitIn(name: string): string | undefined {
   if (name.endsWith("_count")) return undefined;
   let rest = name;
@@ -122,10 +122,10 @@ function unitIn(name: string): string | undefined {
   return units.has(last) ? last : undefined;
 }
 
-/** The work goes on for the others. */
+/** The work continues for the others. */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const leave = (): void => reject(new ResourceError("cancelled", "the question was withdrawn"));
+    const leave = (): void => reject(new ResourceError("cancelled", "cancelled"));
     if (signal.aborted) leave();
     signal.addEventListener("abort", leave, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));

@@ -1,4 +1,4 @@
-/** Series over a range, no more of them and no more points than there is room for. */
+/** Reads series over a range, within the limits of series and points. */
 import { quote, ResourceError } from "../../errors.ts";
 import type { Api } from "./api.ts";
 import { isApiObject } from "./api.ts";
@@ -6,18 +6,18 @@ import type { MetricsRequest } from "./metrics-request.ts";
 import type { LabelMasking, Labels } from "./label-masking.ts";
 import { chooseStep, pointsIn, type Span, formatDuration } from "./times.ts";
 
-/** Seconds since the epoch, and a number as the server spells it. */
+/** Seconds since the epoch, and a number as the server writes it. */
 export type SamplePoint = readonly [seconds: number, value: string];
 
 export interface SampleSeries {
   readonly metric: Labels;
   readonly values: readonly SamplePoint[];
-  /** Values of the newer kind that hold a histogram each, as the server spells them. */
+  /** Native histogram values, as the server writes them. */
   readonly histograms?: readonly unknown[];
 }
 
 export interface Matrix {
-  /** Their labels as they may be shown. */
+  /** With masked labels. */
   readonly series: readonly SampleSeries[];
   readonly span: Span;
   readonly stepMs: number;
@@ -34,7 +34,7 @@ export interface Budget {
   readonly timeoutMs: number;
 }
 
-/** Before the points are asked for, it is counted how many series there are at so many times. */
+/** Series are counted at this many times before the points are requested. */
 const looks = 8;
 
 export async function askMatrix(
@@ -48,7 +48,7 @@ export async function askMatrix(
   const spanMs = endMs - startMs;
   const finest = chooseStep(spanMs, budget.maxPoints, budget.intervalMs);
   const room = budget.maxPoints / budget.maxSeries;
-  // Where even the most series have room, there is nothing to count.
+  // If even the most series fit, counting is not needed.
   const isRoomy = pointsIn(spanMs, ask.stepMs ?? finest) <= room;
   const counted = isRoomy ? 1 : Math.max(1, await countSeries(api, ask, budget, signal));
   refuseMany(counted, ask, budget);
@@ -61,7 +61,7 @@ export async function askMatrix(
   const found = seriesIn(data);
   refuseMany(found.length, ask, budget);
   const points = countPoints(found);
-  // Series that came and went between the looks were not counted.
+  // Series that existed only between the counted times are missing in the count.
   const every = Math.ceil(points / budget.maxPoints);
   if (every > 1 && ask.stepMs !== undefined) refuseFine(found.length, ask, budget);
   const thinned = every > 1 ? found.map((each) => thin(each, endMs / 1000, stepMs, every)) : found;
@@ -76,7 +76,7 @@ export async function askMatrix(
   };
 }
 
-/** The newest point is now, however far apart they are. */
+/** The newest point is at the end of the range, whatever the step. */
 function askRange(
   api: Api,
   expression: string,
@@ -102,14 +102,14 @@ function askRange(
 async function countSeries(api: Api, ask: MetricsRequest, budget: Budget, signal: AbortSignal): Promise<number> {
   const { startMs, endMs } = ask.span;
   const stepMs = Math.max(1000, Math.ceil((endMs - startMs) / looks));
-  // On lines of their own: a comment at its end must not swallow what follows.
+  // On separate lines: a comment at the end of the expression must not hide what follows.
   const counting = `count((\n${ask.expression(Math.max(stepMs, budget.intervalMs))}\n))`;
   try {
     const { data } = await askRange(api, counting, ask.span, stepMs, budget, signal);
     const [counts] = seriesIn(data);
     return (counts?.values ?? []).reduce((most, [, value]) => Math.max(most, Number(value) || 0), 0);
   } catch (cause) {
-    // A number has no series to count; what else is wrong with the question is said of the question itself.
+    // A scalar has no series to count; other errors are reported by the query itself.
     if (cause instanceof ResourceError && cause.kind === "invalid") return 1;
     throw cause;
   }
@@ -119,7 +119,7 @@ function refuseMany(count: number, ask: MetricsRequest, { maxSeries }: Budget): 
   if (count <= maxSeries) return;
   throw new ResourceError(
     "too-large",
-    `${quote(ask.title)} has ${count} series, and ${maxSeries} are given at once; ${ask.narrower}`,
+    `${quote(ask.title)} has ${count} series; the limit is ${maxSeries}; ${ask.narrower}`,
     { details: { reason: "too-large", series: count, limit: maxSeries, template: ask.template } },
   );
 }
@@ -131,7 +131,7 @@ function refuseFine(series: number, ask: MetricsRequest, budget: Budget): void {
   const enough = formatDuration(chooseStep(spanMs, Math.floor(budget.maxPoints / series), budget.intervalMs));
   throw new ResourceError(
     "too-large",
-    `${points} points are more than the ${budget.maxPoints} that are given at once; ask with step=${enough}, or for a shorter range`,
+    `${points} points exceed the limit of ${budget.maxPoints}; use step=${enough}, or a shorter range`,
     {
       details: {
         reason: "too-large",
@@ -144,11 +144,11 @@ function refuseFine(series: number, ask: MetricsRequest, budget: Budget): void {
   );
 }
 
-/** What no server would say is not passed on. */
+/** Drops invalid data. */
 function seriesIn(data: unknown): SampleSeries[] {
   const result = isApiObject(data) ? data["result"] : undefined;
   if (!Array.isArray(result) || (data as Record<string, unknown>)["resultType"] !== "matrix")
-    throw new ResourceError("unavailable", "the metrics server did not answer with series", { passing: false });
+    throw new ResourceError("unavailable", "the metrics server returned no series", { passing: false });
   return result.flatMap((each: unknown): SampleSeries[] => {
     if (!isApiObject(each)) return [];
     const values = Array.isArray(each["values"]) ? (each["values"] as readonly unknown[]) : [];
@@ -179,7 +179,7 @@ function countPoints(series: readonly SampleSeries[]): number {
   return series.reduce((sum, { values, histograms = [] }) => sum + values.length + histograms.length, 0);
 }
 
-/** What a step that is so many times as long would have given. */
+/** The points that a step this many times longer would have given. */
 function thin({ metric, values, histograms }: SampleSeries, end: number, stepMs: number, every: number): SampleSeries {
   const isKept = (seconds: unknown) => Math.round(((end - Number(seconds)) * 1000) / stepMs) % every === 0;
   return {
@@ -189,7 +189,7 @@ function thin({ metric, values, histograms }: SampleSeries, end: number, stepMs:
   };
 }
 
-/** A series as PromQL would write it. */
+/** A series in PromQL notation. */
 export function metricNameOf({ __name__: name = "", ...labels }: Labels): string {
   const pairs = Object.entries(labels)
     .sort(([left], [right]) => (left < right ? -1 : 1))

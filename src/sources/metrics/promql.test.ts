@@ -36,11 +36,11 @@ describe("the labels that a question names", () => {
   });
 
   it.each([
-    ["", /say what/],
-    ["  ", /say what/],
-    ["up{", /"{" is not closed/],
-    ["sum(up))", /closes nothing/],
-    ["(up]", /closes nothing/],
+    ["", /missing query/],
+    ["  ", /missing query/],
+    ["up{", /unclosed "{"/],
+    ["sum(up))", /unmatched/],
+    ["(up]", /unmatched/],
     ['up{a="x}', /not closed/],
     ["up{a='x\n'}", /not closed/],
     ["by (client\\_ip)", /is no PromQL/],

@@ -1,4 +1,4 @@
-/** A server that speaks as much of the API as a test says: for what no real one can be made to do at will. */
+/** A server with as much of the Prometheus API as a test defines: for behaviour that a real one cannot show on demand. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { SampleSeries } from "./matrix.ts";
@@ -9,22 +9,22 @@ export interface Asked {
   readonly request: IncomingMessage;
 }
 
-/** What is the data of the answer; undefined where it has answered by itself. */
+/** Returns the data of the response; undefined if it has already responded. */
 export type Answering = (asked: Asked, response: ServerResponse) => unknown;
 
 export interface TestServer {
   readonly url: string;
   readonly asked: Asked[];
-  /** By endpoint; what is not here is not found. */
+  /** By endpoint; others are not found. */
   readonly answers: Map<string, Answering>;
-  /** What a question over a range finds, whatever the question: its labels, and a value for each time. */
+  /** The result of every range query: labels, and a value for each time. */
   series: readonly {
     readonly metric: SampleSeries["metric"];
     readonly value: (seconds: number) => string | undefined;
   }[];
   alerts: readonly object[];
   targets: readonly object[];
-  /** What a question for one moment finds. */
+  /** The result of every instant query. */
   now: unknown;
   reset(): void;
   close(): void;
@@ -78,7 +78,7 @@ export async function startTestServer(): Promise<TestServer> {
   return server;
 }
 
-/** An error as the API says it. */
+/** An error in the format of the API. */
 export function failing(status: number, errorType: string, error: string): Answering {
   return (_, response) => void response.writeHead(status).end(JSON.stringify({ status: "error", errorType, error }));
 }

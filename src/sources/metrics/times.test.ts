@@ -23,7 +23,7 @@ describe("a length of time", () => {
       (text) => text !== "1",
     ),
   )("%s is none", (text) => {
-    expect(() => parseDuration(text, "step")).toThrow(/is no length of time/);
+    expect(() => parseDuration(text, "step")).toThrow(/is not a duration/);
   });
 
   it("is spelled so that it is understood again", () => {

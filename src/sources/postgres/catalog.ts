@@ -1,4 +1,4 @@
-/** What is in the database, by name: one statement for each page, however many names there are. */
+/** Names in the database, page by page: one statement for each page, however many names there are. */
 import { pathOf, segmentsOf } from "../../source.ts";
 import type { AllowList, TableRef } from "../database/allow-list.ts";
 import { isSpeakable } from "../database/segments.ts";
@@ -7,38 +7,38 @@ import type { PostgresAddress } from "./addresses.ts";
 import { isSystem } from "./system-schema.ts";
 import { mayServe, readsColumn, readsOf } from "./view-reads.ts";
 
-/** Something that has a name, as a list says it. */
+/** A named object, as listed. */
 export interface CatalogItem {
   readonly place: Extract<
     PostgresAddress,
     { kind: "schema" | "overview" | "enums" | "functions" | "function" | "table" }
   >;
-  /** Of a table: what it is, by the letter of the catalogue. */
+  /** For a table: its kind, as the letter of the catalogue. */
   readonly letter?: string;
   readonly comment?: string;
 }
 
 export interface Catalog {
-  /** Everything that may be spoken of from a path on, in order, among so many names. */
+  /** Everything served from a path on, in order, up to `limit` names. */
   things(ask: CatalogRequest, signal: AbortSignal): Promise<CatalogPage>;
-  /** The one thing at this place. */
+  /** The object at this address. */
   find(place: CatalogItem["place"], signal: AbortSignal): Promise<CatalogItem | undefined>;
-  /** Views that are left out for what they read, though their names are allowed. */
+  /** Views excluded because of what they read, though their names are allowed. */
   leftOutViews(signal: AbortSignal): Promise<readonly TableRef[]>;
-  /** Names that hold what was typed, those that begin with it first. */
+  /** Names that contain the typed text; names that start with it come first. */
   suggest(ask: SuggestAsk, signal: AbortSignal): Promise<readonly CatalogItem[]>;
 }
 
 export interface CatalogPage {
   readonly things: readonly CatalogItem[];
-  /** Where to go on, itself included; absent at the end. */
+  /** Where to continue, inclusive; absent at the end. */
   readonly next?: string;
 }
 
 export interface CatalogRequest {
-  /** What is looked at: all that is not a directory of other things, the schemas, one schema, or its functions. */
+  /** What is listed: all objects that are no directories, the schemas, one schema, or its functions. */
   readonly scope: CatalogScope;
-  /** From this path on, itself included. */
+  /** From this path on, inclusive. */
   readonly from?: string | undefined;
   readonly limit: number;
 }
@@ -53,12 +53,12 @@ export interface SuggestAsk {
   readonly typed: string;
 }
 
-/** A name that is reserved or that no path can hold stands in quotation marks: as `places.ts` spells it. */
+/** Quotes a name that is reserved or not valid in a path, as `addresses.ts` does. */
 const segment = (name: string) =>
   `CASE WHEN ${name} IN ('.', '..', 'overview', 'enums', 'functions', 'schema', 'rows') OR starts_with(${name}, '"')
         THEN '"' || replace(${name}, '"', '""') || '"' ELSE ${name} END COLLATE "C"`;
 
-/** Schemas that may be entered. $1 and $2 are how the names of what is served begin. */
+/** Schemas with USAGE privilege. $1 and $2 are the prefixes of served names. */
 const schemas = `
   SELECT n.oid, n.nspname::text AS schema, ${segment("n.nspname::text")} AS s
   FROM pg_namespace n
@@ -66,11 +66,11 @@ const schemas = `
     AND has_schema_privilege(n.oid, 'USAGE')
     AND ($1::text[] IS NULL OR EXISTS (SELECT FROM beginnings b WHERE starts_with(n.nspname::text, b.s)))`;
 
-/** Tables that may be read. A partition is a part of its table, and no table of its own. */
+/** Tables that the role may read. A partition belongs to its table and is not listed. */
 export const readableTable = `c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
     AND (has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT'))`;
 
-/** Functions that someone wrote here, and not what an extension brought. */
+/** Functions written by users, not those of an extension. */
 export const ownFunction = `has_function_privilege(p.oid, 'EXECUTE') AND NOT EXISTS (
     SELECT FROM pg_depend e WHERE e.classid = 'pg_proc'::regclass AND e.objid = p.oid AND e.deptype = 'e')`;
 
@@ -88,7 +88,7 @@ const enums = `
   SELECT schema, s, 'enums' COLLATE "C", '' COLLATE "C", 'enums', '', NULL, NULL::oid, '', NULL::text[] FROM schemas
   WHERE EXISTS (SELECT FROM pg_type y WHERE y.typnamespace = schemas.oid AND y.typtype = 'e')`;
 
-/** Overloads stand under one name. Their types may belong to schemas that are not to be spoken of. */
+/** Overloads share one name. Their types may belong to schemas that are not served. */
 const functions = `
   SELECT s.schema, s.s, 'functions' COLLATE "C", ${segment("p.proname::text")}, 'function', p.proname::text, NULL, min(p.oid), 'pg_proc',
     array_agg(DISTINCT y.mentioned)
@@ -121,7 +121,7 @@ export function createCatalog({
     ? [allow.beginnings.map(({ schema }) => schema), allow.beginnings.map(({ table }) => table)]
     : [null, null];
 
-  /** Comments, and what views read, are looked up for what is given alone. */
+  /** Comments, and what views read, are looked up only for the returned rows. */
   function statement(parts: readonly string[], condition: string, order: string, limit: string): string {
     return `WITH beginnings AS (SELECT b.s, b.t FROM unnest($1::text[], $2::text[]) b (s, t)),
     schemas AS MATERIALIZED (${schemas}),
@@ -144,7 +144,7 @@ export function createCatalog({
     }
   }
 
-  /** $3 to $5 are the segments to begin at, $6 the schema, $7 how many. */
+  /** $3 to $5 are the segments to start at, $6 the schema, $7 the limit. */
   function question({ scope, from, limit }: CatalogRequest): PostgresQuery {
     const [s = "", t = "", f = ""] = from === undefined ? [] : segmentsOf(from);
     return {
@@ -154,7 +154,7 @@ export function createCatalog({
         "s, t, f",
         "$7",
       ),
-      // Below a table there is nothing that has a name of its own.
+      // Nothing below a table has a name in the catalogue.
       values: [...beginnings, s, t, t === "functions" ? f : "", "schema" in scope ? scope.schema : null, limit],
     };
   }
@@ -189,7 +189,7 @@ export function createCatalog({
     },
 
     async find(place, signal) {
-      // What is refused by name need not be asked for.
+      // A name that is not served need not be queried.
       if (!allow.schema(place.schema)) return undefined;
       const part = {
         schema: schemaThings,
@@ -244,7 +244,7 @@ export function createCatalog({
   };
 }
 
-/** The names and types of what all parts give. */
+/** The column names and types of all parts. */
 const headings = `
   SELECT '' AS schema, '' COLLATE "C" AS s, '' COLLATE "C" AS t, '' COLLATE "C" AS f, '' AS kind, '' AS name, NULL::text AS letter,
     NULL::oid AS oid, '' AS catalogue, NULL::text[] AS mentions WHERE false`;

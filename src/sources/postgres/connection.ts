@@ -1,4 +1,4 @@
-/** The way to the database: questions that can only read. */
+/** The database connection: read-only queries. */
 import type pg from "pg";
 import type { ResourceError } from "../../errors.ts";
 import { type Attached, type ConnectionOptions, createPool } from "./pool.ts";
@@ -12,14 +12,14 @@ export interface PostgresQuery {
 }
 
 export interface PostgresConnection {
-  /** One statement in a transaction that can only read, in one round trip. The statement runs nothing but what comes with the database. */
+  /** Runs one statement in a read-only transaction, in one round trip. The statement must use only built-in functions. */
   ask(question: PostgresQuery, signal: AbortSignal): Promise<readonly PostgresRow[]>;
-  /** The same for a statement that may run what users have written, such as views: it begins once nothing can be written. */
+  /** The same for a statement that may run user code, such as views: it starts when the transaction is read-only. */
   askTables(question: PostgresQuery, signal: AbortSignal): Promise<readonly PostgresRow[]>;
-  /** A connection of one's own, for as long as the signal lasts. */
+  /** A separate connection, open until the signal ends. */
   attach(signal: AbortSignal): Promise<PostgresSession>;
   toError(cause: unknown): ResourceError;
-  /** Afterwards nothing is open. */
+  /** Nothing is open after it resolves. */
   close(): Promise<void>;
 }
 
@@ -30,15 +30,15 @@ export interface PostgresSession extends Pick<Attached, "listen" | "over" | "end
 export function createConnection(options: ConnectionOptions): PostgresConnection {
   const { timeoutMs } = options;
   const { borrow, attach, toError, close } = createPool("postgres", options);
-  // Nothing of this stays behind in a connection that others get after us, as behind a pooler.
+  // `SET LOCAL` leaves nothing behind in a connection that others use next, as with a pooler.
   const begin = [
     "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY",
     `SET LOCAL statement_timeout = ${timeoutMs}`,
     `SET LOCAL lock_timeout = ${Math.min(2000, timeoutMs)}`,
     `SET LOCAL idle_in_transaction_session_timeout = ${timeoutMs + 5000}`,
-    // Nothing that someone made is mistaken for what comes with the database.
+    // User objects cannot replace built-in ones.
     "SET LOCAL search_path = pg_catalog",
-    // To compile a question takes longer than to answer it.
+    // Compiling a query would take longer than running it.
     "SET LOCAL jit = off",
     "SET LOCAL DateStyle = 'ISO, YMD'",
     "SET LOCAL IntervalStyle = 'iso_8601'",
@@ -46,7 +46,7 @@ export function createConnection(options: ConnectionOptions): PostgresConnection
     "SET LOCAL bytea_output = 'hex'",
     "SET LOCAL extra_float_digits = 1",
   ].join("; ");
-  /** All three are on their way before the first is answered. */
+  /** All three are sent before the first response. */
   async function exchange(client: pg.ClientBase, question: PostgresQuery): Promise<readonly PostgresRow[]> {
     const [begun, answer, ended] = await Promise.allSettled([
       client.query(begin),
@@ -93,9 +93,9 @@ export function createConnection(options: ConnectionOptions): PostgresConnection
 }
 
 /**
- * Takes back what a function of a view may have done to the session. Settings, cursors and channels end with the transaction. Locks that
- * are held by the session do not; they are released within the transaction, because behind a pooler the next statement may go to another
- * session. Prepared statements do not end either: a session that has one is given up, since those of other users of a pooler must stay.
+ * Undoes what a function of a view may have done to the session. Settings, cursors and channels end with the transaction. Session locks do
+ * not; they are released inside the transaction, because with a pooler the next statement may go to another session. Prepared statements do
+ * not end either: a session that has one is closed, since those of other pooler users must stay.
  */
 const cleanUp = [
   "ROLLBACK TO SAVEPOINT question",
@@ -104,7 +104,7 @@ const cleanUp = [
   "ROLLBACK",
 ].join("; ");
 
-/** Ends the transaction of a question about tables. False for a session that must not be used again. */
+/** Ends the transaction of a query on tables. False for a session that must not be reused. */
 async function isCleanAfter(client: pg.ClientBase): Promise<boolean> {
   try {
     const results = (await client.query(cleanUp)) as unknown as readonly pg.QueryResult[];

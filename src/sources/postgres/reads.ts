@@ -1,4 +1,4 @@
-/** What is read at each place. */
+/** Reads each kind of address. */
 import { notFound } from "../../errors.ts";
 import type { Call } from "../../resources.ts";
 import type { Address, Part } from "../../source.ts";
@@ -16,7 +16,7 @@ import { rowsQuestion, type Shape, shapeQuestion, toPage, toShape } from "./rows
 import { tablesQuestion, toDescription } from "./tables.ts";
 
 export interface PostgresReader {
-  /** Undefined where a directory may be. */
+  /** Undefined if the address may be a directory. */
   read(at: Address, call: Call): Promise<readonly Part[] | undefined>;
   shapeOf(schema: string, table: string, signal: AbortSignal): Promise<Shape | undefined>;
 }
@@ -30,7 +30,7 @@ export interface PostgresReaderOptions {
   readonly limits: RowLimits;
 }
 
-/** So many tables of a schema stand in its overview. */
+/** Most tables in the overview of a schema. */
 const maxTables = 500;
 
 export function createPostgresReader({
@@ -142,7 +142,7 @@ export function createPostgresReader({
   return { read, shapeOf };
 }
 
-/** The format that is asked for at a place, and its type. */
+/** The format requested at an address, and its type. */
 export function formatAt(
   at: Address,
   { kind }: PostgresAddress,
@@ -154,7 +154,7 @@ export function formatAt(
   return { format, mimeType: tableTypeOf(format, isPlain ? "application/json" : schemaType) };
 }
 
-/** A second spelling shows no more than the first. */
+/** The short form of an address shows no more than the full form. */
 export function revealing(place: PostgresAddress): { readonly reveals?: Address } {
   return isLeaf(place) && place.isShort
     ? { reveals: { path: postgresPath({ kind: place.kind, schema: place.schema, name: place.name }) } }

@@ -1,4 +1,4 @@
-/** What the catalogue says of tables: one statement for one table or for a whole schema. */
+/** Table definitions in the catalogue: one statement for one table or a whole schema. */
 import type { AllowList } from "../database/allow-list.ts";
 import { createStatement } from "../database/ddl.ts";
 import type {
@@ -23,12 +23,10 @@ export const tableKinds: Readonly<Record<string, TableKind>> = {
   m: "materialized view",
 };
 
-/** A thing that an expression depends on, as the catalogue knows it. */
+/** A catalogue object that an expression depends on. */
 export type Mention = readonly [schema: string | null, table: string | null];
 
-/**
- * What an object depends on: the schema of each, and the table where it is one, or its row type, or a sequence that belongs to it.
- */
+/** What an object depends on: the schema of each, and its table if it is one, or a row type, or a sequence of a table. */
 const mentions = (catalogue: string, object: string) => `
   (
     SELECT json_agg(DISTINCT jsonb_build_array(coalesce(o.schema, i.schema), o.name))
@@ -51,7 +49,7 @@ const columnNames = (relation: string, keys: string) => `(
   SELECT json_agg(named.attname ORDER BY key.at) FROM unnest(${keys}) WITH ORDINALITY key (number, at)
   JOIN pg_attribute named ON named.attrelid = ${relation} AND named.attnum = key.number)`;
 
-/** What an expression depends on matters only where not everything may be spoken of. */
+/** Dependencies of expressions are needed only if not everything is served. */
 const described = (where: string, allow: AllowList) => {
   const isRestricted = allow.restricts.schemas || allow.restricts.tables;
   const said = (catalogue: string, object: string) => (isRestricted ? mentions(catalogue, object) : "NULL");
@@ -104,7 +102,7 @@ const described = (where: string, allow: AllowList) => {
   WHERE ${where} AND ${readableTable}`;
 };
 
-/** Of one table, or of all of a schema. */
+/** One table, or all of a schema. */
 export function tablesQuestion(
   schema: string,
   table: string | undefined,
@@ -121,13 +119,13 @@ export function tablesQuestion(
   };
 }
 
-/** A number for rows of a catalogue that is another when one of them is: each says who wrote it last. */
+/** A number that changes with each row of a catalogue: each row has its last writer. */
 const summed = (key: string, text: string, from: string) =>
   `(SELECT ${key} AS of, sum(hashtextextended(${text}, 0)) AS digest FROM ${from} GROUP BY 1)`;
 
 /**
- * A digest of all that is said of each table, to see what has changed. Where a text names other things it counts as a text, since
- * it changes with their names; the rest counts by who wrote it.
+ * A digest of each table description, to detect changes. Texts that name other objects count as text, since they change with those names;
+ * the rest counts by its last writer.
  */
 export const tableDigests = (allow: AllowList) => `
   SELECT n.nspname::text AS schema, c.relname::text AS name, c.relkind::text AS letter,
@@ -148,10 +146,10 @@ export const tableDigests = (allow: AllowList) => `
   WHERE NOT starts_with(n.nspname::text, 'pg_') AND n.nspname <> 'information_schema' AND has_schema_privilege(n.oid, 'USAGE')
     AND ${readableTable}`;
 
-/** In place of what may not be named. */
+/** Replaces what may not be named. */
 export const hiddenText = "…";
 
-/** Undefined for a table that may not be spoken of. Of others, everything that may not be is left out here, and nowhere else. */
+/** Undefined for a table that is not served. From others, everything hidden is removed here, and nowhere else. */
 export function toDescription(
   row: PostgresRow,
   database: string,
@@ -171,7 +169,7 @@ export function toDescription(
     kind,
     owner: raw.owner,
     ...(raw.comment !== null && { comment: raw.comment }),
-    // Below zero: never counted.
+    // Negative: never counted.
     ...(raw.estimate >= 0 && kind !== "view" && { rowEstimate: Math.round(raw.estimate) }),
     columns: (raw.columns ?? []).map((column) => toColumn(column, mayShow)),
     ...(primary && { primaryKey: primary.columns }),
@@ -194,7 +192,7 @@ export function toDescription(
   return { ...description, definition: createStatement(description) };
 }
 
-/** Whether a thing may be named by which something else is explained. */
+/** Whether an object that explains another may be named. */
 export function mayName([schema, table]: Mention, allow: AllowList): boolean {
   if (schema === null || isSystem(schema)) return true;
   return allow.schema(schema) && (table === null || allow.table({ schema, table }));
@@ -216,7 +214,7 @@ interface RawTable {
   readonly indexes: readonly (Required<TableIndex> & { readonly mentions: readonly Mention[] | null })[] | null;
   readonly query: string | null;
   readonly mentions: readonly Mention[] | null;
-  /** Of a view, through whatever it reads. */
+  /** For a view, including indirect reads. */
   readonly reads: readonly Mention[] | null;
 }
 

@@ -1,4 +1,4 @@
-/** What changes in the database: tables by looking at the catalogue now and then, rows by what is sent to a channel. */
+/** Detects changes in the database: definitions by polling the catalogue, rows by notifications on a channel. */
 import { ResourceError } from "../../errors.ts";
 import type { SourceChange, Runtime } from "../../source.ts";
 import { type AllowList, parseTableRef, type TableRef } from "../database/allow-list.ts";
@@ -19,10 +19,10 @@ export interface PostgresWatchOptions {
   readonly wait: Runtime["wait"];
 }
 
-/** Everything that can come, go or change, by where it stands, with what is said of it now. */
+/** Everything that can appear, disappear or change, by path, with a digest of its description. */
 type Snapshot = ReadonlyMap<string, { readonly place: PostgresAddress; readonly digest: string }>;
 
-/** Catalogues that say something of what is served. Those of the system begin below. */
+/** Catalogues that describe what is served. System objects have lower ids. */
 const catalogues = [
   ["pg_class", "oid"],
   ["pg_attribute", "attrelid"],
@@ -36,7 +36,7 @@ const catalogues = [
   ["pg_description", "objoid"],
 ] as const;
 
-/** A number that is another whenever a row of a catalogue is: each carries who wrote it last. It takes a few milliseconds. */
+/** Changes whenever a catalogue row changes: each row carries its last writer. Takes a few milliseconds. */
 const fingerprint = `SELECT concat_ws(',', ${[
   ...catalogues.map(
     ([name, oid]) =>
@@ -47,7 +47,7 @@ const fingerprint = `SELECT concat_ws(',', ${[
 
 export function createPostgresWatch({ connection, allow, hasFunctions, channel, pollMs, wait }: PostgresWatchOptions) {
   async function look(session: PostgresSession): Promise<{ readonly fingerprint: string; readonly seen: Snapshot }> {
-    // First, so that what changes in between is looked at again.
+    // First, so that changes made during the scan are seen by the next one.
     const before = await fingerprintOf(session);
     const seen = new Map<string, { place: PostgresAddress; digest: string }>();
     const add = (place: PostgresAddress, digest: string) => void seen.set(postgresPath(place), { place, digest });
@@ -67,12 +67,12 @@ export function createPostgresWatch({ connection, allow, hasFunctions, channel, 
     return { fingerprint: before, seen };
   }
 
-  /** The rows that a message speaks of: `table`, `schema.table`, or JSON with `table` and perhaps `schema`. */
+  /** The rows that a notification names: `table`, `schema.table`, or JSON with `table` and optionally `schema`. */
   function heard(payload: string, seen: Snapshot | undefined): readonly SourceChange[] {
     if (payload === "") return [{ kind: "lost" }];
     const ref = refOf(payload);
     if (ref === undefined || !allow.rows(ref)) return [];
-    // Where tables are left out, so may be a view that its name does not tell.
+    // If tables are excluded, a view may be too, without its name showing it.
     const isKnown = seen?.has(postgresPath({ kind: "table", schema: ref.schema, name: ref.table })) ?? false;
     if (allow.restricts.tables && !isKnown) return [];
     return [{ kind: "changed", path: postgresPath({ kind: "rows", schema: ref.schema, name: ref.table }) }];
@@ -84,7 +84,7 @@ export function createPostgresWatch({ connection, allow, hasFunctions, channel, 
     signal.addEventListener("abort", leave, { once: true });
     try {
       if (signal.aborted) return;
-      // Before the first look, so that nothing falls between.
+      // Before the first scan, so that no change is missed.
       let last: Awaited<ReturnType<typeof look>> | undefined;
       if (channel !== undefined) await session.listen(channel, (payload) => tell(heard(payload, last?.seen)));
       last = await look(session);
@@ -117,7 +117,7 @@ async function fingerprintOf(session: PostgresSession): Promise<string> {
 
 function changesBetween(before: Snapshot, after: Snapshot, allow: AllowList): SourceChange[] {
   const changes: SourceChange[] = [];
-  /** Schemas in which anything is another than before. */
+  /** Schemas in which anything changed. */
   const touched = new Set<string>();
   const add = (kind: "appeared" | "gone" | "changed", place: PostgresAddress) =>
     void changes.push({ kind, path: postgresPath(place) });

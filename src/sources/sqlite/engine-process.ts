@@ -1,4 +1,4 @@
-/** The process that has the database file open: what a hostile file does to it, it does to nothing else. */
+/** The process that opens the database file: a hostile file can harm only this process. */
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
@@ -8,12 +8,12 @@ import { runSqliteQuery, KeyFault } from "./queries.ts";
 
 interface Open {
   readonly database: DatabaseSync;
-  /** Which file it is: another may have taken its place under the same name. */
+  /** Identifies the file: another may have replaced it under the same name. */
   readonly identity: string;
 }
 
 let open: Open | undefined;
-/** The same for all questions to this process. */
+/** The same for all queries to this process. */
 let allow: AllowList | undefined;
 
 function databaseAt({ path, immutable }: ToEngine): DatabaseSync {
@@ -27,7 +27,7 @@ function databaseAt({ path, immutable }: ToEngine): DatabaseSync {
     readOnly: true,
     allowExtension: false,
     enableForeignKeyConstraints: false,
-    // A Node that does not know these ignores them. What is only read cannot be harmed anyway, and time is limited, too.
+    // A Node version that does not know these options ignores them. The file is only read, and time is limited, too.
     defensive: true,
     limits: { length: 256 * 1024 * 1024 },
   });
@@ -55,7 +55,7 @@ process.on("message", (told: ToEngine) => {
   let said: FromEngine;
   try {
     const database = databaseAt(told);
-    // All that one question reads is of one moment.
+    // One query reads one consistent snapshot.
     database.exec("BEGIN");
     try {
       allow ??= createAllowList(told.allow);
@@ -77,5 +77,5 @@ process.on("message", (told: ToEngine) => {
   process.send?.(said);
 });
 
-// Whoever started it is gone.
+// The parent process is gone.
 process.on("disconnect", () => process.exit());

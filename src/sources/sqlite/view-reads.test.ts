@@ -100,7 +100,7 @@ it.each([
   const suggested = await source.complete!({ template, variable: "table", value: "", given: {} }, call);
   expect(suggested.map(({ value }) => value).filter((name) => name in leaks)).toEqual([]);
   const [problem] = await source.problems!(call);
-  expect(problem?.says).toMatch(/^leaves out views that read what "tables" leaves out: /);
+  expect(problem?.says).toMatch(/^leaves out views that read what "tables" excludes: /);
   expect(problem?.says).not.toMatch(/hidden|harmless/);
 });
 
