@@ -14,8 +14,8 @@ function complaint(text: string, options = {}): string {
   return "no complaint";
 }
 
-describe("JSON as it is written", () => {
-  it("says what JSON.parse says, however it is laid out", () => {
+describe("JSON with positions", () => {
+  it("has the values of JSON.parse, however it is formatted", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1, 4, "\t"), (value, indent) => {
         const text = JSON.stringify(value, undefined, indent);
@@ -25,7 +25,7 @@ describe("JSON as it is written", () => {
     );
   });
 
-  it("refuses what JSON.parse refuses, whatever is broken", () => {
+  it("rejects what JSON.parse rejects, whatever is wrong", () => {
     const mutated = fc.tuple(
       fc.jsonValue(),
       fc.nat(),
@@ -55,7 +55,7 @@ describe("JSON as it is written", () => {
     );
   });
 
-  it("knows where everything is", () => {
+  it("has the position of everything", () => {
     const text = '{\n  "a": [1, { "b": null }]\n}';
     const a = memberOf(parseJsonText(text), "a")!;
     expect(text.slice(a.name.start, a.name.end)).toBe('"a"');
@@ -63,7 +63,7 @@ describe("JSON as it is written", () => {
     expect(createPlaceFinder(text)(a.value.start)).toEqual({ line: 2, column: 8 });
   });
 
-  it("may hold comments and a last comma where that is said", () => {
+  it("may have comments and a trailing comma if allowed", () => {
     const text = '// first\n{ "a": 1, /* and */ "b": [2,], // last\n}\n';
     expect(nodeValue(parseJsonText(text, { comments: true }))).toEqual({ a: 1, b: [2] });
     expect(complaint(text)).toBe("1:1 expected a value");
@@ -79,7 +79,7 @@ describe("JSON as it is written", () => {
     ["[1", "1:3 unexpected end of the text"],
     ["1 2", "1:3 unexpected text after the value"],
     ["[".repeat(1000), "1:202 values are nested too deeply"],
-  ])("is refused with the place and a sentence: %j", (text, sentence) => {
+  ])("is rejected with position and reason: %j", (text, sentence) => {
     expect(complaint(text)).toBe(sentence);
   });
 });

@@ -15,7 +15,7 @@ describe("the nearest word", () => {
     expect(nearest(word, known)).toBe(meant);
   });
 
-  it("is none when nothing is close", () => {
+  it("is undefined if nothing is close", () => {
     expect(nearest("deploy", known)).toBeUndefined();
     expect(nearest("", known)).toBeUndefined();
     expect(nearest("x".repeat(100_000), known)).toBeUndefined();

@@ -1,4 +1,4 @@
-/** What no real store can be made to do at will; the rest is tested against a real one. */
+/** Behaviour that a real store cannot show on demand; the rest is tested against a real one. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -41,8 +41,8 @@ function servePacked(body: Buffer): void {
   };
 }
 
-describe("an object that is packed", () => {
-  it("is read unpacked, and no more of it than is allowed", async () => {
+describe("a gzip object", () => {
+  it("is read unpacked, within the size limit", async () => {
     servePacked(gzipSync("x".repeat(900)));
     const source = await open({ maxBytes: 1000 });
     expect(await source.read({ path: "a.css" }, call)).toMatchObject([{ body: { text: "x".repeat(900) } }]);
@@ -57,7 +57,7 @@ describe("an object that is packed", () => {
   });
 });
 
-it("an object whose length is not said is read", async () => {
+it("an object without a stated length is read", async () => {
   answer = (_, response) => {
     response.write("alpha ");
     response.end("beta");
@@ -65,7 +65,7 @@ it("an object whose length is not said is read", async () => {
   expect(await (await open()).read({ path: "a.txt" }, call)).toMatchObject([{ body: { text: "alpha beta" } }]);
 });
 
-it("a body that stalls is given up in time, and one that no one waits for at once", async () => {
+it("a stalled body hits the time limit, and a cancelled one ends immediately", async () => {
   const begun: (() => void)[] = [];
   answer = (_, response) => {
     response.writeHead(200, { "Content-Length": "100" });
@@ -80,7 +80,7 @@ it("a body that stalls is given up in time, and one that no one waits for at onc
   await Promise.all([expect(asked).rejects.toMatchObject({ kind: "cancelled" }), isBegun.then(() => stop.abort())]);
 });
 
-it("a page without keys that is not the last is followed by the next", async () => {
+it("an empty page that is not the last is followed by the next", async () => {
   const asked: (string | null)[] = [];
   answer = ({ url = "" }, response) => {
     const token = new URL(url, endpoint).searchParams.get("continuation-token");
@@ -95,7 +95,7 @@ it("a page without keys that is not the last is followed by the next", async () 
   await expect((await open()).list({ limit: 10 }, call)).rejects.toMatchObject({ kind: "unavailable" });
 });
 
-it("keys come out as they are, however they are spelled", async () => {
+it("keys are returned unchanged, however they are encoded", async () => {
   const spelled = ["a+b", "a%2Bb", "a%20b", "%E6%97%A5", "a//b", "100%"];
   answer = (_, response) =>
     void response.end(listOf(`${spelled.map(objectIn).join("")}<EncodingType>url</EncodingType>`));
@@ -103,12 +103,12 @@ it("keys come out as they are, however they are spelled", async () => {
   expect(items.map(({ path }) => path)).toEqual(["a b", "a+b", "a b", "日", "a//b", "100%"]);
 });
 
-it("an error that is half an error counts by its status", async () => {
+it("a truncated error response counts by its status", async () => {
   answer = (_, response) => void response.writeHead(503).end("<Error><Code>Slow");
   await expect((await open()).list({ limit: 1 }, call)).rejects.toMatchObject({ kind: "busy" });
 });
 
-it("an endpoint with a password is refused, without the password", async () => {
+it("an endpoint with a password is rejected, without the password", async () => {
   const refused = await open({ endpoint: "https://user:hunter2@s3.example" }).then(
     (source) => source.list({ limit: 1 }, call).catch((cause: unknown) => cause),
     (cause: unknown) => cause,
@@ -132,7 +132,7 @@ describe("credentials", () => {
     expect(found).toEqual({ accessKeyId: "id", secretAccessKey: "a=b/c+d;e", sessionToken: undefined });
   });
 
-  it("of which half is given are no credentials", async () => {
+  it("that are incomplete are rejected", async () => {
     const half = createCredentials(
       { accessKeyId: "id" },
       { AWS_ACCESS_KEY_ID: "x", AWS_SECRET_ACCESS_KEY: "y" },
@@ -144,7 +144,7 @@ describe("credentials", () => {
     });
   });
 
-  it("that have expired are looked up anew at the next question", async () => {
+  it("that have expired are looked up again at the next request", async () => {
     writeFileSync(file, "[default]\naws_access_key_id = old\naws_secret_access_key = s\n");
     const credentials = createCredentials({}, env, () => 0);
     const store = createS3Store({ region: "us-east-1", endpoint, pathStyle: true, credentials, timeoutMs: 5000 });

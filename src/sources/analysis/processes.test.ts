@@ -23,7 +23,7 @@ afterEach(async () => {
 
 interface Given {
   readonly leaseMs?: number;
-  /** How far its wall clock is ahead of that of this machine. */
+  /** How far its wall clock is ahead of this machine's. */
   readonly aheadMs?: number;
 }
 

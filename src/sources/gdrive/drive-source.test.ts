@@ -40,7 +40,7 @@ beforeEach(async () => {
 });
 afterEach(() => fake.close());
 
-it("answers or refuses in the house's own words when any question to Drive fails, and works again afterwards", async () => {
+it("returns or throws a ResourceError when any request to Drive fails, and works again afterwards", async () => {
   fake.addDrive("team", "Team");
   fake.folder("f", "F");
   fake.document("d", "# One\n\ntwo\n", { name: "Document", parent: "f" });

@@ -72,7 +72,7 @@ describe("a server", () => {
       (_: unknown, response: ServerResponse) => void response.destroy(),
       { kind: "unavailable", passing: true },
     ],
-  ] as [string, Answering, object][])("that %s is said to", async (_what, answer, expected) => {
+  ] as [string, Answering, object][])("that %s is reported", async (_what, answer, expected) => {
     // prettier-ignore
     server.answers.set("query_range", answer);
     const refused = await refusalOf(open().read(up, call));
@@ -80,7 +80,7 @@ describe("a server", () => {
     expect(refused).toMatchObject(expected);
   });
 
-  it("that is not there is unavailable, and so is one that does not answer", async () => {
+  it("that does not exist is unavailable, and so is one that does not respond", async () => {
     const gone = await startTestServer();
     gone.close();
     expect(await refusalOf(open({ url: gone.url }).read(up, call))).toMatchObject({
@@ -95,7 +95,7 @@ describe("a server", () => {
     expect(await refusalOf(open({ timeoutMs: 50 }).read(up, call))).toMatchObject(late);
   });
 
-  it("is not asked any longer when no one waits", async () => {
+  it("is no longer called when the caller cancels", async () => {
     const stop = new AbortController();
     const closed = Promise.withResolvers<void>();
     server.answers.set("query_range", ({ request }) => {
@@ -106,24 +106,24 @@ describe("a server", () => {
     await closed.promise;
   });
 
-  it("is posted what is too long for an address", async () => {
+  it("gets long queries with POST", async () => {
     const promql = `up + ${"1 + ".repeat(1000)}1`;
     await open().read({ path: "query", query: { promql, step: "1m" } }, call);
     const { request, params } = server.asked.at(-1)!;
     expect([request.method, params.get("query")]).toEqual(["POST", promql]);
   });
 
-  it.each(["/", "/prometheus", "/prometheus/", "/prometheus/api/v1"])("is asked below %s", async (path) => {
+  it.each(["/", "/prometheus", "/prometheus/", "/prometheus/api/v1"])("is called below %s", async (path) => {
     await open({ url: `${server.url}${path}` }).read(up, call);
     const below = path.replace(/\/(?:api\/v1)?$/, "");
     expect(server.asked.at(-1)!.request.url).toMatch(new RegExp(`^${below}/api/v1/query_range\\?`));
   });
 });
 
-describe("a server without alerts, targets or texts", () => {
+describe("a server without alerts, targets or metadata", () => {
   const without = [saying(404, "404 page not found"), saying(405, ""), saying(501, ""), saying(400, "unsupported path requested: /x")]; // prettier-ignore
 
-  it.each(without)("serves the rest, and says what it has not", async (missing) => {
+  it.each(without)("serves the rest, and reports what is missing", async (missing) => {
     for (const endpoint of ["alerts", "targets", "metadata"]) server.answers.set(endpoint, missing);
     const source = open();
     expect((await source.list({ limit: 10 }, call)).items.map(({ path }) => path)).toEqual(["series"]);
@@ -141,7 +141,7 @@ describe("a server without alerts, targets or texts", () => {
     ]);
   });
 
-  it("is another matter than one that fails for the moment", async () => {
+  it("differs from one that fails temporarily", async () => {
     server.answers.set("alerts", failing(503, "unavailable", "not ready"));
     const source = open();
     expect(await refusalOf(source.list({ limit: 10 }, call))).toMatchObject({ kind: "unavailable" });
@@ -156,7 +156,7 @@ const problemsAt = async (url: string, more: Partial<MetricsOptions>) => {
   return createMetrics(options, createRuntime({ write: () => true }), api).problems!(call);
 };
 
-it("credentials that would travel in the open are told to the one who runs it", async () => {
+it("credentials sent without encryption are reported to the administrator", async () => {
   expect(await problemsAt("http://metrics.example", { token: "t" })).toEqual([
     { path: "", says: "sends its credentials over plain http", advice: "use https:// in its url" },
   ]);
@@ -165,7 +165,7 @@ it("credentials that would travel in the open are told to the one who runs it", 
   expect(await problemsAt("http://127.0.0.1", { username: "u", password: "p" })).toEqual([]);
 });
 
-it("values that hold histograms are passed on as JSON, and refused where they cannot be drawn", async () => {
+it("histogram values are returned as JSON, and rejected where they cannot be drawn", async () => {
   const histograms = [[1, { count: "3", sum: "6", buckets: [] }]];
   server.answers.set("query_range", () => ({ resultType: "matrix", result: [{ metric: { a: "b" }, histograms }] }));
   const [part] = await open().read(up, call);
@@ -174,7 +174,7 @@ it("values that hold histograms are passed on as JSON, and refused where they ca
   expect(await refusalOf(drawn)).toMatchObject({ kind: "unsupported", message: expect.stringContaining("agg=p95") });
 });
 
-it("what no server would say is not passed on", async () => {
+it("invalid data of a server is dropped", async () => {
   const values = [[1, "1"], [2, 3], "x", [4], null, [5, "5", { secret: 1 }]]; // prettier-ignore
   const result = [{ metric: { a: "b", c: 4 }, values }, null, "x", { values: 7 }];
   server.answers.set("query_range", () => ({ resultType: "matrix", result }));

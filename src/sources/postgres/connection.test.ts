@@ -1,4 +1,4 @@
-/** The way to a server: behind TLS, and to what is no server at all. */
+/** Connections: with TLS, and to something that is not a server. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
@@ -69,7 +69,7 @@ describe.skipIf(missingFor("debian"))(`PostgreSQL behind TLS (${missingFor("debi
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it("is reached with what sslmode asks for, and refused where the certificate does not prove it", async () => {
+  it("is connected as sslmode demands, and rejected if the certificate is not valid", async () => {
     const ca = join(folder, "ca.pem");
     for (const asked of [list("require"), list("require", { ca }), list("verify-ca", { ca }), list("disable")])
       expect((await asked).items).not.toHaveLength(0);
@@ -82,7 +82,7 @@ describe.skipIf(missingFor("debian"))(`PostgreSQL behind TLS (${missingFor("debi
   });
 });
 
-describe("a server that is none", () => {
+describe("something that is not a server", () => {
   const servers: Server[] = [];
   const sockets = new Set<Socket>();
   afterEach(async () => {
@@ -123,7 +123,7 @@ describe("a server that is none", () => {
       "answers rows that no one asked for",
       (socket) => socket.on("data", () => socket.end(Buffer.from([68, 0, 0, 0, 6, 0, 0]))),
     ],
-  ])("and %s is refused, and harms nothing else", async (_, answer) => {
+  ])("and %s is rejected, and harms nothing else", async (_, answer) => {
     const source = open({ url: await talking(answer), timeoutMs: 200 });
     for (const asked of [
       () => source.list(asking(1), call()),

@@ -18,7 +18,7 @@ const list = async (query: string) => JSON.parse((await ask(`/b/o?${query}`)).te
 const names = (page: Record<string, unknown>) => (page["items"] as { name: string }[]).map(({ name }) => name);
 
 describe("the fake of Google Cloud Storage", () => {
-  it("lists by bytes, from an offset that is included, page by page, with prefixes counted like objects", async () => {
+  it("lists by bytes, from an inclusive offset, page by page, with prefixes counted like objects", async () => {
     for (const name of ["a-b", "a/b", "a/c", "a.b", "～", "🦊"]) gcs.put("b", name, "x");
     expect(names(await list(""))).toEqual(["a-b", "a.b", "a/b", "a/c", "～", "🦊"]);
     expect(names(await list("startOffset=a/b"))).toEqual(["a/b", "a/c", "～", "🦊"]);
@@ -28,7 +28,7 @@ describe("the fake of Google Cloud Storage", () => {
     expect(await list("prefix=none")).toEqual({});
   });
 
-  it("reads a generation, a range, or says that it is not there", async () => {
+  it("reads a generation, a range, or reports that it is missing", async () => {
     const first = gcs.put("b", "n/a", "hello");
     gcs.put("b", "n/a", "again");
     expect(await ask("/b/o/n%2Fa?alt=media")).toEqual({ status: 200, text: "again" });
@@ -41,7 +41,7 @@ describe("the fake of Google Cloud Storage", () => {
     expect(await ask(`/b/o/n%2Fa?alt=media&generation=${first}`)).toEqual({ status: 200, text: "hello" });
   });
 
-  it("reads only the generation that is meant, and sends what is packed as it is stored", async () => {
+  it("reads only the requested generation, and sends gzip objects as stored", async () => {
     const first = gcs.put("b", "a", gzipSync("hello"), { contentEncoding: "gzip" });
     expect(await ask(`/b/o/a?alt=media&ifGenerationMatch=${first}`)).toEqual({ status: 200, text: "hello" });
     expect(JSON.parse((await ask("/b/o/a")).text)).toMatchObject({ contentEncoding: "gzip" });
@@ -49,7 +49,7 @@ describe("the fake of Google Cloud Storage", () => {
     expect(await ask(`/b/o/a?alt=media&ifGenerationMatch=${first}`)).toMatchObject({ status: 412 });
   });
 
-  it("fails once when it is told to", async () => {
+  it("fails once on request", async () => {
     gcs.fail(503);
     expect(await ask("?project=p")).toMatchObject({ status: 503 });
     expect(await ask("?project=p")).toEqual({ status: 200, text: '{"items":[{"name":"b"}]}' });

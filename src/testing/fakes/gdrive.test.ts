@@ -41,12 +41,12 @@ describe("fields", () => {
     ["a(b", undefined],
     ["a)", undefined],
     ["", undefined],
-  ])("%s cuts out what it names", (fields, expected) => {
+  ])("%s selects what it names", (fields, expected) => {
     const value = { a: { b: 1, c: 2 }, d: [{ x: 1, y: 1 }, { x: 2, y: 2 }], e: 5 }; // prettier-ignore
     expect(project(value, fields)).toEqual(expected);
   });
 
-  it("that are not asked for are not said", async () => {
+  it("that are not requested are not returned", async () => {
     fake.document("d", "x");
     expect((await ask("files/d")).json).toEqual({ kind: "drive#file", id: "d", name: "d", mimeType: "application/vnd.google-apps.document" }); // prettier-ignore
     expect((await ask("files/d", { fields: "version,size" })).json).toEqual({ version: "1" });
@@ -86,7 +86,7 @@ describe("a query", () => {
 });
 
 describe("lists", () => {
-  it("go on by tokens that say nothing and run out", async () => {
+  it("continue by opaque tokens that expire", async () => {
     for (const id of ["a", "b", "c"]) fake.put(id, { content: id });
     const first = (await ask("files", { pageSize: "2", fields: "files(id),nextPageToken" })).json;
     const rest = (
@@ -100,7 +100,7 @@ describe("lists", () => {
     expect((await ask("files", { q: "nonsense" })).status).toBe(400);
   });
 
-  it("hold what is in shared drives only when they are told to", async () => {
+  it("contain files of shared drives only on request", async () => {
     fake.addDrive("team", "Team");
     fake.put("t", { content: "x", driveId: "team" });
     fake.put("m", { content: "x" });
@@ -114,7 +114,7 @@ describe("lists", () => {
     expect((await ask("files/t", { supportsAllDrives: "true" })).status).toBe(200);
   });
 
-  it("and changes hold what is shared with an account out of a drive that it is not in", async () => {
+  it("and changes contain files shared with an account from a drive that it is not a member of", async () => {
     const permissions = [{ type: "user", emailAddress: fake.owner }] as const;
     fake.addDrive("foreign", "Foreign", ["x@example.org"]);
     const pageToken = await startToken();
@@ -127,7 +127,7 @@ describe("lists", () => {
     expect((await ask("changes", told)).json.changes).toEqual([{ fileId: "shared", removed: true }]);
   });
 
-  it("are each account's own", async () => {
+  it("are separate for each account", async () => {
     fake.put("mine", { content: "x" });
     fake.put("theirs", { content: "x", owner: "other@example.org" });
     fake.put("shared", { content: "x", owner: "other@example.org", permissions: [{ type: "user", emailAddress: fake.owner }] }); // prettier-ignore
@@ -142,7 +142,7 @@ describe("lists", () => {
 });
 
 describe("changes", () => {
-  it("tell of each file once, as it is now, and versions only grow", async () => {
+  it("report each file once, in its current state, and versions only grow", async () => {
     const pageToken = await startToken();
     fake.put("a", { content: "1" });
     fake.put("a", { content: "2" });
@@ -155,12 +155,12 @@ describe("changes", () => {
       { fileId: "a", removed: false, file: { name: "renamed", version: "3" } },
     ]);
     expect((await ask("changes", { pageToken: json.newStartPageToken! })).json.changes).toEqual([]);
-    // Tokens of changes do not run out.
+    // Tokens of changes do not expire.
     expect((await ask("changes", { pageToken })).json.changes).toHaveLength(2);
     expect((await ask("changes", { pageToken: "made-up" })).status).toBe(400);
   });
 
-  it("go page by page, and each shared drive has its own", async () => {
+  it("come page by page, and each shared drive has its own", async () => {
     fake.addDrive("team", "Team");
     const [own, team] = [await startToken(), await startToken({ driveId: "team" })];
     for (const id of ["a", "b", "c"]) fake.put(id, { content: id });
@@ -181,7 +181,7 @@ describe("changes", () => {
 });
 
 describe("content", () => {
-  it("is had whole, by ranges, and exported up to a limit", async () => {
+  it("is read completely, by ranges, and exported up to a limit", async () => {
     fake.put("n", { content: "0123456789" });
     fake.document("d", "# Larger than ten");
     expect((await ask("files/n", { alt: "media" }, { headers: { Range: "bytes=2-4" } })).text).toBe("234");
@@ -202,14 +202,14 @@ describe("content", () => {
     expect(await (await fetch(response!.downloadUri)).text()).toBe("# Larger than ten");
   });
 
-  it("that may not be downloaded is not", async () => {
+  it("that may not be downloaded is denied", async () => {
     fake.put("n", { content: "x", canDownload: false });
     expect((await ask("files/n", { alt: "media" })).json.error?.errors[0]?.reason).toBe("cannotDownloadFile");
     expect((await ask("files/n", { fields: "capabilities(canDownload)" })).json).toEqual({ capabilities: { canDownload: false } }); // prettier-ignore
   });
 });
 
-it("refuses on demand, as often and where it is told to", async () => {
+it("fails on request, as often and where configured", async () => {
   fake.put("a", { content: "x" });
   fake.fail([403, "userRateLimitExceeded"], { times: 2, where: "/files" });
   expect((await ask("about")).status).toBe(200);
@@ -219,7 +219,7 @@ it("refuses on demand, as often and where it is told to", async () => {
 });
 
 describe("calls", () => {
-  it("say that a channel is open, then that something changed; some are lost, doubled or late", async () => {
+  it("report that a channel is open, then that something changed; some are lost, doubled or late", async () => {
     const heard: string[] = [];
     const server = createServer(({ headers }, response) => {
       heard.push(`${String(headers["x-goog-resource-state"])} ${String(headers["x-goog-channel-token"])}`);
@@ -264,7 +264,7 @@ describe("signing in", () => {
     code_challenge_method: "S256",
     code_challenge: createHash("sha256").update(verifier).digest("base64url"),
   };
-  it("takes a code once, with the proof that fits, and gives tokens that can be taken back", async () => {
+  it("accepts a code once, with the matching verifier, and returns revocable tokens", async () => {
     const to = new URL((await agree(asked)).headers.get("Location")!);
     expect(to.searchParams.get("state")).toBe("s");
     const form = { grant_type: "authorization_code", code: to.searchParams.get("code")!, redirect_uri: asked.redirect_uri, client_id: "c" }; // prettier-ignore
@@ -284,7 +284,7 @@ describe("signing in", () => {
     expect((await token(refresh)).status).toBe(400);
   });
 
-  it("leads nowhere but to this machine, and not without a challenge", async () => {
+  it("redirects only to this machine, and not without a challenge", async () => {
     expect((await agree({ ...asked, redirect_uri: "https://evil.example/" })).status).toBe(400);
     expect((await agree({ ...asked, code_challenge: "" })).status).toBe(400);
   });
