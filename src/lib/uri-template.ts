@@ -15,15 +15,15 @@ export type TemplateValue = string | readonly string[] | Readonly<Record<string,
 export type TemplateMatch = ReadonlyMap<string, string | readonly string[]>;
 
 /**
- * What may stand for a variable, apart from escapes and characters beyond ASCII, which always may:
+ * Characters allowed in the value of a variable, besides escapes and characters beyond ASCII:
  * - `{a}` `{.a}`: letters, digits, `-._~`;
- * - `{/a}` `{;a}`: what a path's segment may hold, in `{;a}` without ";";
- * - `{?a}` `{&a}`: what a query may hold without "&";
- * - `{+a}` `{#a}`: all that a URI may hold, but "?" and "#" only where nothing later in the template holds them.
+ * - `{/a}` `{;a}`: those of a path segment, in `{;a}` without ";";
+ * - `{?a}` `{&a}`: those of a query without "&";
+ * - `{+a}` `{#a}`: all of a URI, but "?" and "#" only if nothing later in the template contains them.
  *
- * Where several readings fit, from left to right: a variable takes as little as lets the rest fit; one with a mark of its own
- * in front (`{/a}`, `{.a}`, `{#a}`, and `b` in `{a,b}`) is there whenever it can be; `{?a,b}`, `{&a,b}` and `{;a,b}` take all the
- * parameters they know, in any order. A variable that stands twice must say the same in both places of that reading.
+ * If several interpretations match, from left to right: a variable takes as little as possible; one with a leading character
+ * (`{/a}`, `{.a}`, `{#a}`, and `b` in `{a,b}`) is present whenever it can be; `{?a,b}`, `{&a,b}` and `{;a,b}` take all known
+ * parameters, in any order. A variable that occurs twice must have equal values in that interpretation.
  */
 export interface UriTemplate {
   readonly template: string;
