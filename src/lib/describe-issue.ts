@@ -13,7 +13,7 @@ export interface Wording {
   readonly given?: string | undefined;
 }
 
-export function describeIssue(issue: Issue, { wrongType, meant, given }: Wording): string {
+export function describeIssue(issue: Issue, { wrongType, meant: intended, given }: Wording): string {
   // A message written in the schema is used unchanged.
   if (!/^(?:Invalid|Too |Unrecognized)/.test(issue.message)) return issue.message;
   switch (issue.code) {
@@ -32,7 +32,7 @@ export function describeIssue(issue: Issue, { wrongType, meant, given }: Wording
     case "invalid_value": {
       const allowed = issue.values.map(String);
       const near = given === undefined ? undefined : nearest(given, allowed);
-      if (near) return meant(near);
+      if (near) return intended(near);
       return `must be ${allowed.length === 1 ? "" : "one of "}${allowed.map((each) => JSON.stringify(each)).join(", ")}`;
     }
     default:
@@ -42,8 +42,8 @@ export function describeIssue(issue: Issue, { wrongType, meant, given }: Wording
 
 /** Of the alternatives of a union, the one that the value matched furthest. */
 export function meantBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] {
-  const [meant = []] = branches.toSorted((one, other) => depthOf(other) - depthOf(one));
-  return meant;
+  const [intended = []] = branches.toSorted((one, other) => depthOf(other) - depthOf(one));
+  return intended;
 }
 
 export function depthOf(branch: readonly Issue[]): number {

@@ -50,14 +50,14 @@ export function padToWidth(text: string, width: number, side: "before" | "behind
 export function cutToWidth(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   graphemes ??= new Intl.Segmenter("en", { granularity: "grapheme" });
-  let kept = "";
+  let stored = "";
   let room = width - 1;
   for (const { segment } of graphemes.segment(text)) {
     room -= displayWidth(segment);
     if (room < 0) break;
-    kept += segment;
+    stored += segment;
   }
-  return width < 1 ? "" : `${kept}…`;
+  return width < 1 ? "" : `${stored}…`;
 }
 
 function sumOf(text: string): number {

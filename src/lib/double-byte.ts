@@ -57,19 +57,19 @@ export function encodeDoubleByte(text: string, encoding: DoubleByte): Uint8Array
   let end = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    const spelled = table[code] as number;
-    if (spelled === 0 && code !== 0) return undefined;
-    if (spelled > 0xffff) bytes[end++] = spelled >>> 16;
-    if (spelled > 0xff) bytes[end++] = (spelled >>> 8) & 0xff;
-    bytes[end++] = spelled & 0xff;
+    const written = table[code] as number;
+    if (written === 0 && code !== 0) return undefined;
+    if (written > 0xffff) bytes[end++] = written >>> 16;
+    if (written > 0xff) bytes[end++] = (written >>> 8) & 0xff;
+    bytes[end++] = written & 0xff;
   }
   return bytes.subarray(0, end);
 }
 
 /** The JIS X 0208 row of a character, counted from 1; undefined if it has none. */
 export function jisRow(code: number): number | undefined {
-  const spelled = tableOf("euc-jp")[code] as number;
-  return spelled > 0xff && spelled <= 0xffff && spelled >>> 8 !== 0x8e ? (spelled >>> 8) - 0xa0 : undefined;
+  const written = tableOf("euc-jp")[code] as number;
+  return written > 0xff && written <= 0xffff && written >>> 8 !== 0x8e ? (written >>> 8) - 0xa0 : undefined;
 }
 
 const escape = 0x1b;
@@ -132,16 +132,16 @@ export function encodeIso2022Jp(text: string): Uint8Array | undefined {
   };
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    const spelled = table[code] as number;
+    const written = table[code] as number;
     if (code < 0x80) {
       to("ascii");
       bytes.push(code);
-    } else if (spelled >>> 8 === 0x8e) {
+    } else if (written >>> 8 === 0x8e) {
       to("kana");
-      bytes.push(spelled & 0x7f);
-    } else if (spelled > 0xff && spelled <= 0xffff) {
+      bytes.push(written & 0x7f);
+    } else if (written > 0xff && written <= 0xffff) {
       to("kanji");
-      bytes.push((spelled >>> 8) & 0x7f, spelled & 0x7f);
+      bytes.push((written >>> 8) & 0x7f, written & 0x7f);
     } else return undefined;
   }
   to("ascii");

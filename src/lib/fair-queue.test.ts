@@ -39,7 +39,7 @@ it("rejects no client while another has more in the queue, and keeps each client
         const refused: number[] = [];
         let count = 0;
 
-        function ask(client: number): void {
+        function request(client: number): void {
           const own = clients[client]!;
           const id = (count += 1);
           const leave = new AbortController();
@@ -58,9 +58,9 @@ it("rejects no client while another has more in the queue, and keeps each client
             });
         }
 
-        for (const { client: asked, kind } of all) {
-          if (kind === "ask") ask(asked);
-          else if (kind === "leave") leaving.get(clients[asked]!.waiting[0] ?? -1)?.abort();
+        for (const { client: requested, kind } of all) {
+          if (kind === "ask") request(requested);
+          else if (kind === "leave") leaving.get(clients[requested]!.waiting[0] ?? -1)?.abort();
           else {
             const [first] = running.splice(0, 1);
             if (first) clients[first.client]!.running -= 1;

@@ -11,8 +11,8 @@ describe("the nearest word", () => {
     ["l", "ls"],
     ["comp", "completions"],
     ["hlep", "help"],
-  ])("to %s is %s", (word, meant) => {
-    expect(nearest(word, known)).toBe(meant);
+  ])("to %s is %s", (word, intended) => {
+    expect(nearest(word, known)).toBe(intended);
   });
 
   it("is undefined if nothing is close", () => {

@@ -37,8 +37,8 @@ export function findPrivateKeys(text: string): readonly PrivateKey[] {
 
 /** As far as the lines look like a key: encoded lines, headers, empty lines; also in a patch, quotation or comment. */
 function lengthOfKey(text: string): number {
-  const spelled = /^(?:\\n[A-Za-z0-9+/=]{0,128})*/.exec(text)?.[0].length ?? 0;
-  if (spelled > 0) return spelled;
+  const written = /^(?:\\n[A-Za-z0-9+/=]{0,128})*/.exec(text)?.[0].length ?? 0;
+  if (written > 0) return written;
   for (let at = 0; at < text.length;) {
     const feed = text.indexOf("\n", at);
     const end = feed < 0 ? text.length : feed;
@@ -50,8 +50,8 @@ function lengthOfKey(text: string): number {
 
 /** The same, backwards from the end. */
 function lengthOfTail(text: string): number {
-  const spelled = lengthOfSpelledTail(text);
-  if (spelled > 0) return spelled;
+  const written = lengthOfSpelledTail(text);
+  if (written > 0) return written;
   for (let end = text.length; end > 0;) {
     const start = text.lastIndexOf("\n", end - 1) + 1;
     if (!isKeyLine(text.slice(start, end))) return text.length - end;

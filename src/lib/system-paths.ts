@@ -27,8 +27,8 @@ export function cacheFolder({ platform, home, env }: SystemPaths): string {
 
 /** The user's home folder, from the environment. */
 export function homeFolder(env: SystemPaths["env"]): string {
-  const said = process.platform === "win32" ? env["USERPROFILE"] : env["HOME"];
-  return said && isAbsolute(said) ? said : homedir();
+  const given = process.platform === "win32" ? env["USERPROFILE"] : env["HOME"];
+  return given && isAbsolute(given) ? given : homedir();
 }
 
 /** The paths of the user of this environment. */

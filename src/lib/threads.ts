@@ -112,12 +112,12 @@ export function createThreads({ name, max, deadlineMs, maxMiB, idleMs = 10_000 }
       /** The started calls, one after the other. */
       let calls: Promise<unknown> = Promise.resolve();
       const call = <T>(exported: string, ...args: readonly unknown[]): Promise<T> => {
-        const answer = calls.then(() => {
+        const result = calls.then(() => {
           signal?.throwIfAborted();
           return thread.call(module, exported, args) as Promise<T>;
         });
-        calls = answer.catch(() => undefined);
-        return answer;
+        calls = result.catch(() => undefined);
+        return result;
       };
       try {
         return await untilAborted(work(call), signal);

@@ -109,8 +109,8 @@ export function readCharacters(uri: string, codes = new Int32Array(uri.length)):
     const decoded = decode(uri.slice(at, end));
     if (decoded === undefined) return undefined;
     for (let index = 0; index < decoded.length; index++) {
-      const meant = decoded.charCodeAt(index);
-      codes[length++] = meant > 127 || isUnreserved[meant] === 1 ? meant : meant | escaped;
+      const intended = decoded.charCodeAt(index);
+      codes[length++] = intended > 127 || isUnreserved[intended] === 1 ? intended : intended | escaped;
     }
     text += uri.slice(plainFrom, at) + decoded;
     plainFrom = at = end;

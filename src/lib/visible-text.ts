@@ -11,8 +11,8 @@ export function visibleText(text: string): string {
 }
 
 function escaped(characters: string): string {
-  let spelled = "";
+  let written = "";
   for (let at = 0; at < characters.length; at += 1)
-    spelled += String.raw`\u${characters.charCodeAt(at).toString(16).padStart(4, "0")}`;
-  return spelled;
+    written += String.raw`\u${characters.charCodeAt(at).toString(16).padStart(4, "0")}`;
+  return written;
 }

@@ -73,13 +73,13 @@ sourceContract("analysis", {
 describe("a stored result", () => {
   it("is found by the same question, whatever its order, width and spelling", async () => {
     const { find, keep } = open();
-    const asked = {
+    const requested = {
       prompt: "ＡＰＩ の設定は？",
       providers: ["openai", "anthropic"],
       models: ["b", "a"],
       options: { depth: 3, mode: "parallel" },
     };
-    const stored = await keep(asked);
+    const stored = await keep(requested);
     const found = await find({
       prompt: "API の設定は?",
       providers: ["anthropic", "openai", "openai"],
@@ -95,7 +95,7 @@ describe("a stored result", () => {
       { providers: ["openai"] },
       { models: ["a"] },
     ])
-      expect(await find({ ...asked, ...other, claim: false })).toMatchObject({ status: "miss" });
+      expect(await find({ ...requested, ...other, claim: false })).toMatchObject({ status: "miss" });
   });
 
   it("has a key that anyone can compute: SHA-256 of canonical JSON", async () => {
@@ -142,8 +142,8 @@ describe("a stored result", () => {
       },
       providers: { votes: [["a", "Use a queue between the two services."]] },
     } as const;
-    for (const [why, said] of Object.entries(cases)) {
-      const stored = await keep({ prompt: why, taskType: "critical", result: resultOf(said) });
+    for (const [why, given] of Object.entries(cases)) {
+      const stored = await keep({ prompt: why, taskType: "critical", result: resultOf(given) });
       expect(stored).toMatchObject({ status: "stored", ttl_ms: 5 * minuteMs, quality: { passed: false } });
       expect((stored["quality"] as { reasons: string[] }).reasons.join()).toContain(why);
     }
@@ -286,8 +286,8 @@ it("every fault of the store is reported, and everything works again afterwards"
 
   async function askAll(): Promise<void> {
     const { find_analysis: find, store_analysis: keep } = source.actions ?? {};
-    const asked = { ...question, claim: true, acceptStale: false, waitMs: 0 };
-    await find?.run(asked, call);
+    const requested = { ...question, claim: true, acceptStale: false, waitMs: 0 };
+    await find?.run(requested, call);
     await keep?.run({ ...question, result: resultOf() }, call);
     const { items } = await source.list({ limit: 10 }, call);
     for (const { path } of items) await source.read({ path }, call);

@@ -109,8 +109,8 @@ export function openAnalysis(options: AnalysisOptions, runtime: Runtime, store: 
     };
   }
 
-  async function results(ask: ListRequest, after: string): Promise<Page<Entry>> {
-    const limit = Math.max(1, ask.limit);
+  async function results(request: ListRequest, after: string): Promise<Page<Entry>> {
+    const limit = Math.max(1, request.limit);
     const found = await store.page(after, limit + 1);
     const items = found.slice(0, limit).map(entryOf);
     return found.length > limit ? { items, next: items.at(-1)?.path ?? "" } : { items };
@@ -134,13 +134,13 @@ export function openAnalysis(options: AnalysisOptions, runtime: Runtime, store: 
     timeoutMs: options.timeoutMs,
     cursorAfter: ({ path }) => path,
 
-    async list(ask) {
+    async list(request) {
       begin();
-      if (ask.cursor === statistics.path) return { items: [] };
-      const page = await results(ask, idIn(ask.cursor));
+      if (request.cursor === statistics.path) return { items: [] };
+      const page = await results(request, idIn(request.cursor));
       if (page.next !== undefined) return page;
       // If this page is full, the next page holds only the statistics.
-      if (page.items.length >= Math.max(1, ask.limit)) return { ...page, next: page.items.at(-1)?.path ?? "" };
+      if (page.items.length >= Math.max(1, request.limit)) return { ...page, next: page.items.at(-1)?.path ?? "" };
       return { items: [...page.items, statistics] };
     },
 
@@ -155,32 +155,32 @@ export function openAnalysis(options: AnalysisOptions, runtime: Runtime, store: 
     async stat(at) {
       begin();
       const place = parseAnalysisAddress(at);
-      const asked = at.query && Object.keys(at.query).length > 0 ? { query: at.query } : {};
+      const requested = at.query && Object.keys(at.query).length > 0 ? { query: at.query } : {};
       switch (place.kind) {
         case "mount":
         case "results":
           return { path: at.path, mimeType: directoryType };
         case "statistics":
-          return { ...statistics, ...asked, mimeType: analysisTypeOf(place.format) };
+          return { ...statistics, ...requested, mimeType: analysisTypeOf(place.format) };
         case "recent":
-          return { path: at.path, ...asked, name: "results", mimeType: analysisTypeOf(place.format) };
+          return { path: at.path, ...requested, name: "results", mimeType: analysisTypeOf(place.format) };
         case "result":
         case "section": {
           const summary = await store.summary(place.id);
           if (!summary) throw notFound(at.path);
-          return { ...entryOf(summary), path: at.path, ...asked, mimeType: analysisTypeOf(place.format) };
+          return { ...entryOf(summary), path: at.path, ...requested, mimeType: analysisTypeOf(place.format) };
         }
       }
     },
 
-    async children(at, ask) {
+    async children(at, request) {
       begin();
       const { kind } = parseAnalysisAddress(at);
-      if (kind === "results") return results(ask, idIn(ask.cursor));
+      if (kind === "results") return results(request, idIn(request.cursor));
       if (kind !== "mount") throw notFound(at.path);
       const both: readonly Entry[] = [{ path: "results", mimeType: directoryType }, statistics];
-      const rest = both.filter(({ path }) => ask.cursor === undefined || path > ask.cursor);
-      const items = rest.slice(0, Math.max(1, ask.limit));
+      const rest = both.filter(({ path }) => request.cursor === undefined || path > request.cursor);
+      const items = rest.slice(0, Math.max(1, request.limit));
       return rest.length > items.length ? { items, next: items.at(-1)?.path ?? "" } : { items };
     },
 

@@ -107,8 +107,8 @@ describe("gcs", () => {
   it.each([
     ["no list", { items: 5, prefixes: "x" }, []],
     ["names that are none", { items: [null, {}, { name: 5 }, { name: "a" }], prefixes: [null, 1] }, ["a"]],
-  ])("treats %s as missing", async (_what, said, paths) => {
-    const server = createServer((_request, response) => void response.end(JSON.stringify(said)));
+  ])("treats %s as missing", async (_what, given, paths) => {
+    const server = createServer((_request, response) => void response.end(JSON.stringify(given)));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const source = await open({ endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
     expect((await source.list({ limit: 10 }, call)).items.map(({ path }) => path)).toEqual(paths);
@@ -180,14 +180,14 @@ describe("a service account", () => {
     const query = link.search.slice(1).replace(/&X-Goog-Signature=.*/, "");
     const canonical = ["GET", link.pathname, query, `host:${link.host}`, "", "host", "UNSIGNED-PAYLOAD"].join("\n");
     const { createHash } = await import("node:crypto");
-    const said = [
+    const given = [
       "GOOG4-RSA-SHA256",
       link.searchParams.get("X-Goog-Date"),
       link.searchParams.get("X-Goog-Credential")!.split("/").slice(1).join("/"),
       createHash("sha256").update(canonical).digest("hex"),
     ].join("\n");
     expect(link.pathname).toBe("/b/large%20%281%29.bin");
-    expect(createVerify("RSA-SHA256").update(said).verify(publicKey, signature, "hex")).toBe(true);
+    expect(createVerify("RSA-SHA256").update(given).verify(publicKey, signature, "hex")).toBe(true);
   });
 
   it("reports an unreadable key, without the key", async () => {

@@ -138,8 +138,8 @@ describe("folders", () => {
     expect(await listed(source)).toEqual(["file/doc1"]);
     expect(await childrenOf(source, "folder")).toEqual(["folder/in"]);
     for (const path of ["file/doc2", "folder/root-folder-0"])
-      for (const ask of [source.read({ path }, call), source.stat!({ path }, call)])
-        await expect(ask).rejects.toMatchObject({ kind: "not-found" });
+      for (const request of [source.read({ path }, call), source.stat!({ path }, call)])
+        await expect(request).rejects.toMatchObject({ kind: "not-found" });
     const heard = collectChanges(await source.watch!(call));
     fake.put("doc2", { parent: "deep" });
     await heard.until((change) => change.kind === "appeared" && change.path === "file/doc2", "that it moved in");
@@ -222,7 +222,7 @@ describe("the account", () => {
     try {
       const logins = createStoredLogins(process.env);
       const login = { clientId: "client", refreshToken: "refresh", rootUrl: fake.rootUrl };
-      const kept = () => readdirSync(join(folder, "pressmark", "gdrive")).filter((name) => name.endsWith(".sqlite"));
+      const stored = () => readdirSync(join(folder, "pressmark", "gdrive")).filter((name) => name.endsWith(".sqlite"));
       await logins.keep({ ...login, email: "one@example.org" });
       const first = await open({ anonymous: false, keep: true });
       await logins.keep({ ...login, email: "two@example.org" });
@@ -230,9 +230,9 @@ describe("the account", () => {
       await expect(first.list({ limit: 1 }, call)).rejects.toMatchObject({
         message: expect.stringContaining("one@example.org") as string,
       });
-      expect(kept()).toHaveLength(1);
+      expect(stored()).toHaveLength(1);
       await open({ anonymous: false, keep: true });
-      expect(kept()).toHaveLength(2);
+      expect(stored()).toHaveLength(2);
       for (const source of opened.splice(0)) await source.close?.();
     } finally {
       vi.unstubAllEnvs();
@@ -286,16 +286,16 @@ it("stores its state for its owner only, and continues from it after a start", a
     const before = fake.asked.length;
     expect(await listed(await open({ keep: true }))).toEqual(["file/a", "file/b"]);
     expect(fake.asked.slice(before).filter((line) => line.startsWith("GET /drive/v3/files"))).toEqual([]);
-    const kept = readdirSync(join(cache, "pressmark", "gdrive"));
-    expect(kept.filter((name) => name.endsWith(".sqlite"))).toHaveLength(1);
-    for (const name of kept) expect(statSync(join(cache, "pressmark", "gdrive", name)).mode & 0o077, name).toBe(0);
+    const stored = readdirSync(join(cache, "pressmark", "gdrive"));
+    expect(stored.filter((name) => name.endsWith(".sqlite"))).toHaveLength(1);
+    for (const name of stored) expect(statSync(join(cache, "pressmark", "gdrive", name)).mode & 0o077, name).toBe(0);
     for (const source of opened.splice(0)) await source.close?.();
 
     const file = join(
       cache,
       "pressmark",
       "gdrive",
-      kept.find((name) => name.endsWith(".sqlite"))!,
+      stored.find((name) => name.endsWith(".sqlite"))!,
     );
     const reopened = async () => {
       const source = await open({ keep: true });

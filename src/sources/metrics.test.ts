@@ -30,13 +30,13 @@ async function read(path: string, query?: Record<string, string>, options?: Part
 async function json<T>(path: string, query?: Record<string, string>, options?: Partial<MetricsOptions>): Promise<T> {
   return JSON.parse((await read(path, query, options)).text) as T;
 }
-async function refusalOf(asked: Promise<unknown>): Promise<ResourceError> {
-  return asked.then(
+async function refusalOf(requested: Promise<unknown>): Promise<ResourceError> {
+  return requested.then(
     () => expect.fail("it was answered"),
     (cause: unknown) => cause as ResourceError,
   );
 }
-const questions = () =>
+const queries = () =>
   server.asked.filter(({ endpoint }) => endpoint.startsWith("query")).map(({ params }) => params.get("query"));
 
 let alerts = 0;
@@ -126,7 +126,7 @@ describe("the catalogue", () => {
 describe("a series", () => {
   it("is requested with a selector in which its name and values are quoted, whatever they contain", async () => {
     await read("series/odd\0name ✓", { where: 'job=a"} or vector(1) #,instance!=b\\,c', step: "1m" });
-    expect(questions().at(-1)).toBe(String.raw`{__name__="odd/name ✓",job="a\"} or vector(1) #",instance!="b,c"}`);
+    expect(queries().at(-1)).toBe(String.raw`{__name__="odd/name ✓",job="a\"} or vector(1) #",instance!="b,c"}`);
   });
 
   it.each([
@@ -137,12 +137,12 @@ describe("a series", () => {
     ["count", "a.b", 'count by ("a.b") ({__name__="up"})'],
   ])("with agg=%s by %s is aggregated", async (agg, by, expression) => {
     await read("series/up", { agg, step: "1m", ...(by && { by }) });
-    expect(questions().at(-1)).toBe(expression);
+    expect(queries().at(-1)).toBe(expression);
   });
 
   it("of buckets has quantiles", async () => {
     await read("series/latency_seconds_bucket", { agg: "p99", by: "job", step: "5m" });
-    expect(questions().at(-1)).toBe(
+    expect(queries().at(-1)).toBe(
       'histogram_quantile(0.99, sum by (le,job) (rate({__name__="latency_seconds_bucket"}[5m])))',
     );
   });
@@ -159,7 +159,7 @@ describe("a series", () => {
     { format: "html" },
   ])("requested with %o is rejected before the server is called", async (query) => {
     expect(await refusalOf(read("series/up", query))).toMatchObject({ kind: "invalid" });
-    expect(questions()).toEqual([]);
+    expect(queries()).toEqual([]);
   });
 
   it("that does not exist is not found, and neither is anything below it", async () => {
@@ -185,8 +185,8 @@ describe("the limit of points", () => {
   it("applies to series that did not exist when they were counted", async () => {
     server.series = manySeries(80);
     const overRange = server.answers.get("query_range")!;
-    server.answers.set("query_range", (asked, response) => {
-      if (!asked.params.get("query")?.startsWith("count(")) return overRange(asked, response);
+    server.answers.set("query_range", (requested, response) => {
+      if (!requested.params.get("query")?.startsWith("count(")) return overRange(requested, response);
       return { resultType: "matrix", result: [{ metric: {}, values: [[0, "1"]] }] };
     });
     const part = await read("series/up", { range: "1h" });
@@ -215,7 +215,7 @@ describe("the limit of points", () => {
       details: { series: 101, limit: 100 },
     });
     // The points themselves were never requested.
-    expect(questions()).toHaveLength(1);
+    expect(queries()).toHaveLength(1);
   });
 });
 

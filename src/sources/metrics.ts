@@ -202,13 +202,13 @@ export function createMetrics(options: MetricsOptions, runtime: Runtime, given?:
   }
 
   async function readSeries(at: Address, signal: AbortSignal): Promise<Part> {
-    const { ask, metric } = await understand(at, signal);
-    const matrix = await askMatrix(api, ask, options, redaction, signal);
+    const { ask: request, metric } = await understand(at, signal);
+    const matrix = await askMatrix(api, request, options, redaction, signal);
     const { span, stepMs, points, expression, series } = matrix;
     const isSettled = !span.isMoving && runtime.now() - span.endMs > settledMs;
     return {
-      mimeType: types[ask.format],
-      body: { text: render(matrix, ask, metric) },
+      mimeType: types[request.format],
+      body: { text: render(matrix, request, metric) },
       meta: {
         "pressmark/metrics": {
           promql: expression,
@@ -232,14 +232,14 @@ export function createMetrics(options: MetricsOptions, runtime: Runtime, given?:
     const metrics = rest.slice(0, cataloguePage);
     const isCut = metrics.length < rest.length;
     const next = formatMetricsQuery({ ...(match !== undefined && { match }), after: metrics.at(-1)?.name ?? "" });
-    const told = {
+    const reported = {
       total: all.length,
       ...(!catalogue.isTold && { note: "the metrics server gives no metadata for its metrics" }),
       metrics,
     };
     return {
       mimeType: json,
-      body: { text: JSON.stringify(told) },
+      body: { text: JSON.stringify(reported) },
       ...(isCut && { meta: { "pressmark/range": { next } } }),
       freshness: { ttlMs: intervalMs },
     };
@@ -258,7 +258,7 @@ export function createMetrics(options: MetricsOptions, runtime: Runtime, given?:
   return {
     timeoutMs: options.timeoutMs,
 
-    list: (ask, { signal }) => page(ask, signal),
+    list: (request, { signal }) => page(request, signal),
 
     async read(at, { signal }) {
       const { path, query = {} } = at;
@@ -288,19 +288,23 @@ export function createMetrics(options: MetricsOptions, runtime: Runtime, given?:
         refuseUnknown(query, ["match", "after"], path);
         return { ...entries.series, ...(at.query && { query }) };
       }
-      const { ask, metric } = await understand(at, signal);
-      return { ...(metric ? metricEntry(metric) : { path }), ...(at.query && { query }), mimeType: types[ask.format] };
+      const { ask: request, metric } = await understand(at, signal);
+      return {
+        ...(metric ? metricEntry(metric) : { path }),
+        ...(at.query && { query }),
+        mimeType: types[request.format],
+      };
     },
 
-    async children({ path, query = {} }, ask, { signal }) {
+    async children({ path, query = {} }, request, { signal }) {
       refuseUnknown(query, [], path);
       if (path !== "") throw notFound(path);
-      return page(ask, signal);
+      return page(request, signal);
     },
 
     templates: options.queries ? templates : templates.filter(({ template }) => template !== queryTemplate),
 
-    complete: (ask, { signal }) => complete(ask, { api, catalogue, redaction, now: runtime.now }, signal),
+    complete: (request, { signal }) => complete(request, { api, catalogue, redaction, now: runtime.now }, signal),
 
     async search({ text, limit, within }, { signal }) {
       if (within !== undefined && within !== "" && within !== "series") return [];
@@ -308,10 +312,10 @@ export function createMetrics(options: MetricsOptions, runtime: Runtime, given?:
     },
 
     async problems({ signal }) {
-      const asked = ["alerts", "targets", "metadata"].map(async (endpoint) =>
+      const requested = ["alerts", "targets", "metadata"].map(async (endpoint) =>
         (await has(endpoint, signal)) ? [] : [endpoint],
       );
-      return problemsOf(options, (await Promise.all(asked)).flat());
+      return problemsOf(options, (await Promise.all(requested)).flat());
     },
 
     watch: async ({ signal }) => watcher.watch(AbortSignal.any([signal, closing.signal])),

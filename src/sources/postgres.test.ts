@@ -143,31 +143,35 @@ async function allRows(source: Source, path: string, limit: string): Promise<Row
 
 /** The output of every possible call, errors included. */
 async function everything(source: Source, more: readonly string[] = []): Promise<string> {
-  const said: unknown[] = [];
-  const ask = async (asked: Promise<unknown> | undefined) =>
-    said.push(
-      await asked?.catch((cause: unknown) => [String(cause), cause instanceof Error ? String(cause.cause) : "", cause]),
+  const given: unknown[] = [];
+  const request = async (requested: Promise<unknown> | undefined) =>
+    given.push(
+      await requested?.catch((cause: unknown) => [
+        String(cause),
+        cause instanceof Error ? String(cause.cause) : "",
+        cause,
+      ]),
     );
   const entries = await entriesOf(source).catch(() => []);
-  said.push(entries);
-  await ask(source.list(asking(1000), call()));
+  given.push(entries);
+  await request(source.list(asking(1000), call()));
   for (const path of ["", ...new Set(entries.map(({ path: each }) => each.slice(0, each.lastIndexOf("/"))))])
-    await ask(source.children?.({ path }, asking(1000), call()));
+    await request(source.children?.({ path }, asking(1000), call()));
   for (const path of [...entries.map((entry) => entry.path), ...more]) {
-    await ask(source.read({ path }, call()));
-    await ask(source.stat?.({ path }, call()));
-    for (const format of ["ddl", "markdown", "json"]) await ask(source.read({ path, query: { format } }, call()));
-    await ask(source.read({ path, query: { after: "1" } }, call()));
+    await request(source.read({ path }, call()));
+    await request(source.stat?.({ path }, call()));
+    for (const format of ["ddl", "markdown", "json"]) await request(source.read({ path, query: { format } }, call()));
+    await request(source.read({ path, query: { after: "1" } }, call()));
   }
   for (const template of source.templates ?? [])
     for (const variable of ["schema", "table", "name"])
       for (const value of ["", "s", "hid"]) {
-        await ask(source.complete?.({ template, variable, value, given: {} }, call()));
-        await ask(source.complete?.({ template, variable, value, given: { schema: "public" } }, call()));
+        await request(source.complete?.({ template, variable, value, given: {} }, call()));
+        await request(source.complete?.({ template, variable, value, given: { schema: "public" } }, call()));
       }
-  await ask(source.search?.({ text: "user", limit: 100 }, call()));
-  await ask(source.problems?.(call()));
-  return JSON.stringify([source.templates, said]);
+  await request(source.search?.({ text: "user", limit: 100 }, call()));
+  await request(source.problems?.(call()));
+  return JSON.stringify([source.templates, given]);
 }
 
 async function askAll(source: Source): Promise<void> {
@@ -568,9 +572,9 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
       ])("applies to every operation, as %s", async (_, allowed) => {
         const url = await fresh(schema);
         const source = open({ url, rows: ["public.users", "public.plain", `*${hidden}*`], ...allowed });
-        const said = await everything(source);
-        expect(around(said, hidden)).toBe("");
-        expect(said).toContain("public/users/schema");
+        const given = await everything(source);
+        expect(around(given, hidden)).toBe("");
+        expect(given).toContain("public/users/schema");
         expect(await textAt(source, "public/plain/schema", { format: "ddl" })).toContain("FROM public.users");
         const isNamed = "include" in allowed.tables;
         if (isNamed)
@@ -578,12 +582,12 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
             "names what is not served here",
           );
         for (const path of [...secretPaths, ...(isNamed ? [] : ["public/joined/schema", "public/over_view/schema"])])
-          for (const asked of [
+          for (const requested of [
             () => source.read({ path }, call()),
             () => source.stat?.({ path }, call()) ?? Promise.resolve(),
             () => source.children?.({ path }, asking(1), call()) ?? Promise.resolve(),
           ])
-            await refusal(asked(), ["not-found"], path);
+            await refusal(requested(), ["not-found"], path);
       });
 
       it("applies to watches", async () => {
@@ -693,13 +697,13 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         const source = open({ url, rows: true, timeoutMs: 30_000, maxConnections: 1 });
         await listed(source);
         const leaving = new AbortController();
-        const asked = source.read({ path: "public/sleeps/rows" }, { caller: { id: "x" }, signal: leaving.signal });
+        const requested = source.read({ path: "public/sleeps/rows" }, { caller: { id: "x" }, signal: leaving.signal });
         const watcher = await server.connect("postgres");
         const sleeping =
           "SELECT 1 FROM pg_stat_activity WHERE query LIKE '%\"sleeps\"%' AND state = 'active' AND pid <> pg_backend_pid()";
         while ((await watcher.query(sleeping)).rowCount === 0);
         leaving.abort();
-        await refusal(asked, ["cancelled"], "left");
+        await refusal(requested, ["cancelled"], "left");
         // With only one connection, this completes only after the other query has ended.
         expect(await listed(source)).toContain("public/t/schema");
         expect((await watcher.query(sleeping)).rowCount).toBe(0);
@@ -726,31 +730,31 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         const name = new URL(url).pathname.slice(1);
         const source = open({ url, rows: true, pollMs: 100 });
         const { heard, until } = collectChanges((await source.watch?.(call())) as AsyncIterable<SourceChange>);
-        const said = (kind: SourceChange["kind"], path: string) =>
+        const given = (kind: SourceChange["kind"], path: string) =>
           until((change) => change.kind === kind && "path" in change && change.path === path, `${kind} ${path}`);
         await server.run(name, "CREATE TABLE u (id int)");
-        for (const path of ["public/u", "public/u/schema", "public/u/rows"]) await said("appeared", path);
-        await said("changed", "public/overview");
+        for (const path of ["public/u", "public/u/schema", "public/u/rows"]) await given("appeared", path);
+        await given("changed", "public/overview");
         await server.run(name, "COMMENT ON COLUMN t.id IS 'said later'");
-        await said("changed", "public/t/schema");
+        await given("changed", "public/t/schema");
         await server.run(
           name,
           "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1'; CREATE TYPE mood AS ENUM ('a')",
         );
-        await said("appeared", "public/functions/f");
-        await said("appeared", "public/enums");
+        await given("appeared", "public/functions/f");
+        await given("appeared", "public/enums");
         await server.run(
           name,
           "CREATE OR REPLACE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 2'; ALTER TYPE mood ADD VALUE 'b'",
         );
-        await said("changed", "public/functions/f");
-        await said("changed", "public/enums");
+        await given("changed", "public/functions/f");
+        await given("changed", "public/enums");
         await server.run(name, "ALTER TABLE base RENAME TO other_base");
-        await said("gone", "public/base/schema");
-        for (const path of ["public/child/schema", "public/seen/schema"]) await said("changed", path);
+        await given("gone", "public/base/schema");
+        for (const path of ["public/child/schema", "public/seen/schema"]) await given("changed", path);
         await server.run(name, "DROP TABLE u; CREATE SCHEMA more");
-        await said("gone", "public/u/schema");
-        await said("appeared", "more/overview");
+        await given("gone", "public/u/schema");
+        await given("appeared", "more/overview");
         expect(heard.filter((change) => "path" in change && change.path.includes("same"))).toEqual([]);
       });
 
@@ -776,10 +780,10 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
       const url = await fresh(
         `CREATE SCHEMA many; DO $$ BEGIN FOR i IN 1..1000 LOOP EXECUTE 'CREATE TABLE many.t' || i || ' (id int PRIMARY KEY)'; END LOOP; END $$`,
       );
-      let asked = 0;
+      let requested = 0;
       const counting: typeof createConnection = (options) => {
         const connection = createConnection(options);
-        return { ...connection, ask: (...question) => ((asked += 1), connection.ask(...question)) };
+        return { ...connection, ask: (...question) => ((requested += 1), connection.ask(...question)) };
       };
       for (const [settings, limit] of [
         [{}, 100],
@@ -788,16 +792,16 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         [{ schemas: ["many"] }, 100],
       ] as const) {
         const source = open({ url, ...settings }, counting);
-        asked = 0;
+        requested = 0;
         let pages = 0;
         const entries = await collect<Entry>((cursor) => ((pages += 1), source.list(asking(limit, cursor), call())));
         expect(entries.filter(({ path }) => path.startsWith("many/t"))).toHaveLength(1000);
-        expect(asked).toBe(pages);
-        asked = 0;
+        expect(requested).toBe(pages);
+        requested = 0;
         const children = await source.children?.({ path: "many" }, asking(100), call());
         expect(children?.items).toHaveLength(100);
         // Whether the directory exists, and its content.
-        expect(asked).toBe(2);
+        expect(requested).toBe(2);
       }
     });
 
@@ -836,12 +840,12 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
       ])("appears in no output: no list, no content, no error, no log (%s)", async (_, urlOf) => {
         const url = urlOf();
         const logged: unknown[] = [];
-        const source = openPostgres(watchful(url), { ...runtime, log: (...said) => void logged.push(said) });
+        const source = openPostgres(watchful(url), { ...runtime, log: (...given) => void logged.push(given) });
         opened.push(source);
         expect(await everything(source, ["public/users/schema", "no/such/schema"])).not.toContain(server.password);
         const watched = await source.watch?.(call()).catch((cause: unknown) => cause);
-        const said = [watched, String(watched), definition.base?.(watchful(url)), logged];
-        expect(JSON.stringify(said)).not.toContain(server.password);
+        const given = [watched, String(watched), definition.base?.(watchful(url)), logged];
+        expect(JSON.stringify(given)).not.toContain(server.password);
         expect(definition.base?.(watchful(server.url("shop")))).toBe(`postgres://127.0.0.1:${server.port}/shop/`);
       });
 

@@ -226,8 +226,8 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
     order: comparePaths,
     cursorAfter: ({ path }) => path,
 
-    async list(ask, call): Promise<Page<Entry>> {
-      return page({ kind: "all" }, ask, call, entriesOf);
+    async list(request, call): Promise<Page<Entry>> {
+      return page({ kind: "all" }, request, call, entriesOf);
     },
 
     async read(at, call) {
@@ -254,18 +254,20 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
       return { ...entry, query, ...(place.kind !== "rows" && { mimeType: formatAt(at, place).mimeType }) };
     },
 
-    async children(at, ask, call): Promise<Page<Entry>> {
+    async children(at, request, call): Promise<Page<Entry>> {
       if (hasQuery(at)) throw notFound(at.path);
       const place = parsePostgresPath(at.path);
       if (place?.kind === "database")
-        return page({ kind: "schemas" }, ask, call, (thing) => [catalogEntry(thing, database)]);
+        return page({ kind: "schemas" }, request, call, (thing) => [catalogEntry(thing, database)]);
       if (place?.kind !== "schema" && place?.kind !== "functions" && place?.kind !== "table") throw notFound(at.path);
       const { thing } = await locate(at, call.signal);
       if (place.kind === "table") {
         const all = thing ? entriesOf(thing) : [];
-        return { items: all.filter(({ path }) => ask.cursor === undefined || comparePaths(path, ask.cursor) > 0) };
+        return {
+          items: all.filter(({ path }) => request.cursor === undefined || comparePaths(path, request.cursor) > 0),
+        };
       }
-      return page({ kind: place.kind, schema: place.schema }, ask, call, (each) => [catalogEntry(each, database)]);
+      return page({ kind: place.kind, schema: place.schema }, request, call, (each) => [catalogEntry(each, database)]);
     },
 
     templates,

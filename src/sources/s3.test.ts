@@ -15,8 +15,8 @@ import { createS3Store } from "./s3/s3-store.ts";
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
 const quiet = createRuntime({ write: () => true });
 
-let answer: (request: IncomingMessage, response: ServerResponse) => void = () => undefined;
-const server = createServer((request, response) => answer(request, response));
+let result: (request: IncomingMessage, response: ServerResponse) => void = () => undefined;
+const server = createServer((request, response) => result(request, response));
 await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 afterAll(() => {
@@ -30,7 +30,7 @@ const listOf = (inside: string) => `<ListBucketResult>${inside}</ListBucketResul
 const objectIn = (key: string) => `<Contents><Key>${key}</Key><Size>1</Size><ETag>"1"</ETag></Contents>`;
 
 function servePacked(body: Buffer): void {
-  answer = ({ method }, response) => {
+  result = ({ method }, response) => {
     response.writeHead(200, {
       "Content-Encoding": "gzip",
       "Content-Type": "text/css",
@@ -52,13 +52,13 @@ describe("a gzip object", () => {
 
   it("has no ranges", async () => {
     servePacked(gzipSync("one\ntwo\n"));
-    const asked = (await open()).read({ path: "a.css", query: { lines: "1-1" } }, call);
-    await expect(asked).rejects.toMatchObject({ kind: "unsupported", message: '"a.css" is compressed (gzip), and can only be read completely' }); // prettier-ignore
+    const requested = (await open()).read({ path: "a.css", query: { lines: "1-1" } }, call);
+    await expect(requested).rejects.toMatchObject({ kind: "unsupported", message: '"a.css" is compressed (gzip), and can only be read completely' }); // prettier-ignore
   });
 });
 
 it("an object without a stated length is read", async () => {
-  answer = (_, response) => {
+  result = (_, response) => {
     response.write("alpha ");
     response.end("beta");
   };
@@ -67,7 +67,7 @@ it("an object without a stated length is read", async () => {
 
 it("a stalled body hits the time limit, and a cancelled one ends immediately", async () => {
   const begun: (() => void)[] = [];
-  answer = (_, response) => {
+  result = (_, response) => {
     response.writeHead(200, { "Content-Length": "100" });
     response.write("half");
     begun.shift()?.();
@@ -76,35 +76,35 @@ it("a stalled body hits the time limit, and a cancelled one ends immediately", a
   await expect(slow.read({ path: "a" }, call)).rejects.toMatchObject({ kind: "unavailable", passing: true });
   const stop = new AbortController();
   const isBegun = new Promise<void>((resolve) => begun.push(resolve));
-  const asked = (await open()).read({ path: "a" }, { ...call, signal: stop.signal });
-  await Promise.all([expect(asked).rejects.toMatchObject({ kind: "cancelled" }), isBegun.then(() => stop.abort())]);
+  const requested = (await open()).read({ path: "a" }, { ...call, signal: stop.signal });
+  await Promise.all([expect(requested).rejects.toMatchObject({ kind: "cancelled" }), isBegun.then(() => stop.abort())]);
 });
 
 it("an empty page that is not the last is followed by the next", async () => {
-  const asked: (string | null)[] = [];
-  answer = ({ url = "" }, response) => {
+  const requested: (string | null)[] = [];
+  result = ({ url = "" }, response) => {
     const token = new URL(url, endpoint).searchParams.get("continuation-token");
-    asked.push(token);
+    requested.push(token);
     const more = "<IsTruncated>true</IsTruncated><NextContinuationToken>more+1=</NextContinuationToken>";
     response.end(token === null ? listOf(more) : listOf(objectIn("a")));
   };
   expect(await (await open()).list({ limit: 10 }, call)).toMatchObject({ items: [{ path: "a" }] });
-  expect(asked).toEqual([null, "more+1="]);
-  answer = (_, response) =>
+  expect(requested).toEqual([null, "more+1="]);
+  result = (_, response) =>
     void response.end(listOf("<IsTruncated>true</IsTruncated><NextContinuationToken>1</NextContinuationToken>"));
   await expect((await open()).list({ limit: 10 }, call)).rejects.toMatchObject({ kind: "unavailable" });
 });
 
 it("keys are returned unchanged, however they are encoded", async () => {
-  const spelled = ["a+b", "a%2Bb", "a%20b", "%E6%97%A5", "a//b", "100%"];
-  answer = (_, response) =>
-    void response.end(listOf(`${spelled.map(objectIn).join("")}<EncodingType>url</EncodingType>`));
+  const written = ["a+b", "a%2Bb", "a%20b", "%E6%97%A5", "a//b", "100%"];
+  result = (_, response) =>
+    void response.end(listOf(`${written.map(objectIn).join("")}<EncodingType>url</EncodingType>`));
   const { items } = await (await open()).list({ limit: 10 }, call);
   expect(items.map(({ path }) => path)).toEqual(["a b", "a+b", "a b", "日", "a//b", "100%"]);
 });
 
 it("a truncated error response counts by its status", async () => {
-  answer = (_, response) => void response.writeHead(503).end("<Error><Code>Slow");
+  result = (_, response) => void response.writeHead(503).end("<Error><Code>Slow");
   await expect((await open()).list({ limit: 1 }, call)).rejects.toMatchObject({ kind: "busy" });
 });
 
@@ -148,13 +148,13 @@ describe("credentials", () => {
     writeFileSync(file, "[default]\naws_access_key_id = old\naws_secret_access_key = s\n");
     const credentials = createCredentials({}, env, () => 0);
     const store = createS3Store({ region: "us-east-1", endpoint, pathStyle: true, credentials, timeoutMs: 5000 });
-    answer = ({ headers }, response) => {
+    result = ({ headers }, response) => {
       if (headers.authorization?.includes("Credential=new/")) return void response.end(listOf(objectIn("a")));
       response.writeHead(400).end("<Error><Code>ExpiredToken</Code></Error>");
     };
-    const ask = () => store.list({ bucket: "b", prefix: "", folded: false, limit: 1 }, call.signal);
-    await expect(ask()).rejects.toMatchObject({ kind: "denied", message: expect.stringMatching(/have expired/) });
+    const query = () => store.list({ bucket: "b", prefix: "", folded: false, limit: 1 }, call.signal);
+    await expect(query()).rejects.toMatchObject({ kind: "denied", message: expect.stringMatching(/have expired/) });
     writeFileSync(file, "[default]\naws_access_key_id = new\naws_secret_access_key = s\n");
-    expect(await ask()).toMatchObject({ objects: [{ key: "a" }] });
+    expect(await query()).toMatchObject({ objects: [{ key: "a" }] });
   });
 });

@@ -377,25 +377,25 @@ describe("an allow-list", () => {
   ])("applies to every operation, as %s", async (_, tables) => {
     make(schema);
     const source = await open({ rows: true, tables });
-    const said: unknown[] = [];
+    const given: unknown[] = [];
     for (const entry of await collect<Entry>((cursor) => source.list(asking(2, cursor), call()))) {
-      said.push(entry, await source.stat?.(entry, call()), await source.read(entry, call()));
+      given.push(entry, await source.stat?.(entry, call()), await source.read(entry, call()));
       for (const format of ["ddl", "markdown", "json"])
-        if (!entry.path.endsWith("rows")) said.push(await textAt(source, entry.path, { format }));
+        if (!entry.path.endsWith("rows")) given.push(await textAt(source, entry.path, { format }));
     }
-    said.push(await source.children?.({ path: "" }, asking(100), call()));
+    given.push(await source.children?.({ path: "" }, asking(100), call()));
     for (const template of source.templates ?? [])
-      said.push(await source.complete?.({ template, variable: "table", value: "", given: {} }, call()));
-    expect(said.length).toBeGreaterThan(10);
-    expect(JSON.stringify(said)).not.toContain(secret);
-    expect(JSON.stringify(said)).toContain("users");
+      given.push(await source.complete?.({ template, variable: "table", value: "", given: {} }, call()));
+    expect(given.length).toBeGreaterThan(10);
+    expect(JSON.stringify(given)).not.toContain(secret);
+    expect(JSON.stringify(given)).toContain("users");
     for (const path of [`${secret}_people`, `${secret}_people/schema`, `${secret}_people/rows`])
-      for (const asked of [
+      for (const requested of [
         () => source.read({ path }, call()),
         () => source.stat?.({ path }, call()) ?? Promise.resolve(),
         () => source.children?.({ path }, asking(1), call()) ?? Promise.resolve(),
       ])
-        await refusal(asked(), ["not-found"], path);
+        await refusal(requested(), ["not-found"], path);
   });
 
   it("is the same for lists, reads and completion, whatever the patterns", async () => {
@@ -482,23 +482,23 @@ describe("a concurrent writer", () => {
     const database = make("PRAGMA journal_mode = WAL; CREATE TABLE t (v)");
     const source = await open({ rows: true, pollMs: 100 });
     const { until } = collectChanges((await source.watch?.(call())) as AsyncIterable<SourceChange>);
-    const said = (kind: SourceChange["kind"], path: string) =>
+    const given = (kind: SourceChange["kind"], path: string) =>
       until((change) => change.kind === kind && "path" in change && change.path === path, `${kind} ${path}`);
     database.exec("INSERT INTO t VALUES (1)");
-    await said("changed", "t/rows");
+    await given("changed", "t/rows");
     database.exec("CREATE TABLE u (v)");
-    await said("appeared", "u/schema");
-    await said("appeared", "u");
-    await said("changed", "overview");
+    await given("appeared", "u/schema");
+    await given("appeared", "u");
+    await given("changed", "overview");
     database.exec("ALTER TABLE t ADD COLUMN w");
-    await said("changed", "t/schema");
+    await given("changed", "t/schema");
     database.exec("DROP TABLE u");
-    await said("gone", "u/rows");
+    await given("gone", "u/rows");
     database.close();
     make("CREATE TABLE another (v)", "next.db").close();
     for (const name of ["app.db-wal", "app.db-shm"]) rmSync(file(name), { force: true });
     renameSync(file("next.db"), file());
-    await said("appeared", "another/schema");
+    await given("appeared", "another/schema");
   });
 });
 
@@ -538,13 +538,13 @@ describe("an unusable file", () => {
           for (const [at, byte] of turned) hostile[at] = byte;
           writeFileSync(file("hostile.db"), hostile);
           const source = await open({ path: file("hostile.db"), rows: true });
-          for (const ask of [
+          for (const request of [
             () => source.list(asking(10), call()),
             () => source.read({ path: "t/rows" }, call()),
             () => source.read({ path: "w/rows" }, call()),
             () => source.read({ path: "overview" }, call()),
           ])
-            await ask().catch((cause: unknown) => {
+            await request().catch((cause: unknown) => {
               if (!(cause instanceof ResourceError)) throw cause;
             });
           await source.close?.();

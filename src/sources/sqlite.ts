@@ -113,13 +113,13 @@ export function openSqlite(
   /** Checks trust before each query: the file is opened by its path each time. */
   function open(): Engine {
     const opened = engine({ path: file, immutable, allow: allowed, timeoutMs });
-    const { ask } = opened;
+    const { ask: request } = opened;
     if (!checkTrust) return opened;
     return {
       ...opened,
       async ask(question, signal) {
         checkTrust();
-        return ask(question, signal);
+        return request(question, signal);
       },
     };
   }
@@ -161,8 +161,8 @@ export function openSqlite(
   };
 
   async function describe(wanted: readonly string[], withViews: boolean, signal: AbortSignal) {
-    const { answer } = await facts.ask({ kind: "describe", tables: wanted, withViews }, signal);
-    return answer.map((raw) => toDescription(raw, database, allow));
+    const { answer: result } = await facts.ask({ kind: "describe", tables: wanted, withViews }, signal);
+    return result.map((raw) => toDescription(raw, database, allow));
   }
 
   async function readOverview(at: Address, signal: AbortSignal): Promise<Part> {
@@ -192,29 +192,29 @@ export function openSqlite(
     return text(JSON.stringify(description), schemaType);
   }
 
-  async function readRows({ path: asked, query = {} }: Address, table: string, signal: AbortSignal): Promise<Part> {
-    const ask = parseRowsAsk(query, limits);
-    if (ask === undefined || !hasRows({ name: table })) throw notFound(asked);
-    const given = "key" in ask ? ask.key : ask.after;
+  async function readRows({ path: requested, query = {} }: Address, table: string, signal: AbortSignal): Promise<Part> {
+    const request = parseRowsAsk(query, limits);
+    if (request === undefined || !hasRows({ name: table })) throw notFound(requested);
+    const given = "key" in request ? request.key : request.after;
     const values = given?.map((each) => {
       const value = parseKeyText(each);
       if (value === undefined)
         throw invalid("not a key of a row in this table; copy it unchanged from the previous page");
       return value;
     });
-    const { answer } = await readers.ask(
+    const { answer: result } = await readers.ask(
       {
         kind: "rows",
         table,
-        limit: ask.limit,
+        limit: request.limit,
         maxBytes,
         maxValueLength,
-        ...(values && ("key" in ask ? { key: values } : { after: values })),
+        ...(values && ("key" in request ? { key: values } : { after: values })),
       },
       signal,
     );
-    if (answer === undefined || ("key" in ask && answer.rows.length === 0)) throw notFound(asked);
-    return rowsPart({ database, table }, answer, ask.limit);
+    if (result === undefined || ("key" in request && result.rows.length === 0)) throw notFound(requested);
+    return rowsPart({ database, table }, result, request.limit);
   }
 
   async function read(at: Address, signal: AbortSignal): Promise<readonly Part[]> {
@@ -251,8 +251,8 @@ export function openSqlite(
     timeoutMs,
     cursorAfter: ({ path: last }) => last,
 
-    async list(ask, { signal }) {
-      return pageOf([overview, ...(await shown(signal)).flatMap(leavesOf)], ask);
+    async list(request, { signal }) {
+      return pageOf([overview, ...(await shown(signal)).flatMap(leavesOf)], request);
     },
 
     read: (at, { signal }) => read(at, signal),
@@ -281,10 +281,10 @@ export function openSqlite(
       };
     },
 
-    async children(at, ask, { signal }) {
+    async children(at, request, { signal }) {
       const { place, table } = await locate(at.path, signal);
       if (hasQuery(at) || (place.kind !== "database" && place.kind !== "table")) throw notFound(at.path);
-      return pageOf(table ? leavesOf(table) : [overview, ...(await shown(signal)).map(directoryOf)], ask);
+      return pageOf(table ? leavesOf(table) : [overview, ...(await shown(signal)).map(directoryOf)], request);
     },
 
     templates,
@@ -312,8 +312,8 @@ export function openSqlite(
 
     async problems({ signal }) {
       if (!allow.restricts.tables) return [];
-      const { answer } = await facts.ask({ kind: "leftOut" }, signal);
-      return answer.length === 0 ? [] : [leftOutProblem(answer.map(plainIdentifier))];
+      const { answer: result } = await facts.ask({ kind: "leftOut" }, signal);
+      return result.length === 0 ? [] : [leftOutProblem(result.map(plainIdentifier))];
     },
 
     async watch({ signal }) {
@@ -342,13 +342,13 @@ function pageOf(entries: readonly Entry[], { cursor, limit }: ListRequest): Page
 
 /** Removes everything that may not be shown. The SQL in the file may name hidden tables, so with restrictions it is generated. */
 function toDescription(raw: RawTable, database: string, allow: AllowList): TableDescription {
-  const { sql, name, digest: _, ...said } = raw;
+  const { sql, name, digest: _, ...stated } = raw;
   const maySay = (table: string) => allow.table({ schema: "main", table });
   const isOpen = !allow.restricts.tables;
   const description: TableDescription = {
     database,
     table: name,
-    ...said,
+    ...stated,
     foreignKeys: raw.foreignKeys.filter(({ references }) => maySay(references.table)),
     referencedBy: raw.referencedBy.filter(({ table }) => maySay(table)),
   };

@@ -70,10 +70,10 @@ export function failNth<T extends object>(record: T, nth: number, fault: () => u
     get(from, key) {
       const value: unknown = Reflect.get(from, key);
       if (typeof value !== "function") return value;
-      return async (...asked: unknown[]) => {
+      return async (...requested: unknown[]) => {
         if (strikes()) throw fault();
-        const answer: unknown = await Reflect.apply(value, from, asked);
-        return isAsyncIterable(answer) ? failing(answer) : answer;
+        const response: unknown = await Reflect.apply(value, from, requested);
+        return isAsyncIterable(response) ? failing(response) : response;
       };
     },
   });

@@ -4,12 +4,12 @@ export interface TestListener<T> {
   /** All items so far. */
   readonly heard: readonly T[];
   /** Resolves when an item matches, now or earlier; throws if the watch ends without one. */
-  until(fits: (said: T, index: number) => boolean, what: string): Promise<void>;
+  until(fits: (given: T, index: number) => boolean, what: string): Promise<void>;
   /** Resolves when the watch has ended, or rejects with its error. */
   readonly ended: Promise<void>;
 }
 
-export function collectChanges<T>(said: AsyncIterable<T>): TestListener<T> {
+export function collectChanges<T>(given: AsyncIterable<T>): TestListener<T> {
   const heard: T[] = [];
   const waiting = new Set<() => void>();
   let over = false;
@@ -19,7 +19,7 @@ export function collectChanges<T>(said: AsyncIterable<T>): TestListener<T> {
   };
   async function take(): Promise<void> {
     try {
-      for await (const each of said) {
+      for await (const each of given) {
         heard.push(each);
         wake();
       }

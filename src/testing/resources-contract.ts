@@ -52,9 +52,10 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
     let resources: Resources;
     let stop: AbortController;
     const call = (): Call => ({ caller: { id: "contract" }, signal: stop.signal });
-    const list = () => collect((cursor) => resources.list(asked(cursor), call()));
-    const children = (path: string) => collect((cursor) => resources.children(uriOf(path), asked(cursor), call()));
-    const skills = () => collect(async (cursor) => (await resources.skills?.(asked(cursor), call())) ?? { items: [] });
+    const list = () => collect((cursor) => resources.list(requested(cursor), call()));
+    const children = (path: string) => collect((cursor) => resources.children(uriOf(path), requested(cursor), call()));
+    const skills = () =>
+      collect(async (cursor) => (await resources.skills?.(requested(cursor), call())) ?? { items: [] });
     const watch = (filter: WatchFilter, signal = stop.signal) => resources.watch(filter, { ...call(), signal });
 
     beforeEach(async () => {
@@ -119,9 +120,9 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
       });
 
       it("contents carry the URI as the caller wrote it", async () => {
-        for (const spelling of spellingsOf(uriOf(aFile))) {
-          const { contents } = await resources.read(spelling, call());
-          expect(contents.map(({ uri }) => uri)).toEqual([spelling]);
+        for (const form of spellingsOf(uriOf(aFile))) {
+          const { contents } = await resources.read(form, call());
+          expect(contents.map(({ uri }) => uri)).toEqual([form]);
         }
       });
 
@@ -158,16 +159,16 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
 
     describe("templates", () => {
       it("come in pages that end, each template once", async () => {
-        const templates = await collect((cursor) => resources.templates(asked(cursor), call()));
-        const spelled = templates.map(({ uriTemplate }) => uriTemplate);
-        expect(new Set(spelled).size).toBe(spelled.length);
+        const templates = await collect((cursor) => resources.templates(requested(cursor), call()));
+        const written = templates.map(({ uriTemplate }) => uriTemplate);
+        expect(new Set(written).size).toBe(written.length);
       });
     });
 
     describe("complete", () => {
       it('an unknown template throws "invalid"', async () => {
-        const ask = { template: "no-such-scheme://{variable}", variable: "variable", value: "", given: {} };
-        await refusal(resources.complete(ask, call()), ["invalid"], ask.template);
+        const request = { template: "no-such-scheme://{variable}", variable: "variable", value: "", given: {} };
+        await refusal(resources.complete(request, call()), ["invalid"], request.template);
       });
 
       it.runIf(completion)(
@@ -231,10 +232,10 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
         it("are each described on its SKILL.md as in the list, under the URI that the caller wrote", async () => {
           const listed = (await skills()).find(({ uri }) => uri === manifest);
           expect(await resources.skill?.(manifest, call())).toMatchObject({ skill: listed });
-          const spelling = spellingsOf(manifest).at(-1) ?? "";
-          const answer = await resources.skill?.(spelling, call());
-          expect(answer?.skill.uri).toBe(spelling);
-          expect(answer?.skill.files).toContainEqual(expect.objectContaining({ uri: spelling }));
+          const form = spellingsOf(manifest).at(-1) ?? "";
+          const result = await resources.skill?.(form, call());
+          expect(result?.skill.uri).toBe(form);
+          expect(result?.skill.files).toContainEqual(expect.objectContaining({ uri: form }));
         });
 
         it('anything else throws "not-found"', async () => {
@@ -256,9 +257,9 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
 
     describe("watch", () => {
       it("watches readable URIs as the caller wrote them, and leaves out the rest", async () => {
-        const spelling = spellingsOf(uriOf(aFile)).at(-1) ?? "";
-        const { uris } = await watch({ uris: [spelling, "no-such-scheme://x/y"] });
-        expect(uris).toEqual([spelling]);
+        const form = spellingsOf(uriOf(aFile)).at(-1) ?? "";
+        const { uris } = await watch({ uris: [form, "no-such-scheme://x/y"] });
+        expect(uris).toEqual([form]);
       });
 
       it.runIf(write)("resolves when the watch is active: no later change is missed", async () => {
@@ -294,7 +295,7 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
   });
 }
 
-function asked(cursor: string | undefined): { cursor?: string } {
+function requested(cursor: string | undefined): { cursor?: string } {
   return cursor === undefined ? {} : { cursor };
 }
 

@@ -73,8 +73,8 @@ export function sourceContract(name: string, setup: SourceSetup): void {
     let stop: AbortController;
     const call = () => ({ caller: { id: "contract" }, signal: stop.signal });
     const stat = (at: Address) => present(source.stat)(at, call());
-    const children = (path: string, ask: ListRequest) => present(source.children)({ path }, ask, call());
-    const list = (ask: ListRequest) => source.list(ask, call());
+    const children = (path: string, request: ListRequest) => present(source.children)({ path }, request, call());
+    const list = (request: ListRequest) => source.list(request, call());
     const read = (at: Address) => source.read(at, call());
     const complete = (
       template: string,
@@ -87,16 +87,16 @@ export function sourceContract(name: string, setup: SourceSetup): void {
       return present(source.complete)({ template: found, variable, value, given }, call());
     };
     const search = async (text: string, limit: number, within?: string) => {
-      const ask = within === undefined ? { text, limit } : { text, limit, within };
-      return toSourceHits(await present(source.search)(ask, call())).hits;
+      const request = within === undefined ? { text, limit } : { text, limit, within };
+      return toSourceHits(await present(source.search)(request, call())).hits;
     };
-    const skills = (ask: ListRequest) => present(source.skills)(ask, call());
+    const skills = (request: ListRequest) => present(source.skills)(request, call());
     const skill = (at: Address) => present(source.skill)(at, call());
     const watch = (signal = stop.signal) => present(source.watch)({ ...call(), signal });
     const begin = async (signal?: AbortSignal) => hear(await watch(signal));
     const follow = async (path: string) => await source.follow?.({ path }, call());
     /** A method of the source, still bound to it. */
-    function present<T extends (...asked: never[]) => unknown>(method: T | undefined): T {
+    function present<T extends (...requested: never[]) => unknown>(method: T | undefined): T {
       if (method === undefined) throw new Error("the source lacks an ability that it claims");
       return method.bind(source) as T;
     }
@@ -403,8 +403,8 @@ export function sourceContract(name: string, setup: SourceSetup): void {
         /** Checks that each watch reports a change made now. */
         async function expectTold(...watches: readonly Heard[]): Promise<void> {
           for (const each of watches) each.mark();
-          const told = await makeChange();
-          await Promise.all(watches.flatMap((each) => told.map(({ kind, path }) => each.until(kind, path))));
+          const reported = await makeChange();
+          await Promise.all(watches.flatMap((each) => reported.map(({ kind, path }) => each.until(kind, path))));
         }
 
         beforeEach(() => follow(setup.followed ?? aFile));
@@ -544,8 +544,8 @@ function format({ path, query }: Address): string {
 }
 
 function expectOrdered(entries: readonly Address[], order: Source["order"] = compareAddresses): void {
-  const spelled = entries.map(format);
-  expect(new Set(spelled).size, "an address was listed twice").toBe(spelled.length);
+  const written = entries.map(format);
+  expect(new Set(written).size, "an address was listed twice").toBe(written.length);
   const paths = entries.map(({ path }) => path);
   expect(paths).toEqual([...paths].sort(order));
 }

@@ -64,9 +64,9 @@ describe("the encoding of a web page", () => {
     ["iso-2022-jp", "iso-2022-jp"],
     ["utf-8", "shift_jis"],
     ["shift_jis", "no-such-thing"],
-  ] as const)("is %s if the page declares %s", (encoding, said) => {
-    const bytes = encodeText(page(said), encoding);
-    expect(decodeHtml(bytes ?? new Uint8Array())).toBe(page(said));
+  ] as const)("is %s if the page declares %s", (encoding, given) => {
+    const bytes = encodeText(page(given), encoding);
+    expect(decodeHtml(bytes ?? new Uint8Array())).toBe(page(given));
   });
 
   it("is the declared one if the bytes match no known encoding", () => {

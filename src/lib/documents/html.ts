@@ -350,8 +350,8 @@ export function decodeHtml(bytes: Uint8Array): string {
   if (found?.encoding === "utf-8" || found?.markBytes)
     return decodeLeniently(bytes.subarray(found.markBytes), found.encoding);
   const head = new TextDecoder("windows-1252").decode(bytes.subarray(0, 4096));
-  const said = /<meta[^>]{1,400}?charset\s*=\s*["']?([\w-]{2,30})/i.exec(head)?.[1];
-  return decodeLeniently(bytes, said ?? found?.encoding ?? "windows-1252", found?.encoding);
+  const given = /<meta[^>]{1,400}?charset\s*=\s*["']?([\w-]{2,30})/i.exec(head)?.[1];
+  return decodeLeniently(bytes, given ?? found?.encoding ?? "windows-1252", found?.encoding);
 }
 
 function decodeLeniently(bytes: Uint8Array, encoding: string, otherwise = "windows-1252"): string {

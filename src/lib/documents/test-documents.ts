@@ -19,18 +19,18 @@ export function zip(entries: Readonly<Record<string, string | Uint8Array | ZipEn
       typeof given === "string" || given instanceof Uint8Array ? ({ content: given } satisfies ZipEntry) : given;
     const bytes = Buffer.from(content as string);
     const body = packed ?? (isStored ? bytes : deflateRawSync(bytes));
-    const spelled = Buffer.from(name);
+    const written = Buffer.from(name);
     const common = Buffer.alloc(26);
     common.writeUInt16LE(20, 0);
     common.writeUInt16LE(0x800 | (isEncrypted ? 1 : 0), 2);
     common.writeUInt16LE(isStored ? 0 : 8, 4);
     common.writeUInt32LE(body.length, 14);
     common.writeUInt32LE(bytes.length, 18);
-    common.writeUInt16LE(spelled.length, 22);
-    const local = Buffer.concat([Buffer.from("PK\x03\x04"), common, spelled, body]);
+    common.writeUInt16LE(written.length, 22);
+    const local = Buffer.concat([Buffer.from("PK\x03\x04"), common, written, body]);
     const tail = Buffer.alloc(14);
     tail.writeUInt32LE(at, 10);
-    centrals.push(Buffer.concat([Buffer.from("PK\x01\x02\x14\0"), common, tail, spelled]));
+    centrals.push(Buffer.concat([Buffer.from("PK\x01\x02\x14\0"), common, tail, written]));
     locals.push(local);
     at += local.length;
   }

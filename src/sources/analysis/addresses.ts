@@ -61,8 +61,8 @@ export function formatAfter({ stored, id }: { readonly stored: number; readonly 
 function recentOf({ task, after, limit }: Readonly<Record<string, string>>) {
   const known = taskTypes.find((each) => each === task);
   if (task !== undefined && known === undefined) {
-    const meant = nearest(task, taskTypes);
-    throw invalid(`"task" is one of ${taskTypes.join(", ")}${meant ? `; did you mean ${quote(meant)}?` : ""}`);
+    const intended = nearest(task, taskTypes);
+    throw invalid(`"task" is one of ${taskTypes.join(", ")}${intended ? `; did you mean ${quote(intended)}?` : ""}`);
   }
   const mark = after === undefined ? undefined : /^(\d{1,15})-([0-9a-f]{44})$/.exec(after);
   if (mark === null) throw invalid('"after" was not returned by an earlier page; copy it unchanged');

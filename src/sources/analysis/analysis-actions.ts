@@ -33,21 +33,21 @@ export interface AskedQuestion {
 
 /** Adds the current versions where none were given. */
 export async function toQuestion(
-  asked: AskedQuestion,
+  requested: AskedQuestion,
   { grounding }: AnalysisActions,
   call: Call,
 ): Promise<AnalysisQuestion> {
-  const { prompt, taskType, options = {}, providers = [], models = [] } = asked;
-  const grounds = await grounding.stamp(asked.grounding ?? [], call);
+  const { prompt, taskType, options = {}, providers = [], models = [] } = requested;
+  const grounds = await grounding.stamp(requested.grounding ?? [], call);
   return { prompt, taskType, options, providers, models, grounding: grounds };
 }
 
-export function tellHit(kept: StoredResult, { now, entryOf }: AnalysisActions): SourceActionResult {
-  return { value: { status: "hit", ...told(kept, now()) }, entries: [entryOf(kept)] };
+export function tellHit(cached: StoredResult, { now, entryOf }: AnalysisActions): SourceActionResult {
+  return { value: { status: "hit", ...reported(cached, now()) }, entries: [entryOf(cached)] };
 }
 
-export function tellStale(kept: StoredResult, reason: string, { now, entryOf }: AnalysisActions): SourceActionResult {
-  return { value: { status: "stale", reason, ...told(kept, now()) }, entries: [entryOf(kept)] };
+export function tellStale(cached: StoredResult, reason: string, { now, entryOf }: AnalysisActions): SourceActionResult {
+  return { value: { status: "stale", reason, ...reported(cached, now()) }, entries: [entryOf(cached)] };
 }
 
 /** How long a result stays fresh, and when it was stored. */
@@ -61,9 +61,9 @@ export function tellTimes({ id, key, stored, expires }: Summary, now: number): R
   };
 }
 
-function told(kept: StoredResult, now: number): Readonly<Record<string, unknown>> {
-  const { task, expires, quality, agreement, result } = kept;
-  return { ...tellTimes(kept, now), task_type: task, stale: expires <= now, quality, agreement, result };
+function reported(cached: StoredResult, now: number): Readonly<Record<string, unknown>> {
+  const { task, expires, quality, agreement, result } = cached;
+  return { ...tellTimes(cached, now), task_type: task, stale: expires <= now, quality, agreement, result };
 }
 
 export function iso(ms: number): string {

@@ -126,10 +126,10 @@ function summed(all: readonly Tallies[string][]): Tallies[string] {
 function toNumbers(counts: Tallies[string]): Numbers {
   const of = (name: CountedEvent) => counts[name] ?? 0;
   const served = of("hits") + of("shared") + of("stale");
-  const answered = served + of("computed") + of("missed");
+  const completed = served + of("computed") + of("missed");
   return {
-    hit_rate: answered === 0 ? 0 : served / answered,
-    answered,
+    hit_rate: completed === 0 ? 0 : served / completed,
+    answered: completed,
     hits: of("hits"),
     shared: of("shared"),
     stale: of("stale"),

@@ -10,11 +10,11 @@ const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => sta
 
 it("one of fifty callers computes, the others get its result", async () => {
   const { find, keep, clock, json } = open();
-  const asked = Array.from({ length: 50 }, () => find({ waitMs: 20_000 }));
-  const { lease } = await asked[0]!;
+  const requested = Array.from({ length: 50 }, () => find({ waitMs: 20_000 }));
+  const { lease } = await requested[0]!;
   await clock.advance(1000);
   await keep({ prompt: undefined, taskType: undefined, lease });
-  const answers = await Promise.all(asked);
+  const answers = await Promise.all(requested);
   expect(statuses(answers)).toEqual(["compute", ...Array.from({ length: 49 }, () => "hit")]);
   expect(new Set(answers.slice(1).map(({ id }) => id)).size).toBe(1);
   expect((await json("analysis://statistics")).value).toMatchObject({
@@ -86,7 +86,7 @@ it("an expired result is returned, marked stale, when the producer is down", asy
   const { lease } = await find();
   const waiting = find({ waitMs: 20_000 });
   await clock.settle();
-  const told = await act("store_analysis", { lease, failed: "the models are overloaded" });
+  const reported = await act("store_analysis", { lease, failed: "the models are overloaded" });
   await clock.settle();
   const marked = {
     status: "stale",
@@ -96,7 +96,7 @@ it("an expired result is returned, marked stale, when the producer is down", asy
     reason: "the models are overloaded",
     result: resultOf(),
   };
-  expect(told).toMatchObject(marked);
+  expect(reported).toMatchObject(marked);
   expect(await waiting).toMatchObject(marked);
   expect(await find({ acceptStale: true })).toMatchObject({ status: "stale", id, stale: true });
   expect(await find()).toMatchObject({ status: "compute" });
@@ -110,8 +110,12 @@ it("a cancelled caller stops waiting, and takes nothing from the others", async 
   const { find, keep, act, call, clock } = open();
   const { lease } = await find();
   const leaving = new AbortController();
-  const asked = { prompt: "How should the services talk?", taskType: "basic" };
-  const left = refusal(act("find_analysis", asked, { ...call, signal: leaving.signal }), ["cancelled"], "who leaves");
+  const requested = { prompt: "How should the services talk?", taskType: "basic" };
+  const left = refusal(
+    act("find_analysis", requested, { ...call, signal: leaving.signal }),
+    ["cancelled"],
+    "who leaves",
+  );
   const stays = find({ waitMs: 20_000 });
   await clock.settle();
   leaving.abort();

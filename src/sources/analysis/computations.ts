@@ -24,7 +24,7 @@ export interface ComputationRequest {
 }
 
 export interface Computations {
-  find(ask: ComputationRequest, call: Call): Promise<AnalysisLookup>;
+  find(request: ComputationRequest, call: Call): Promise<AnalysisLookup>;
   /** A result was stored, or a computation failed: waiting callers check immediately; all of them if the key is unknown. */
   landed(key?: string): void;
 }
@@ -59,8 +59,8 @@ export function createComputations(
     }
   }
 
-  async function find(ask: ComputationRequest, { signal }: Call): Promise<AnalysisLookup> {
-    const { key, question, claims, takesStale, waitMs } = ask;
+  async function find(request: ComputationRequest, { signal }: Call): Promise<AnalysisLookup> {
+    const { key, question, claims, takesStale, waitMs } = request;
     const name = key.toString("hex");
     const begunMs = monotonicMs();
     for (let lookMs = firstLookMs, isFirst = true; ; lookMs = Math.min(longestMs, lookMs * 2), isFirst = false) {

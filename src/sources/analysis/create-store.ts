@@ -49,8 +49,8 @@ export function createAnalysisStore(options: StoreOptions): AnalysisStore {
   /** One lookup in one index: equally fast among a million results and a thousand. */
   function* keptAt(key: Uint8Array): Work<StoredResult | undefined> {
     const row = yield* get("select body from bodies where place = ? and key = ?", placeOf(key), key);
-    const kept = row && (JSON.parse(String(row["body"])) as StoredResult);
-    return kept && kept.dies > now() ? kept : undefined;
+    const cached = row && (JSON.parse(String(row["body"])) as StoredResult);
+    return cached && cached.dies > now() ? cached : undefined;
   }
 
   function* note(number: number, what: string, detail?: string): Work<void> {
@@ -121,8 +121,8 @@ export function createAnalysisStore(options: StoreOptions): AnalysisStore {
   }
 
   function* claim(key: Buffer, question: AnalysisQuestion): Work<Claim> {
-    const kept = yield* keptAt(key);
-    if (kept && kept.expires > now()) return { kept };
+    const cached = yield* keptAt(key);
+    if (cached && cached.expires > now()) return { kept: cached };
     const held = yield* leaseOf(key);
     if (held && held.leftMs > 0 && held.failedMsAgo === undefined) return { held };
     const text = JSON.stringify(question);
@@ -217,9 +217,9 @@ export function createAnalysisStore(options: StoreOptions): AnalysisStore {
 
     look: (key) =>
       read(function* () {
-        const kept = yield* keptAt(key);
+        const cached = yield* keptAt(key);
         const lease = yield* leaseOf(key);
-        return { ...(kept && { kept }), ...(lease && { lease }) };
+        return { ...(cached && { kept: cached }), ...(lease && { lease }) };
       }),
 
     find: (id) =>
@@ -300,8 +300,8 @@ export function createAnalysisStore(options: StoreOptions): AnalysisStore {
           const key = row["key"] as Uint8Array;
           const held = yield* get("select number from results where key = ?", key);
           if (held) yield* note(Number(held["number"]), "failed", reason);
-          const kept = yield* keptAt(key);
-          return { key: Buffer.from(key).toString("hex"), ...(kept && { kept }) };
+          const cached = yield* keptAt(key);
+          return { key: Buffer.from(key).toString("hex"), ...(cached && { kept: cached }) };
         },
         { tells: (failed) => failed?.key },
       ),

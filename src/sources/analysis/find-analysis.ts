@@ -56,20 +56,20 @@ export function createFindAnalysis(analysisActions: AnalysisActions): SourceActi
         lease: zod.string().max(100).optional().describe("Your lease, to renew it while you still compute"),
       }),
 
-    async run(asked, call) {
-      const { claim, acceptStale, waitMs, lease: token } = asked;
+    async run(requested, call) {
+      const { claim, acceptStale, waitMs, lease: token } = requested;
       await analysisActions.begin();
-      const question = await toQuestion(asked, analysisActions, call);
+      const question = await toQuestion(requested, analysisActions, call);
       const key = keyOf(question);
       const lease = token === undefined ? undefined : await store.renew(token, key);
-      const ask = {
+      const request = {
         key,
         question,
         claims: claim && options.store,
         takesStale: acceptStale,
         waitMs,
       };
-      const found: AnalysisLookup = lease ? { status: "compute", lease } : await flights.find(ask, call);
+      const found: AnalysisLookup = lease ? { status: "compute", lease } : await flights.find(request, call);
       if (!lease) count(tally, question.taskType, found);
       const { value, ...rest } = toAnswer(found);
       return { value: { ...value, key: key.toString("hex") }, ...rest };

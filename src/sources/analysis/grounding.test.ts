@@ -89,8 +89,8 @@ it("other content at the same address for other callers drops nothing", async ()
   };
   const { act, call, clock, json } = open({ others: [{ name: "own", base: "own://", source: own }] });
   for (const id of ["ann", "ben"]) {
-    const asked = { prompt: "How?", taskType: "basic", grounding: [{ uri: "own://guide" }], result: resultOf() };
-    await act("store_analysis", asked, { ...call, caller: { id } });
+    const requested = { prompt: "How?", taskType: "basic", grounding: [{ uri: "own://guide" }], result: resultOf() };
+    await act("store_analysis", requested, { ...call, caller: { id } });
     await clock.advance(1000);
   }
   expect((await json("analysis://statistics")).value).toMatchObject({ results: 2, invalidated: 0 });
@@ -117,9 +117,9 @@ it("a hidden resource gives the same error as a missing one", async () => {
   const { keep } = library({
     policy: { maySee: (_caller, mount, { path }) => mount !== "notes" || path !== "secret" },
   });
-  const asked = (uri: string) => refusal(keep({ grounding: [{ uri }] }), ["invalid"], uri);
-  const hidden = await asked("notes://secret");
-  const missing = await asked("notes://nowhere");
+  const requested = (uri: string) => refusal(keep({ grounding: [{ uri }] }), ["invalid"], uri);
+  const hidden = await requested("notes://secret");
+  const missing = await requested("notes://nowhere");
   expect(hidden.message.replace("secret", "nowhere")).toBe(missing.message);
   expect(hidden.message).toContain('"grounding[0].uri"');
 });

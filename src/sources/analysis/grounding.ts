@@ -13,7 +13,7 @@ export interface AskedGround {
 
 export interface Grounding {
   /** Each with a version: the given one, or that of the content that this caller can read now. */
-  stamp(asked: readonly AskedGround[], call: Call): Promise<readonly Evidence[]>;
+  stamp(requested: readonly AskedGround[], call: Call): Promise<readonly Evidence[]>;
   /** Whether the resources stamped here still have the same versions. */
   isSame(grounds: readonly Evidence[], call: Call): Promise<boolean>;
   /** From now on, results that rest on these are dropped when they change. */
@@ -102,10 +102,10 @@ export function createGrounding(
   }
 
   return {
-    async stamp(asked, call) {
+    async stamp(requested, call) {
       const grounds: Evidence[] = [];
       const seen = new Set<string>();
-      for (const [index, each] of asked.entries()) {
+      for (const [index, each] of requested.entries()) {
         if (seen.has(each.uri)) throw invalid(`"grounding[${index}].uri" appears twice`);
         seen.add(each.uri);
         grounds.push(await stampOne(each, `grounding[${index}]`, call));

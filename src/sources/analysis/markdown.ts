@@ -63,38 +63,38 @@ const words = {
 
 export type ResultSection = "consensus" | "votes" | "flow" | "events";
 
-export function resultMarkdown(kept: StoredResult, events: readonly StoreEvent[], now: number): string {
-  const say = words[answerLanguageOf(kept.result.consensus.content)];
-  const { grounding } = kept.question;
+export function resultMarkdown(stored: StoredResult, events: readonly StoreEvent[], now: number): string {
+  const say = words[answerLanguageOf(stored.result.consensus.content)];
+  const { grounding } = stored.question;
   return blocks(
-    `# ${inline(kept.title)}`,
-    line(kept, now),
+    `# ${inline(stored.title)}`,
+    line(stored, now),
     `## ${say.question}`,
-    quoted(kept.question.prompt),
-    ...consensusBlocks(kept),
-    ...votesBlocks(kept),
+    quoted(stored.question.prompt),
+    ...consensusBlocks(stored),
+    ...votesBlocks(stored),
     ...(grounding.length > 0 ? [`## ${say.rests}`, grounding.map(({ uri }) => `- ${code(uri)}`).join("\n")] : []),
-    ...(kept.result.flow_details ? flowBlocks(kept) : []),
-    ...eventsBlocks(kept, events),
+    ...(stored.result.flow_details ? flowBlocks(stored) : []),
+    ...eventsBlocks(stored, events),
   );
 }
 
 export function sectionMarkdown(
   section: ResultSection,
-  kept: StoredResult,
+  stored: StoredResult,
   events: readonly StoreEvent[],
   now: number,
 ): string {
-  const head = [`# ${inline(kept.title)}`, line(kept, now)];
+  const head = [`# ${inline(stored.title)}`, line(stored, now)];
   switch (section) {
     case "consensus":
-      return blocks(...head, ...consensusBlocks(kept));
+      return blocks(...head, ...consensusBlocks(stored));
     case "votes":
-      return blocks(...head, ...votesBlocks(kept));
+      return blocks(...head, ...votesBlocks(stored));
     case "flow":
-      return blocks(...head, ...flowBlocks(kept));
+      return blocks(...head, ...flowBlocks(stored));
     case "events":
-      return blocks(...head, ...eventsBlocks(kept, events));
+      return blocks(...head, ...eventsBlocks(stored, events));
   }
 }
 

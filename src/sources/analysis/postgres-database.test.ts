@@ -108,12 +108,12 @@ describe.skipIf(kind.missing)(`results in PostgreSQL (${kind.missing ?? "real"})
   it("closes immediately, whatever is running", async () => {
     const { where } = place();
     const opening = await open(where);
-    const asked = opening.find().then(
+    const requested = opening.find().then(
       () => "answered",
       (cause: unknown) => toResourceError(cause).kind,
     );
     await opening.source.close?.();
-    expect(["answered", "cancelled"]).toContain(await asked);
+    expect(["answered", "cancelled"]).toContain(await requested);
     for (let turns = 0; turns < 8; turns += 1) {
       const { source, find } = await open(where);
       await find({ claim: false });
@@ -130,10 +130,10 @@ describe.skipIf(kind.missing)(`results in PostgreSQL (${kind.missing ?? "real"})
     );
     await Promise.all(stores.map((store) => store.agree()));
     expect(Math.abs(one.database.now() - late.database.now())).toBeLessThan(60_000);
-    const asked = { ...question, options: {}, providers: [], models: [], grounding: [] };
-    const key = keyOf(asked);
-    const { taken } = await stores[0]!.claim(key, asked);
-    expect((await stores[1]!.claim(key, asked)).held?.token).toBe(taken!.token);
+    const requested = { ...question, options: {}, providers: [], models: [], grounding: [] };
+    const key = keyOf(requested);
+    const { taken } = await stores[0]!.claim(key, requested);
+    expect((await stores[1]!.claim(key, requested)).held?.token).toBe(taken!.token);
     await Promise.all(stores.map((store) => store.close()));
   });
 

@@ -214,8 +214,8 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
       const locks = [...(key ? [lock(byKey, headOf(key))] : []), ...(isSmall ? [] : [lock(alone, 0)])];
       return transact([beginWriting, ...locks].join("; "), async (client) => {
         const answer = await perform(work(), client);
-        const told = tells?.(answer);
-        if (told !== undefined) await client.query("select pg_notify($1, $2)", [channel, told]);
+        const reported = tells?.(answer);
+        if (reported !== undefined) await client.query("select pg_notify($1, $2)", [channel, reported]);
         return answer;
       });
     },
@@ -235,11 +235,11 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
 
 async function perform<T>(work: Work<T>, client: pg.ClientBase): Promise<T> {
   let step = work.next();
-  while (!step.done) step = work.next(await ask(step.value, client));
+  while (!step.done) step = work.next(await request(step.value, client));
   return step.value;
 }
 
-async function ask({ text, values }: Statement, client: pg.ClientBase): Promise<readonly SqlRow[]> {
+async function request({ text, values }: Statement, client: pg.ClientBase): Promise<readonly SqlRow[]> {
   let count = 0;
   const numbered = text.replaceAll("?", () => `$${(count += 1)}`);
   return (await client.query(numbered, values.map(storable))).rows as SqlRow[];

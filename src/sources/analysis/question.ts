@@ -72,14 +72,14 @@ export function questionShape(zod: typeof z) {
 
 /** SHA-256 of canonical JSON: the same question has the same key, whatever the field order and character width. */
 export function keyOf({ prompt, taskType, options, providers, models, grounding }: AnalysisQuestion): Buffer {
-  const asked = {
+  const requested = {
     prompt: prompt.normalize("NFKC"),
     options: { ...options, taskType },
     providers: sorted(providers),
     models: sorted(models),
     grounding: grounding.map(({ uri, version }) => [uri, version]).sort(([a = ""], [b = ""]) => (a < b ? -1 : 1)),
   };
-  return createHash("sha256").update(canonicalJson(asked)).digest();
+  return createHash("sha256").update(canonicalJson(requested)).digest();
 }
 
 function sorted(names: readonly string[]): string[] {

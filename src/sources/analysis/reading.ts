@@ -37,17 +37,17 @@ export async function readAnalysis(place: Readable, path: string, options: Analy
     }
     case "result":
     case "section": {
-      const kept = await store.find(place.id);
-      if (!kept) throw notFound(path);
+      const cached = await store.find(place.id);
+      if (!cached) throw notFound(path);
       const events = await store.events(place.id);
-      const ttlMs = Math.max(0, kept.expires - now());
+      const ttlMs = Math.max(0, cached.expires - now());
       const part =
         place.kind === "result"
-          ? toPart(place.format, toJson(kept, now()), () => resultMarkdown(kept, events, now()), ttlMs)
+          ? toPart(place.format, toJson(cached, now()), () => resultMarkdown(cached, events, now()), ttlMs)
           : toPart(
               place.format,
-              sectionJson(place.section, kept, events),
-              () => sectionMarkdown(place.section, kept, events, now()),
+              sectionJson(place.section, cached, events),
+              () => sectionMarkdown(place.section, cached, events, now()),
               ttlMs,
             );
       return ttlMs > 0 ? part : { ...part, meta: { "pressmark/stale": true } };
@@ -83,8 +83,8 @@ function toLine(
   };
 }
 
-function toJson(kept: StoredResult, now: number) {
-  const { id, key, task, stored, expires, question, quality, agreement, result } = kept;
+function toJson(cached: StoredResult, now: number) {
+  const { id, key, task, stored, expires, question, quality, agreement, result } = cached;
   const { prompt, options, providers, models, grounding } = question;
   return {
     id,

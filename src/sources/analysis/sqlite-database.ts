@@ -90,13 +90,13 @@ export function createFile(
     get generation() {
       return generation;
     },
-    read: (work) => withFile(({ database, ask }) => within(database, "begin", () => perform(work(), ask))),
+    read: (work) => withFile(({ database, ask: request }) => within(database, "begin", () => perform(work(), request))),
     write: (work, { isLasting } = {}) =>
       withFile((file) => {
-        const { database, ask } = file;
+        const { database, ask: request } = file;
         if (isLasting) database.exec("pragma synchronous = full");
         try {
-          const answer = within(database, "begin immediate", () => perform(work(), ask));
+          const answer = within(database, "begin immediate", () => perform(work(), request));
           if (isLasting && !isThere(file))
             throw new ResourceError("unavailable", "the results file was removed or replaced; try again");
           return answer;
@@ -123,9 +123,9 @@ function statementsOf(database: DatabaseSync): Ask {
   };
 }
 
-function perform<T>(work: Work<T>, ask: Ask): T {
+function perform<T>(work: Work<T>, request: Ask): T {
   let step = work.next();
-  while (!step.done) step = work.next(ask(step.value));
+  while (!step.done) step = work.next(request(step.value));
   return step.value;
 }
 

@@ -50,7 +50,7 @@ export function createStoreAnalysis(analysisActions: AnalysisActions): SourceAct
     const { taskType: task } = question;
     const ttlMs = quality.passed ? options.ttlMs[task] : Math.min(options.ttlMs[task], options.doubtfulMs);
     const expires = now() + ttlMs;
-    const kept = await store.keep({
+    const stored = await store.keep({
       key: keyOf(question),
       task,
       title: titleOf(question.prompt),
@@ -65,7 +65,7 @@ export function createStoreAnalysis(analysisActions: AnalysisActions): SourceAct
       events: eventsOf(result),
     });
     wrote();
-    flights.landed(kept.key);
+    flights.landed(stored.key);
     grounding.follow(
       question.grounding.map(({ uri }) => uri),
       call.caller,
@@ -76,7 +76,7 @@ export function createStoreAnalysis(analysisActions: AnalysisActions): SourceAct
       cost_spent: result.total_cost,
       ms_spent: result.processing_time_ms,
     });
-    return { value: { status: "stored", ...tellTimes(kept, now()), quality, agreement }, entries: [entryOf(kept)] };
+    return { value: { status: "stored", ...tellTimes(stored, now()), quality, agreement }, entries: [entryOf(stored)] };
   }
 
   return {

@@ -88,7 +88,7 @@ export interface AnalysisStore {
   /** By id, behind `after`. */
   page(after: string, limit: number): Promise<readonly Summary[]>;
   /** Newest first, behind `after`. */
-  recent(ask: {
+  recent(request: {
     task?: TaskType;
     after?: readonly [stored: number, id: string];
     limit: number;

@@ -15,9 +15,9 @@ export interface Said {
   readonly cost?: number;
 }
 
-export function resultOf(said: Said = {}): ModelsResult {
-  const { content = "Use a queue between the two services.", confidence = 0.9, agreement = 0.8, cost = 0.05 } = said;
-  const votes = said.votes ?? [
+export function resultOf(given: Said = {}): ModelsResult {
+  const { content = "Use a queue between the two services.", confidence = 0.9, agreement = 0.8, cost = 0.05 } = given;
+  const votes = given.votes ?? [
     ["anthropic", content],
     ["openai", content],
   ];

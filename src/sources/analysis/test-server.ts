@@ -50,8 +50,8 @@ function build({ path = temporaryFile(), options = {}, others = [], policy = ope
     cursorKey: new Uint8Array(32),
   });
   const call: Call = { caller: { id: "test" }, signal: stop.signal };
-  const act = async (name: string, input: unknown, asked = call) =>
-    (await pressmark.act?.({ mount: "wall", name }, input, asked))?.value ?? {};
+  const act = async (name: string, input: unknown, requested = call) =>
+    (await pressmark.act?.({ mount: "wall", name }, input, requested))?.value ?? {};
   return {
     path,
     clock,

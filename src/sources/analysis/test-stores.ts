@@ -41,7 +41,7 @@ export function usePlaces({ name, missing }: Kind): { place(): Place; server(): 
   function file(): Place {
     const path = temporaryFile();
     files.push(path);
-    const ask = (text: string, values: readonly unknown[] = []) => {
+    const request = (text: string, values: readonly unknown[] = []) => {
       const opened = new DatabaseSync(path);
       try {
         return opened.prepare(text).all(...(values as string[]));
@@ -52,16 +52,16 @@ export function usePlaces({ name, missing }: Kind): { place(): Place; server(): 
     return {
       where: { path },
       explain: async ({ text, values }) =>
-        ask(`explain query plan ${text}`, values)
+        request(`explain query plan ${text}`, values)
           .map(({ detail }) => String(detail))
           .join("\n"),
-      count: async (rows) => Number(ask(`select count(*) as count from ${rows}`)[0]?.["count"]),
+      count: async (rows) => Number(request(`select count(*) as count from ${rows}`)[0]?.["count"]),
     };
   }
 
   function database(from: PostgresServer): Place {
     const schema = `results_${(made += 1)}`;
-    const ask = async (text: string, values: readonly unknown[] = []) => {
+    const request = async (text: string, values: readonly unknown[] = []) => {
       const client = await from.connect("postgres");
       try {
         // Shows whether an index could be used, however small the tables are.
@@ -77,9 +77,9 @@ export function usePlaces({ name, missing }: Kind): { place(): Place; server(): 
       async explain({ text, values }) {
         let count = 0;
         const numbered = text.replaceAll("?", () => `$${(count += 1)}`);
-        return (await ask(`explain ${numbered}`, values)).map((row) => String(row["QUERY PLAN"])).join("\n");
+        return (await request(`explain ${numbered}`, values)).map((row) => String(row["QUERY PLAN"])).join("\n");
       },
-      count: async (rows) => Number((await ask(`select count(*) from ${rows}`))[0]?.["count"]),
+      count: async (rows) => Number((await request(`select count(*) from ${rows}`))[0]?.["count"]),
     };
   }
 
@@ -112,9 +112,9 @@ export async function openAt(where: Where, startMs = 1_700_000_000_000): Promise
     log: () => undefined,
   };
   const database = await openAnalysisDatabase(optionsFor(where), runtime);
-  const asked: Statement[] = [];
+  const requested: Statement[] = [];
   return {
-    asked,
+    asked: requested,
     advance: (ms) => void (passedMs += ms),
     setWallClock: (byMs) => void (wallMs += byMs),
     database: {
@@ -124,7 +124,7 @@ export async function openAt(where: Where, startMs = 1_700_000_000_000): Promise
           const steps = work();
           let step = steps.next();
           while (!step.done) {
-            asked.push(step.value);
+            requested.push(step.value);
             step = steps.next(yield step.value);
           }
           return step.value;

@@ -88,8 +88,8 @@ function codes(names: readonly string[]): string {
 }
 
 function enumLine({ name, values, comment }: EnumDescription): string {
-  const said = comment === undefined ? "" : ` – ${inline(comment)}`;
-  return `- ${code(name)}: ${values.slice(0, 100).map(code).join(", ")}${values.length > 100 ? ", …" : ""}${said}`;
+  const given = comment === undefined ? "" : ` – ${inline(comment)}`;
+  return `- ${code(name)}: ${values.slice(0, 100).map(code).join(", ")}${values.length > 100 ? ", …" : ""}${given}`;
 }
 
 function counted(kinds: readonly (readonly [count: number, what: string])[]): string {

@@ -65,12 +65,12 @@ export function formatKey(values: readonly string[]): string {
   return `~${Buffer.from(JSON.stringify(values), "utf8").toString("base64url")}`;
 }
 
-function parseKey(spelled: string, what: string): readonly string[] {
+function parseKey(written: string, what: string): readonly string[] {
   const refused = () => invalid(`${what} is not a key of a row; copy it unchanged from the previous page`);
-  if (spelled === "" || spelled.length > maxKeyLength) throw refused();
-  if (!spelled.startsWith("~")) return [spelled];
+  if (written === "" || written.length > maxKeyLength) throw refused();
+  if (!written.startsWith("~")) return [written];
   try {
-    const values: unknown = JSON.parse(Buffer.from(spelled.slice(1), "base64url").toString("utf8"));
+    const values: unknown = JSON.parse(Buffer.from(written.slice(1), "base64url").toString("utf8"));
     const isKey = Array.isArray(values) && values.every((each) => typeof each === "string" && !each.includes("\0"));
     if (isKey && values.length > 0) return values as string[];
   } catch {

@@ -34,7 +34,7 @@ const maxQueued = 10_000;
 const lost: SourceChange = { kind: "lost" };
 
 /** `look` runs until the signal ends, or throws when it cannot continue. */
-export function createSharedWatch(look: (lookOut: DatabaseWatch) => Promise<void>): SharedWatch {
+export function createSharedWatch(look: (detector: DatabaseWatch) => Promise<void>): SharedWatch {
   let current: Run | undefined;
   let isClosed = false;
   /** Detectors that may still be running. */

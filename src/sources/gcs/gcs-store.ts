@@ -47,7 +47,7 @@ export function createGcsStore({ endpoint, project, identity, timeoutMs, now }: 
   const apiOf = (...way: readonly string[]) =>
     new URL(`/storage/v1/b${way.map((step) => `/${encodeStrictly(step)}`).join("")}`, origin);
 
-  async function ask(url: URL, signal: AbortSignal, range?: string): Promise<Response> {
+  async function request(url: URL, signal: AbortSignal, range?: string): Promise<Response> {
     const headers = new Headers(identity ? await identity.headers(url.href) : {});
     if (range !== undefined) headers.set("Range", range);
     // Otherwise a gzip object is unpacked before it is sent, and differs from its stated size.
@@ -60,7 +60,7 @@ export function createGcsStore({ endpoint, project, identity, timeoutMs, now }: 
   }
 
   async function json<T>(url: URL, signal: AbortSignal): Promise<T> {
-    const text = (await takeBody(await ask(url, signal), maxJsonBytes, signal)).toString("utf8");
+    const text = (await takeBody(await request(url, signal), maxJsonBytes, signal)).toString("utf8");
     try {
       const value: unknown = JSON.parse(text);
       if (typeof value !== "object" || value === null || Array.isArray(value)) throw new TypeError("no object");
@@ -134,13 +134,13 @@ export function createGcsStore({ endpoint, project, identity, timeoutMs, now }: 
       const same = objectUrl({ ...where, mark: head.mark }, { alt: "media" });
       return {
         ...head,
-        bytes: async (most) => takeSome(await ask(same, signal), most, signal),
+        bytes: async (most) => takeSome(await request(same, signal), most, signal),
         cancel: async () => undefined,
       };
     },
 
     async slice(where, first, last, signal) {
-      const response = await ask(objectUrl(where, { alt: "media" }), signal, `bytes=${first}-${last}`);
+      const response = await request(objectUrl(where, { alt: "media" }), signal, `bytes=${first}-${last}`);
       return takeBody(response, last - first + 1, signal);
     },
 
@@ -177,17 +177,17 @@ async function sign(
 }
 
 /** Anything but a list counts as an empty one. */
-function listOf<T>(said: readonly T[] | undefined): readonly T[] {
-  return Array.isArray(said) ? said.filter((each) => each !== null && each !== undefined) : [];
+function listOf<T>(given: readonly T[] | undefined): readonly T[] {
+  return Array.isArray(given) ? given.filter((each) => each !== null && each !== undefined) : [];
 }
 
 function toObject({ name = "", size, generation, updated }: Described): StoredObject {
   return { key: name, size: Number(size ?? 0), version: generation, lastModified: updated };
 }
 
-function headOf(said: Described): ObjectHead {
+function headOf(given: Described): ObjectHead {
   const { size, contentType, contentEncoding, updated, metadata, generation, etag, md5Hash, crc32c, storageClass } =
-    said;
+    given;
   const facts = { generation, etag, md5: md5Hash, crc32c, storageClass, metadata, lastModified: updated };
   const known = Object.entries(facts).filter(([, value]) => value !== undefined);
   return {

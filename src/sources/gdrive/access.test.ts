@@ -68,8 +68,8 @@ it("hidden files do not displace visible ones in the completion of titles", asyn
     for (let count = 0; count < 300; count += 1) fake.put(`hidden-${count}`, { name: "Report", content: "x" });
     fake.put("theirs", { name: "Report of all", content: "x", ...forBoth });
   }, judged);
-  const ask = { template: fileTemplate, variable: "id", value: "report", given: {} };
-  expect(await pressmark.resources.complete(ask, bob)).toMatchObject({ values: ["theirs"] });
+  const request = { template: fileTemplate, variable: "id", value: "report", given: {} };
+  expect(await pressmark.resources.complete(request, bob)).toMatchObject({ values: ["theirs"] });
 });
 
 it("permissions are refreshed even if nothing lists and nothing watches", async () => {

@@ -58,9 +58,9 @@ export async function withRetries<T>(
         trouble?.tell(undefined);
         throw cause;
       }
-      const asked = Number(cause.details?.["retryAfterMs"] ?? 0);
+      const requested = Number(cause.details?.["retryAfterMs"] ?? 0);
       const ladderMs = Math.min(firstMs * 2 ** waits, longestMs);
-      const waitMs = Math.round(Math.max(asked, ladderMs * (0.75 + Math.random() / 2)));
+      const waitMs = Math.round(Math.max(requested, ladderMs * (0.75 + Math.random() / 2)));
       if (waits >= mostWaits || runtime.monotonicMs() + waitMs - begunMs > patienceMs) throw later(cause, waitMs);
       if (waits >= fewWaits) trouble?.tell(later(cause, waitMs));
       await pause(waitMs, runtime, signal);

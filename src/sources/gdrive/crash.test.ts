@@ -23,13 +23,13 @@ function crashing(ledger: Ledger, api: DriveApi, nth: number, when: "before" | "
       get(from, key) {
         const value: unknown = Reflect.get(from, key);
         if (typeof value !== "function") return value;
-        return (...asked: unknown[]): unknown => {
+        return (...requested: unknown[]): unknown => {
           // A read request has changed nothing.
           const isDone = when === "before" || record === ledger;
           if (isDone && !harmless.has(String(key))) count += 1;
           // A crashed process does nothing more.
           if (count > nth || (count === nth && when === "before")) throw new Crash();
-          const done: unknown = Reflect.apply(value, from, asked);
+          const done: unknown = Reflect.apply(value, from, requested);
           if (count < nth) return done;
           throw new Crash();
         };

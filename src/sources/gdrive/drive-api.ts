@@ -57,7 +57,7 @@ export interface DriveApi {
   drives(signal: AbortSignal): Promise<readonly SharedDrive[]>;
   startToken(log: LogName, signal: AbortSignal): Promise<string>;
   files(
-    ask: { readonly log: LogName | "all"; readonly q: string; readonly limit: number; readonly token?: string },
+    request: { readonly log: LogName | "all"; readonly q: string; readonly limit: number; readonly token?: string },
     signal: AbortSignal,
   ): Promise<FilePage>;
   changes(log: LogName, token: string, signal: AbortSignal): Promise<ChangePage>;
@@ -129,8 +129,8 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
   }
 
   /** A token that was revoked early is renewed once. */
-  function ask(where: URL, signal: AbortSignal, init: RequestInit = {}): Promise<Response> {
-    const asked = async (): Promise<Response> => {
+  function request(where: URL, signal: AbortSignal, init: RequestInit = {}): Promise<Response> {
+    const requested = async (): Promise<Response> => {
       try {
         return await once(where, init, signal);
       } catch (cause) {
@@ -139,11 +139,11 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
         return once(where, init, signal);
       }
     };
-    return withRetries(asked, options, runtime, signal);
+    return withRetries(requested, options, runtime, signal);
   }
 
   async function json(where: URL, signal: AbortSignal, init?: RequestInit): Promise<Readonly<Record<string, unknown>>> {
-    const value = parsed((await takeBody(await ask(where, signal, init), maxJsonBytes, signal)).toString("utf8"));
+    const value = parsed((await takeBody(await request(where, signal, init), maxJsonBytes, signal)).toString("utf8"));
     if (!isDriveObject(value)) throw new ResourceError("unavailable", "Google Drive returned an invalid description");
     return value;
   }
@@ -160,9 +160,9 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
   return {
     async account(signal) {
       const { user } = await json(url(["about"], { fields: "user(permissionId,emailAddress)" }), signal);
-      const said = isDriveObject(user) ? user : {};
-      const email = textIn(said, "emailAddress")?.toLowerCase();
-      return { id: textIn(said, "permissionId") ?? email ?? "", ...(email !== undefined && { email }) };
+      const given = isDriveObject(user) ? user : {};
+      const email = textIn(given, "emailAddress")?.toLowerCase();
+      return { id: textIn(given, "permissionId") ?? email ?? "", ...(email !== undefined && { email }) };
     },
 
     async drives(signal) {
@@ -250,36 +250,36 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
 
     async media({ id, resourceKey }, most, signal) {
       const where = url(["files", id], { alt: "media", supportsAllDrives: "true" });
-      return takeSome(await ask(where, signal, opening(id, resourceKey)), most, signal);
+      return takeSome(await request(where, signal, opening(id, resourceKey)), most, signal);
     },
 
     async slice({ id, resourceKey }, first, last, signal) {
       const where = url(["files", id], { alt: "media", supportsAllDrives: "true" });
       const { headers } = opening(id, resourceKey);
-      const response = await ask(where, signal, { headers: { ...headers, Range: `bytes=${first}-${last}` } });
+      const response = await request(where, signal, { headers: { ...headers, Range: `bytes=${first}-${last}` } });
       return takeBody(response, last - first + 1, signal);
     },
 
     async exported({ id, resourceKey }, mimeType, most, signal) {
       const where = url(["files", id, "export"], { mimeType });
-      return takeSome(await ask(where, signal, opening(id, resourceKey)), most, signal);
+      return takeSome(await request(where, signal, opening(id, resourceKey)), most, signal);
     },
 
     async downloaded({ id, resourceKey }, mimeType, most, signal) {
       const init = { ...opening(id, resourceKey), method: "POST" };
-      let said = await json(url(["files", id, "download"], { mimeType }), signal, init);
-      for (let looks = 0; said["done"] !== true; looks += 1) {
-        const name = textIn(said, "name");
+      let given = await json(url(["files", id, "download"], { mimeType }), signal, init);
+      for (let looks = 0; given["done"] !== true; looks += 1) {
+        const name = textIn(given, "name");
         if (looks >= maxLooks || name === undefined)
           throw new ResourceError("unavailable", "the download does not end; try again later");
         await pause(Math.min(1000 * 2 ** looks, longestLookMs), runtime, signal);
-        said = await operation(name, signal);
+        given = await operation(name, signal);
       }
-      const answer = isDriveObject(said["response"]) ? said["response"] : {};
-      const where = URL.parse(textIn(answer, "downloadUri") ?? "");
+      const result = isDriveObject(given["response"]) ? given["response"] : {};
+      const where = URL.parse(textIn(result, "downloadUri") ?? "");
       if (!where || !isOfDrive(where, origin))
         throw new ResourceError("unavailable", "Google Drive could not prepare the download", { passing: false });
-      return takeSome(await ask(where, signal, opening(id, resourceKey)), most, signal);
+      return takeSome(await request(where, signal, opening(id, resourceKey)), most, signal);
     },
 
     async openChannel(log, pageToken, channel, signal) {
@@ -287,11 +287,11 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
       const { id, token, address, expiresMs } = channel;
       const body = JSON.stringify({ id, token, address, type: "web_hook", expiration: String(expiresMs) });
       const init = { method: "POST", body, headers: { "Content-Type": "application/json" } };
-      const said = await json(url(["changes", "watch"], query), signal, init);
-      const resourceId = textIn(said, "resourceId");
+      const given = await json(url(["changes", "watch"], query), signal, init);
+      const resourceId = textIn(given, "resourceId");
       if (resourceId === undefined)
         throw new ResourceError("unavailable", "Google Drive opened no notification channel");
-      const endsMs = Number(said["expiration"]);
+      const endsMs = Number(given["expiration"]);
       return { ...channel, resourceId, expiresMs: Number.isSafeInteger(endsMs) && endsMs > 0 ? endsMs : expiresMs };
     },
 
@@ -301,7 +301,7 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
         body: JSON.stringify({ id, resourceId }),
         headers: { "Content-Type": "application/json" },
       };
-      await (await ask(url(["channels", "stop"]), signal, init)).body?.cancel();
+      await (await request(url(["channels", "stop"]), signal, init)).body?.cancel();
     },
   };
 }

@@ -70,51 +70,51 @@ export function isDriveObject(value: unknown): value is Said {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-export function textIn(said: Said, name: string): string | undefined {
-  const value = said[name];
+export function textIn(given: Said, name: string): string | undefined {
+  const value = given[name];
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-export function listIn(said: Said, name: string): readonly Said[] {
-  const value = said[name];
+export function listIn(given: Said, name: string): readonly Said[] {
+  const value = given[name];
   return Array.isArray(value) ? value.filter(isDriveObject) : [];
 }
 
 /** Undefined for an invalid object. */
-export function toDriveFile(said: unknown): DriveFile | undefined {
-  if (!isDriveObject(said)) return undefined;
-  const [id, mimeType] = [textIn(said, "id"), textIn(said, "mimeType")];
+export function toDriveFile(given: unknown): DriveFile | undefined {
+  if (!isDriveObject(given)) return undefined;
+  const [id, mimeType] = [textIn(given, "id"), textIn(given, "mimeType")];
   if (id === undefined || !isDriveId(id) || mimeType === undefined) return undefined;
-  const parents = said["parents"];
+  const parents = given["parents"];
   const parent: unknown = Array.isArray(parents) ? parents[0] : undefined;
-  const capabilities = said["capabilities"];
-  const details = said["shortcutDetails"];
-  const modified = textIn(said, "modifiedTime");
+  const capabilities = given["capabilities"];
+  const details = given["shortcutDetails"];
+  const modified = textIn(given, "modifiedTime");
   const optional = {
-    description: shortIn(said, "description"),
+    description: shortIn(given, "description"),
     parent: typeof parent === "string" && isDriveId(parent) ? parent : undefined,
-    driveId: textIn(said, "driveId"),
+    driveId: textIn(given, "driveId"),
     modifiedTime: modified !== undefined && Number.isNaN(Date.parse(modified)) ? undefined : modified,
-    size: numberIn(said, "size"),
-    md5: textIn(said, "md5Checksum"),
-    resourceKey: textIn(said, "resourceKey"),
+    size: numberIn(given, "size"),
+    md5: textIn(given, "md5Checksum"),
+    resourceKey: textIn(given, "resourceKey"),
     target: isDriveObject(details) ? targetOf(details) : undefined,
-    permissions: Array.isArray(said["permissions"]) ? toPermissions(said) : undefined,
+    permissions: Array.isArray(given["permissions"]) ? toPermissions(given) : undefined,
   };
   return {
     id,
     mimeType: isFileType(mimeType) ? mimeType : "application/octet-stream",
-    name: shortIn(said, "name") ?? id,
-    version: numberIn(said, "version") ?? 0,
-    isTrashed: said["trashed"] === true,
+    name: shortIn(given, "name") ?? id,
+    version: numberIn(given, "version") ?? 0,
+    isTrashed: given["trashed"] === true,
     canDownload: !isDriveObject(capabilities) || capabilities["canDownload"] !== false,
     ...(Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)) as Partial<DriveFile>),
   };
 }
 
 /** Permissions that allow reading. Deleted ones, and views that show less than the file, allow none. */
-export function toPermissions(said: Said): DrivePermission[] {
-  return listIn(said, "permissions").flatMap((each) => {
+export function toPermissions(given: Said): DrivePermission[] {
+  return listIn(given, "permissions").flatMap((each) => {
     const type = textIn(each, "type");
     if (type === undefined || each["deleted"] === true || textIn(each, "view") !== undefined) return [];
     const [email, domain, expires] = ["emailAddress", "domain", "expirationTime"].map((name) => textIn(each, name));
@@ -130,11 +130,11 @@ export function toPermissions(said: Said): DrivePermission[] {
   });
 }
 
-export function toChange(said: Said): DriveChange | undefined {
-  if (said["changeType"] === "drive") return { kind: "drive" };
-  const id = textIn(said, "fileId");
-  const file = toDriveFile(said["file"]);
-  if (said["removed"] !== true && file) return { kind: "file", file };
+export function toChange(given: Said): DriveChange | undefined {
+  if (given["changeType"] === "drive") return { kind: "drive" };
+  const id = textIn(given, "fileId");
+  const file = toDriveFile(given["file"]);
+  if (given["removed"] !== true && file) return { kind: "file", file };
   return id !== undefined && isDriveId(id) ? { kind: "removed", id } : undefined;
 }
 
@@ -144,13 +144,13 @@ function isFileType(mimeType: string): boolean {
 }
 
 /** Cut to a sensible length, never inside a character. */
-function shortIn(said: Said, name: string): string | undefined {
-  return textIn(said, name)?.slice(0, maxLength).toWellFormed();
+function shortIn(given: Said, name: string): string | undefined {
+  return textIn(given, name)?.slice(0, maxLength).toWellFormed();
 }
 
 /** Numbers are sent as texts. */
-function numberIn(said: Said, name: string): number | undefined {
-  const value = said[name];
+function numberIn(given: Said, name: string): number | undefined {
+  const value = given[name];
   const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
   return typeof number === "number" && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
 }

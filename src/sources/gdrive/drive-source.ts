@@ -142,11 +142,12 @@ export function createDriveSource(
   async function readable(
     id: string,
     path: string,
-    ask: DriveReadRequest,
+    request: DriveReadRequest,
     signal: AbortSignal,
   ): Promise<LedgerRow | DriveFile> {
     const row = isJudged ? undefined : ledger.row(id);
-    const isWhole = row && (isNative(row.mimeType) || (!ask.range && !ask.asText && (row.size ?? 0) <= maxBytes));
+    const isWhole =
+      row && (isNative(row.mimeType) || (!request.range && !request.asText && (row.size ?? 0) <= maxBytes));
     return isWhole && row.isShown && row.kind === "file" ? row : findFile(id, path, signal);
   }
 
@@ -201,9 +202,9 @@ export function createDriveSource(
   return {
     timeoutMs: options.timeoutMs,
 
-    async list(ask, { signal }) {
+    async list(request, { signal }) {
       await fresh(signal);
-      return listFiles(ask);
+      return listFiles(request);
     },
 
     cursorAfter: ({ path }) => path.slice("file/".length),
@@ -219,10 +220,10 @@ export function createDriveSource(
         const { mimeType } = await find(spot, path, signal);
         throw mimeType === folderType ? directory(path) : notFound(path);
       }
-      const ask = askOf(at);
-      if (!ask) throw notFound(path);
-      const file = await readable(spot.id, path, ask, signal);
-      const parts = await reading.read(file, path, ask, signal);
+      const request = askOf(at);
+      if (!request) throw notFound(path);
+      const file = await readable(spot.id, path, request, signal);
+      const parts = await reading.read(file, path, request, signal);
       // Checked again before it is returned: permissions may just have changed.
       const reveals = { path: `file/${file.id}` };
       return isJudged || file.id !== spot.id ? parts.map((part) => ({ ...part, reveals })) : parts;
@@ -245,15 +246,15 @@ export function createDriveSource(
         if (file?.mimeType !== folderType) throw notFound(path);
         return toFolder(file, isJudged);
       }
-      const ask = askOf(at);
-      if (!ask) throw notFound(path);
-      return asAsked(await findFile(spot.id, path, signal), at, ask, isJudged);
+      const request = askOf(at);
+      if (!request) throw notFound(path);
+      return asAsked(await findFile(spot.id, path, signal), at, request, isJudged);
     },
 
-    async children(at, ask, { signal }) {
+    async children(at, request, { signal }) {
       const spot = spotOf(at.path);
       if (!spot || at.query) throw notFound(at.path);
-      return childrenOf(spot, at.path, ask, signal);
+      return childrenOf(spot, at.path, request, signal);
     },
 
     templates,
@@ -320,14 +321,14 @@ function onlyWords({ query = {} }: Address): string | undefined {
   return Object.keys(rest).length === 0 ? q : undefined;
 }
 
-function asAsked(file: DriveFile, { path, query }: Address, ask: DriveReadRequest, isJudged: boolean): Entry {
+function asAsked(file: DriveFile, { path, query }: Address, request: DriveReadRequest, isJudged: boolean): Entry {
   const isLink = path !== `file/${file.id}`;
   const { size, ...entry } = toEntry(file, isJudged || isLink);
-  const isWhole = ask.range === undefined && !ask.asText;
+  const isWhole = request.range === undefined && !request.asText;
   return {
     ...entry,
     path,
-    ...(ask.format !== undefined && { mimeType: exportFormatOf(file.mimeType, ask.format).mimeType }),
+    ...(request.format !== undefined && { mimeType: exportFormatOf(file.mimeType, request.format).mimeType }),
     ...(isWhole && size !== undefined && { size }),
     ...(query && { query }),
   };

@@ -74,13 +74,14 @@ export function usualType(mimeType: string): string {
 }
 
 /** Throws "invalid" for an unsupported format. */
-export function exportFormatOf(mimeType: string, asked: string | undefined): ExportFormat {
+export function exportFormatOf(mimeType: string, requested: string | undefined): ExportFormat {
   const known = formats[mimeType] ?? {};
-  const format = asked === undefined ? Object.values(known)[0] : Object.hasOwn(known, asked) ? known[asked] : undefined;
+  const format =
+    requested === undefined ? Object.values(known)[0] : Object.hasOwn(known, requested) ? known[requested] : undefined;
   if (format) return format;
   const names = Object.keys(known);
   const can = names.length === 0 ? "this file has no other formats" : `available: ${names.join(", ")}`;
-  throw invalid(`cannot read this as format ${quote(asked ?? "", 40)}; ${can}`);
+  throw invalid(`cannot read this as format ${quote(requested ?? "", 40)}; ${can}`);
 }
 
 /** Formats of one type, or of all if the type is unknown. */

@@ -49,8 +49,8 @@ export function createDriveIdentity(options: IdentityOptions): DriveIdentity {
 
 async function load({ keyFile, subject, login }: IdentityOptions): Promise<AuthClient> {
   if (keyFile !== undefined) return fromKey(await readFile(keyFile, "utf8"), subject);
-  const kept = await login();
-  if (kept) return signedIn(kept);
+  const stored = await login();
+  if (stored) return signedIn(stored);
   const { GoogleAuth } = await library();
   return new GoogleAuth({
     scopes: [driveScope],
@@ -60,13 +60,13 @@ async function load({ keyFile, subject, login }: IdentityOptions): Promise<AuthC
 
 async function fromKey(text: string, subject: string | undefined): Promise<AuthClient> {
   const key: unknown = JSON.parse(text);
-  const said = (name: string) => (isDriveObject(key) ? textIn(key, name) : undefined);
-  if (said("type") === "authorized_user") {
-    const [clientId = "", clientSecret, refreshToken = ""] = ["client_id", "client_secret", "refresh_token"].map(said);
+  const given = (name: string) => (isDriveObject(key) ? textIn(key, name) : undefined);
+  if (given("type") === "authorized_user") {
+    const [clientId = "", clientSecret, refreshToken = ""] = ["client_id", "client_secret", "refresh_token"].map(given);
     return signedIn({ email: "", clientId, refreshToken, ...(clientSecret !== undefined && { clientSecret }) });
   }
   const { JWT } = await library();
-  const [email, privateKey, keyId] = ["client_email", "private_key", "private_key_id"].map(said);
+  const [email, privateKey, keyId] = ["client_email", "private_key", "private_key_id"].map(given);
   if (email === undefined || privateKey === undefined) throw new TypeError("not a key of a service account");
   const client = new JWT({
     email,

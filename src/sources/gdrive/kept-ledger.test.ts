@@ -28,10 +28,10 @@ it.skipIf(process.platform !== "linux")("is created again without a restart (ski
   const options = gdrive.options(z).parse({ anonymous: true, rootUrl: drive.fake.rootUrl });
   const ledger = await openLedgerFile(options, createRuntime({ write: () => true }));
   await drive.sync(ledger).now(signal);
-  const kept = join(folder, "pressmark", "gdrive");
+  const stored = join(folder, "pressmark", "gdrive");
   // The shared memory file too: otherwise SQLite uses cached pages.
-  for (const name of readdirSync(kept))
-    writeFileSync(join(kept, name), Buffer.alloc(statSync(join(kept, name)).size, "garbled "), { flag: "r+" });
+  for (const name of readdirSync(stored))
+    writeFileSync(join(stored, name), Buffer.alloc(statSync(join(stored, name)).size, "garbled "), { flag: "r+" });
   await expect(drive.sync(ledger).now(signal)).rejects.toThrow("was damaged and is created again");
   for (;;) {
     try {

@@ -38,8 +38,8 @@ export function createKeychain({ platform, env }: KeychainOptions): Keychain | u
   const ofMac: Keychain = {
     async store(account, secret) {
       const hex = Buffer.from(secret).toString("hex");
-      const said = await run("security", ["-i"], `add-generic-password -U -a ${account} -s ${service} -X ${hex}\n`);
-      return said !== undefined && (await ofMac.find(account)) === secret;
+      const stated = await run("security", ["-i"], `add-generic-password -U -a ${account} -s ${service} -X ${hex}\n`);
+      return stated !== undefined && (await ofMac.find(account)) === secret;
     },
     find: async (account) =>
       taken(await run("security", ["find-generic-password", "-a", account, "-s", service, "-w"])),
@@ -49,7 +49,7 @@ export function createKeychain({ platform, env }: KeychainOptions): Keychain | u
   return platform === "linux" ? ofLinux : undefined;
 }
 
-function taken(said: string | undefined): string | undefined {
-  const secret = said?.trim();
+function taken(stated: string | undefined): string | undefined {
+  const secret = stated?.trim();
   return secret === "" ? undefined : secret;
 }

@@ -88,7 +88,7 @@ function renewed(first: Ledger, file: string, open: () => Promise<Ledger>, { log
       const value: unknown = seen(() => Reflect.get(ledger, key));
       if (key === "close") isClosed = true;
       if (typeof value !== "function") return value;
-      return (...asked: unknown[]): unknown => seen(() => Reflect.apply(value, ledger, asked));
+      return (...requested: unknown[]): unknown => seen(() => Reflect.apply(value, ledger, requested));
     },
   });
 }

@@ -45,13 +45,13 @@ function endpoints(rootUrl: string | undefined) {
 
 /** Parses the file that Google's console creates for a client of the type "Desktop app". */
 export function readClientKey(text: string): ClientKey {
-  let said: unknown;
+  let given: unknown;
   try {
-    said = JSON.parse(text);
+    given = JSON.parse(text);
   } catch {
-    said = undefined;
+    given = undefined;
   }
-  const installed = isDriveObject(said) && isDriveObject(said["installed"]) ? said["installed"] : {};
+  const installed = isDriveObject(given) && isDriveObject(given["installed"]) ? given["installed"] : {};
   const [clientId, clientSecret] = [textIn(installed, "client_id"), textIn(installed, "client_secret")];
   if (clientId === undefined)
     throw new ResourceError(
@@ -137,26 +137,26 @@ async function emailOf(
 
 /** Reachable only from this machine, and accepts only the response to our own request. */
 async function openEndpoint(state: string) {
-  const answer = Promise.withResolvers<Answer>();
-  answer.promise.catch(() => undefined);
+  const result = Promise.withResolvers<Answer>();
+  result.promise.catch(() => undefined);
   let host = "";
   const server = createServer((request, response) => {
     const url = URL.parse(request.url ?? "", "http://door");
-    const said = url?.searchParams.get("state") ?? "";
+    const given = url?.searchParams.get("state") ?? "";
     // Another web page can make the browser request any address, but not with this host name and state.
     if (
       request.method !== "GET" ||
       request.headers.host !== host ||
       url?.pathname !== "/" ||
-      !constantTimeEqual(said, state)
+      !constantTimeEqual(given, state)
     )
       return void response.writeHead(404, { Connection: "close" }).end();
     const code = url.searchParams.get("code");
     const why = url.searchParams.get("error");
     response.writeHead(200, { "Content-Type": "text/plain; charset=utf-8", Connection: "close" });
     response.end(code ? "Signed in. This window can be closed.\n" : "Not signed in. This window can be closed.\n");
-    if (code) answer.resolve({ code });
-    else answer.reject(new ResourceError("denied", `access was not granted (${quote(why ?? "no reason given", 60)})`));
+    if (code) result.resolve({ code });
+    else result.reject(new ResourceError("denied", `access was not granted (${quote(why ?? "no reason given", 60)})`));
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -165,7 +165,7 @@ async function openEndpoint(state: string) {
   host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url: `http://${host}/`,
-    answered: (signal: AbortSignal) => until(answer.promise, signal, "sign-in timed out"),
+    answered: (signal: AbortSignal) => until(result.promise, signal, "sign-in timed out"),
     close() {
       server.close();
       server.closeAllConnections();

@@ -25,9 +25,9 @@ async function startProxy(): Promise<string> {
   proxy = createServer((request, response) => {
     void endpointPort.promise.then((port) => {
       const { url = "/", method, headers } = request;
-      const inner = ask({ host: "127.0.0.1", port, path: url, method, headers }, (answer) => {
-        response.writeHead(answer.statusCode ?? 500);
-        answer.pipe(response);
+      const inner = ask({ host: "127.0.0.1", port, path: url, method, headers }, (result) => {
+        response.writeHead(result.statusCode ?? 500);
+        result.pipe(response);
       });
       inner.on("error", () => response.writeHead(502).end());
       request.pipe(inner);

@@ -89,8 +89,8 @@ async function openEndpoint(
   const { pathname } = new URL(url);
   const server = createServer(
     { maxHeaderSize: 8192, requestTimeout: 10_000 },
-    ({ method, url: asked = "", headers }, response) => {
-      const [path] = asked.split("?", 1);
+    ({ method, url: requested = "", headers }, response) => {
+      const [path] = requested.split("?", 1);
       if (method !== "POST" || path !== pathname || !constantTimeEqual(headers["x-goog-channel-token"], token))
         return void response.writeHead(404, { Connection: "close" }).end();
       response.writeHead(204).end();

@@ -54,8 +54,8 @@ const utf8: FoundEncoding = { encoding: "utf-8", markBytes: 0 };
 /** Undefined for a query that is not valid here. */
 export function askOf({ query = {} }: Address): DriveReadRequest | undefined {
   const { format, sheet, ...rest } = query;
-  const ask = parseAsk(rest);
-  return ask && { ...ask, format, sheet };
+  const request = parseAsk(rest);
+  return request && { ...request, format, sheet };
 }
 
 export function createDriveReader({ api, extract, maxBytes }: DriveReaderOptions) {
@@ -83,13 +83,13 @@ export function createDriveReader({ api, extract, maxBytes }: DriveReaderOptions
     return { body: { text }, mimeType };
   }
 
-  async function readSheets(bytes: Buffer, ask: DriveReadRequest, at: Cut): Promise<readonly Part[]> {
+  async function readSheets(bytes: Buffer, request: DriveReadRequest, at: Cut): Promise<readonly Part[]> {
     const version = `${hashOf(bytes)} sheets`;
     const { text } = await extract.text({ mimeType: sheetsType, version, bytes, path: at.path }, at.signal);
     const all = JSON.parse(text.toString("utf8")) as readonly Sheet[];
-    const sheets = ask.sheet === undefined ? all : all.filter(({ name }) => name === ask.sheet);
-    if (sheets.length === 0 && ask.sheet !== undefined)
-      throw invalid(`there is no sheet ${quote(ask.sheet)}; available: ${sheetNames(all)}`);
+    const sheets = request.sheet === undefined ? all : all.filter(({ name }) => name === request.sheet);
+    if (sheets.length === 0 && request.sheet !== undefined)
+      throw invalid(`there is no sheet ${quote(request.sheet)}; available: ${sheetNames(all)}`);
     const joined = sheets.map(({ csv }) => csv).join("\n");
     // With a line range, all sheets count as one text.
     if (at.range || sheets.length < 2) return [await cut(joined, "text/csv", at)];
@@ -105,13 +105,13 @@ export function createDriveReader({ api, extract, maxBytes }: DriveReaderOptions
   async function readNative(
     file: Readable,
     format: ExportFormat,
-    ask: DriveReadRequest,
+    request: DriveReadRequest,
     at: Cut,
   ): Promise<readonly Part[]> {
     const bytes = await exported(file, format.exports, at.path, at.signal);
     switch (format.how) {
       case "sheets":
-        return readSheets(bytes, ask, at);
+        return readSheets(bytes, request, at);
       case "extract": {
         const found = await extract.text(
           { mimeType: format.exports, version: hashOf(bytes), bytes, path: at.path },
@@ -175,15 +175,15 @@ export function createDriveReader({ api, extract, maxBytes }: DriveReaderOptions
   }
 
   return {
-    async read(file: Readable, path: string, ask: DriveReadRequest, signal: AbortSignal): Promise<readonly Part[]> {
-      const { format, sheet, range, asText } = ask;
+    async read(file: Readable, path: string, request: DriveReadRequest, signal: AbortSignal): Promise<readonly Part[]> {
+      const { format, sheet, range, asText } = request;
       const prefix = [format && `format=${format}&`, sheet && `sheet=${encodeURIComponent(sheet)}&`].join("");
       const at: Cut = { path, range, prefix, signal };
       if (isNative(file.mimeType)) {
         const how = exportFormatOf(file.mimeType, format);
         if (sheet !== undefined && how.how !== "sheets") throw notFound(path);
         if (asText && how.how === "bytes") throw invalid('"as" and this "format" cannot be combined; remove one');
-        return readNative(file, how, ask, at);
+        return readNative(file, how, request, at);
       }
       if (sheet !== undefined) throw notFound(path);
       if (format !== undefined) exportFormatOf(file.mimeType, format);
@@ -211,9 +211,9 @@ function stretchOf(bytes: Buffer): Stretch {
 const generic = new Set(["application/octet-stream", "text/plain"]);
 
 /** The type that Drive states, unless it is generic, or says text for binary data. */
-function withType(part: Part, said: string): Part {
-  const fits = !generic.has(said) && ("text" in part.body || !isTextType(said));
-  return fits ? { ...part, mimeType: said } : part;
+function withType(part: Part, given: string): Part {
+  const fits = !generic.has(given) && ("text" in part.body || !isTextType(given));
+  return fits ? { ...part, mimeType: given } : part;
 }
 
 function sheetNames(sheets: readonly Sheet[]): string {

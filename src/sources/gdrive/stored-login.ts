@@ -122,11 +122,11 @@ function isAddress(email: string): boolean {
   return /^[\w.+-]{1,64}@[\w.-]{1,255}$/.test(email);
 }
 
-function toLogin(said: unknown): StoredLogin | undefined {
-  if (!isDriveObject(said)) return undefined;
-  const [email, clientId, refreshToken] = ["email", "clientId", "refreshToken"].map((name) => textIn(said, name));
+function toLogin(given: unknown): StoredLogin | undefined {
+  if (!isDriveObject(given)) return undefined;
+  const [email, clientId, refreshToken] = ["email", "clientId", "refreshToken"].map((name) => textIn(given, name));
   if (email === undefined || clientId === undefined || refreshToken === undefined) return undefined;
-  const [clientSecret, rootUrl] = [textIn(said, "clientSecret"), textIn(said, "rootUrl")];
+  const [clientSecret, rootUrl] = [textIn(given, "clientSecret"), textIn(given, "rootUrl")];
   return {
     email,
     clientId,

@@ -125,28 +125,28 @@ describe("following", () => {
     let [running, most] = [0, 0];
     const api = {
       ...drive.api(),
-      changes: async (...asked: Parameters<DriveApi["changes"]>) => {
+      changes: async (...requested: Parameters<DriveApi["changes"]>) => {
         most = Math.max(most, (running += 1));
         return drive
           .api()
-          .changes(...asked)
+          .changes(...requested)
           .finally(() => (running -= 1));
       },
     };
-    const asked: Promise<void>[] = [];
+    const requested: Promise<void>[] = [];
     const sync = drive.sync(ledger, {
       api,
       drives: [],
       ledger: new Proxy(ledger, {
         get(from, key) {
           const value: unknown = Reflect.get(from, key);
-          if (key !== "setNote" || asked.length > 100) return value;
+          if (key !== "setNote" || requested.length > 100) return value;
           // The last operation: callers arrive at every moment after it.
           return (name: string, text: string): void => {
             from.setNote(name, text);
             if (name !== "synced") return;
             const askOn = (times: number): void => {
-              asked.push(sync.now(signal));
+              requested.push(sync.now(signal));
               if (times > 0) queueMicrotask(() => askOn(times - 1));
             };
             askOn(20);
@@ -155,8 +155,8 @@ describe("following", () => {
       }),
     });
     await Promise.all([sync.now(signal), sync.now(signal)]);
-    for (let done = 0; done < asked.length; done += 1) await asked[done];
-    expect(asked.length).toBeGreaterThan(20);
+    for (let done = 0; done < requested.length; done += 1) await requested[done];
+    expect(requested.length).toBeGreaterThan(20);
     expect(most).toBe(1);
     ledger.close();
   });
@@ -334,11 +334,11 @@ describe("a file outside the account's own drives", () => {
     /** Reports nothing but the shortcut. */
     const api: DriveApi = {
       ...silent,
-      files: async (...asked) => {
-        const page = await silent.files(...asked);
+      files: async (...requested) => {
+        const page = await silent.files(...requested);
         return { ...page, files: page.files.filter(({ id }) => id === "s") };
       },
-      changes: async (...asked) => ({ ...(await silent.changes(...asked)), changes: [] }),
+      changes: async (...requested) => ({ ...(await silent.changes(...requested)), changes: [] }),
     };
     const anyone = [{ type: "anyone" }] as const;
     fake.put("s", { mimeType: shortcutType, target: "linked" });
@@ -346,13 +346,13 @@ describe("a file outside the account's own drives", () => {
     const ledger = await openFresh();
     const sync = drive.sync(ledger, { api, runtime });
     await sync.now(signal);
-    const asked = () => fake.asked.filter((line) => line.startsWith("GET /drive/v3/files/linked")).length;
+    const requested = () => fake.asked.filter((line) => line.startsWith("GET /drive/v3/files/linked")).length;
     fake.put("linked", { name: "after" });
     await sync.now(signal);
-    expect([known(ledger), asked()]).toEqual([{ linked: "before 1" }, 1]);
+    expect([known(ledger), requested()]).toEqual([{ linked: "before 1" }, 1]);
     await advance(900_000);
     await sync.now(signal);
-    expect([known(ledger), asked()]).toEqual([{ linked: "after 2" }, 2]);
+    expect([known(ledger), requested()]).toEqual([{ linked: "after 2" }, 2]);
     fake.put("linked", { permissions: [] });
     await advance(900_000);
     await sync.now(signal);

@@ -280,9 +280,9 @@ export async function readersOf(api: DriveApi, id: string, signal: AbortSignal):
 }
 
 /** Undefined if it does not exist or is not visible to us. */
-async function unlessGone<T>(asked: Promise<T>): Promise<T | undefined> {
+async function unlessGone<T>(requested: Promise<T>): Promise<T | undefined> {
   try {
-    return await asked;
+    return await requested;
   } catch (cause) {
     if (isGone(cause)) return undefined;
     throw cause;

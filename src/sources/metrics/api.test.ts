@@ -17,8 +17,8 @@ function open(options: Partial<MetricsOptions> = {}) {
   return createMetrics(given, createRuntime({ write: () => true }));
 }
 const up = { path: "query", query: { promql: "up", step: "1m" } };
-async function refusalOf(asked: Promise<unknown>): Promise<ResourceError> {
-  return asked.then(
+async function refusalOf(requested: Promise<unknown>): Promise<ResourceError> {
+  return requested.then(
     () => expect.fail("it was answered"),
     (cause: unknown) => cause as ResourceError,
   );

@@ -12,7 +12,7 @@ export interface ApiOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly timeoutMs: number;
   /** Masks texts of the server before they are shown. Default: unchanged. */
-  readonly clean?: (said: string) => string;
+  readonly clean?: (stated: string) => string;
 }
 
 export type ApiParams = Readonly<Record<string, string | readonly string[]>>;
@@ -41,7 +41,7 @@ const maxNotes = 10;
 const needed = new Set(["query", "query_range", "labels", "label/__name__/values"]);
 
 export function createApi(options: ApiOptions): Api {
-  const { timeoutMs, clean = (said) => said } = options;
+  const { timeoutMs, clean = (stated) => stated } = options;
   const base = baseOf(options.url);
   const headers = headersOf(options);
 
@@ -82,9 +82,9 @@ export function createApi(options: ApiOptions): Api {
   }
 
   function refusal(endpoint: string, status: number, body: string): ResourceError {
-    const said = errorIn(body);
-    const saying = said === undefined ? "" : `: ${toLine(clean(withoutPlaces(said.error)))}`;
-    if (isMissing(status, body, said)) {
+    const stated = errorIn(body);
+    const saying = stated === undefined ? "" : `: ${toLine(clean(withoutPlaces(stated.error)))}`;
+    if (isMissing(status, body, stated)) {
       if (needed.has(endpoint))
         return new ResourceError(
           "unavailable",
@@ -96,7 +96,7 @@ export function createApi(options: ApiOptions): Api {
     switch (status) {
       case 400:
       case 422:
-        if (/too many samples|too many points|maximum resolution|limit/i.test(said?.error ?? ""))
+        if (/too many samples|too many points|maximum resolution|limit/i.test(stated?.error ?? ""))
           return new ResourceError(
             "too-large",
             `this is too much for the metrics server${saying}; use a shorter range or fewer series`,
@@ -124,8 +124,8 @@ export function createApi(options: ApiOptions): Api {
     });
   }
 
-  const notesIn = (said: unknown) =>
-    textsIn(said)
+  const notesIn = (stated: unknown) =>
+    textsIn(stated)
       .slice(0, maxNotes)
       .map((each) => toLine(clean(withoutPlaces(each))));
 
@@ -222,8 +222,8 @@ function errorIn(body: string): Said | undefined {
   return { type: typeof errorType === "string" ? errorType : "", error };
 }
 
-function isMissing(status: number, body: string, said: Said | undefined): boolean {
-  if (status === 404) return said === undefined || said.type !== "bad_data";
+function isMissing(status: number, body: string, stated: Said | undefined): boolean {
+  if (status === 404) return stated === undefined || stated.type !== "bad_data";
   return status === 405 || status === 501 || (status === 400 && /unsupported path/i.test(body));
 }
 

@@ -51,7 +51,7 @@ export function createMetricsCatalogue(api: Api, monotonicMs: () => number, clos
 
   /** Not cancelled by one caller: the result is shared by all who wait for it. */
   async function look(): Promise<Known> {
-    const [values, told] = await Promise.all([
+    const [values, reported] = await Promise.all([
       api.ask("label/__name__/values", {}, closing),
       // Names alone are better than nothing.
       api.ask("metadata", {}, closing).catch(() => undefined),
@@ -60,11 +60,11 @@ export function createMetricsCatalogue(api: Api, monotonicMs: () => number, clos
       .filter((name) => name !== "" && name.isWellFormed() && !name.includes("\0"))
       .slice(0, maxNames)
       .sort(compareAddresses);
-    const said = isApiObject(told?.data) ? told.data : {};
+    const given = isApiObject(reported?.data) ? reported.data : {};
     known = {
       atMs: monotonicMs(),
-      metrics: new Map(names.map((name) => [name, describe(name, said)])),
-      isTold: told !== undefined,
+      metrics: new Map(names.map((name) => [name, describe(name, given)])),
+      isTold: reported !== undefined,
     };
     return known;
   }
@@ -89,9 +89,9 @@ export function createMetricsCatalogue(api: Api, monotonicMs: () => number, clos
   };
 }
 
-function describe(name: string, said: Readonly<Record<string, unknown>>): Metric {
+function describe(name: string, given: Readonly<Record<string, unknown>>): Metric {
   const stem = name.replace(/_(?:total|bucket|sum|count|created)$/, "");
-  const own = entryIn(said, name) ?? (stem === name ? undefined : entryIn(said, stem));
+  const own = entryIn(given, name) ?? (stem === name ? undefined : entryIn(given, stem));
   const type = own?.["type"];
   const help = own?.["help"];
   const unit = textOr(own?.["unit"]) ?? unitIn(name);
@@ -103,8 +103,11 @@ function describe(name: string, said: Readonly<Record<string, unknown>>): Metric
   };
 }
 
-function entryIn(said: Readonly<Record<string, unknown>>, name: string): Readonly<Record<string, unknown>> | undefined {
-  const entries = Object.hasOwn(said, name) ? said[name] : undefined;
+function entryIn(
+  given: Readonly<Record<string, unknown>>,
+  name: string,
+): Readonly<Record<string, unknown>> | undefined {
+  const entries = Object.hasOwn(given, name) ? given[name] : undefined;
   const first: unknown = Array.isArray(entries) ? entries[0] : undefined;
   return isApiObject(first) ? first : undefined;
 }

@@ -30,11 +30,11 @@ const lengths = ["15m", "1h", "6h", "1d", "7d", "30d"];
 const steps = ["15s", "1m", "5m", "15m", "1h", "1d"];
 
 export async function complete(
-  ask: SourceCompletionRequest,
+  request: SourceCompletionRequest,
   completing: MetricsCompletionContext,
   signal: AbortSignal,
 ): Promise<readonly Suggestion[]> {
-  const { template, variable, value, given } = ask;
+  const { template, variable, value, given } = request;
   const isSeries = template.template === seriesTemplate;
   if (!isSeries && template.template !== queryTemplate) return [];
   switch (variable) {

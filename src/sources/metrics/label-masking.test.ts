@@ -99,15 +99,15 @@ describe("personal labels", () => {
 
   it("do not appear in the error text of a server", async () => {
     const series = `{__name__="up", client_ip="${person}", job="a", "odd.email"="x", note="${mail}"}`;
-    const answer = failing(
+    const result = failing(
       422,
       "execution",
       `found duplicate series for the match group {job="a"}: [${series}, ${series.slice(0, 40)}`,
     );
-    server.answers.set("query_range", answer);
-    const said = await textAt("query", { promql: "up * on(job) up" }).catch((cause: Error) => cause.message);
-    expect(said).toMatch(/duplicate series for the match group \{job="a"\}: \[\{__name__="up", client_ip="redacted-/);
-    expect(said).not.toMatch(/203\.0|someone@/);
+    server.answers.set("query_range", result);
+    const stated = await textAt("query", { promql: "up * on(job) up" }).catch((cause: Error) => cause.message);
+    expect(stated).toMatch(/duplicate series for the match group \{job="a"\}: \[\{__name__="up", client_ip="redacted-/);
+    expect(stated).not.toMatch(/203\.0|someone@/);
     const warned = { status: "success", data: { resultType: "matrix", result: [] }, warnings: [`odd: ${series}`] };
     server.answers.set("query_range", (_, response) => void response.end(JSON.stringify(warned)));
     expect(await textAt("query", { promql: "up" })).not.toMatch(/203\.0|someone@/);
@@ -115,7 +115,7 @@ describe("personal labels", () => {
 
   it("are not suggested, and neither are their values", async () => {
     const source = open();
-    const ask = async (template: string, variable: string, value: string) =>
+    const request = async (template: string, variable: string, value: string) =>
       (
         await source.complete!(
           {
@@ -127,11 +127,11 @@ describe("personal labels", () => {
           call,
         )
       ).map((each) => each.value);
-    expect(await ask(seriesTemplate, "by", "")).toEqual(["instance", "job"]);
-    expect(await ask(seriesTemplate, "where", "client_ip=")).toEqual([]);
-    expect(await ask(seriesTemplate, "where", "instance=b")).toEqual([String.raw`instance=b\,c`]);
-    expect(await ask(queryTemplate, "promql", 'up{client_ip="')).toEqual([]);
-    expect(await ask(queryTemplate, "promql", "up{")).toEqual(["up{instance", "up{job"]);
+    expect(await request(seriesTemplate, "by", "")).toEqual(["instance", "job"]);
+    expect(await request(seriesTemplate, "where", "client_ip=")).toEqual([]);
+    expect(await request(seriesTemplate, "where", "instance=b")).toEqual([String.raw`instance=b\,c`]);
+    expect(await request(queryTemplate, "promql", 'up{client_ip="')).toEqual([]);
+    expect(await request(queryTemplate, "promql", "up{")).toEqual(["up{instance", "up{job"]);
   });
 });
 

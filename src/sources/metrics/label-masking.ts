@@ -106,7 +106,7 @@ export function createLabelMasking({ labels, redact }: LabelMaskingOptions): Lab
     },
 
     cleanSaid: (text) =>
-      text.replaceAll(spelled, (whole, label: string, sign: string, value: string) => {
+      text.replaceAll(written, (whole, label: string, sign: string, value: string) => {
         if (kindOf(label) === "hidden") return "…";
         const shown = cleanValue(label, value);
         return shown === value ? whole : `${label}${sign}"${shown}"`;
@@ -129,7 +129,7 @@ function isPlain(label: string): boolean {
 }
 
 /** A label and its quoted value, as in `{job="a", "odd name"="b"}`. */
-const spelled = /(?<![^\s"{}(),=!~])"?([^\s"{}(),=!~]+)"?(=~|!~|!=|=)"((?:[^"\\]|\\.)*)"?/g;
+const written = /(?<![^\s"{}(),=!~])"?([^\s"{}(),=!~]+)"?(=~|!~|!=|=)"((?:[^"\\]|\\.)*)"?/g;
 
 /** A network address, with or without a port, or a mail address. */
 function isPerson(value: string): boolean {

@@ -39,35 +39,36 @@ const looks = 8;
 
 export async function askMatrix(
   api: Api,
-  ask: MetricsRequest,
+  request: MetricsRequest,
   budget: Budget,
   redaction: LabelMasking,
   signal: AbortSignal,
 ): Promise<Matrix> {
-  const { startMs, endMs } = ask.span;
+  const { startMs, endMs } = request.span;
   const spanMs = endMs - startMs;
   const finest = chooseStep(spanMs, budget.maxPoints, budget.intervalMs);
   const room = budget.maxPoints / budget.maxSeries;
   // If even the most series fit, counting is not needed.
-  const isRoomy = pointsIn(spanMs, ask.stepMs ?? finest) <= room;
-  const counted = isRoomy ? 1 : Math.max(1, await countSeries(api, ask, budget, signal));
-  refuseMany(counted, ask, budget);
+  const isRoomy = pointsIn(spanMs, request.stepMs ?? finest) <= room;
+  const counted = isRoomy ? 1 : Math.max(1, await countSeries(api, request, budget, signal));
+  refuseMany(counted, request, budget);
   const stepMs =
-    ask.stepMs ?? (isRoomy ? finest : chooseStep(spanMs, Math.floor(budget.maxPoints / counted), budget.intervalMs));
-  if (ask.stepMs !== undefined) refuseFine(counted, ask, budget);
+    request.stepMs ??
+    (isRoomy ? finest : chooseStep(spanMs, Math.floor(budget.maxPoints / counted), budget.intervalMs));
+  if (request.stepMs !== undefined) refuseFine(counted, request, budget);
 
-  const expression = ask.expression(stepMs);
-  const { data, warnings, infos } = await askRange(api, expression, ask.span, stepMs, budget, signal);
+  const expression = request.expression(stepMs);
+  const { data, warnings, infos } = await askRange(api, expression, request.span, stepMs, budget, signal);
   const found = seriesIn(data);
-  refuseMany(found.length, ask, budget);
+  refuseMany(found.length, request, budget);
   const points = countPoints(found);
   // Series that existed only between the counted times are missing in the count.
   const every = Math.ceil(points / budget.maxPoints);
-  if (every > 1 && ask.stepMs !== undefined) refuseFine(found.length, ask, budget);
+  if (every > 1 && request.stepMs !== undefined) refuseFine(found.length, request, budget);
   const thinned = every > 1 ? found.map((each) => thin(each, endMs / 1000, stepMs, every)) : found;
   return {
     series: thinned.map(({ metric, ...rest }) => ({ metric: redaction.clean(metric), ...rest })),
-    span: ask.span,
+    span: request.span,
     stepMs: stepMs * Math.max(1, every),
     points: every > 1 ? countPoints(thinned) : points,
     expression,
@@ -99,13 +100,13 @@ function askRange(
   );
 }
 
-async function countSeries(api: Api, ask: MetricsRequest, budget: Budget, signal: AbortSignal): Promise<number> {
-  const { startMs, endMs } = ask.span;
+async function countSeries(api: Api, request: MetricsRequest, budget: Budget, signal: AbortSignal): Promise<number> {
+  const { startMs, endMs } = request.span;
   const stepMs = Math.max(1000, Math.ceil((endMs - startMs) / looks));
   // On separate lines: a comment at the end of the expression must not hide what follows.
-  const counting = `count((\n${ask.expression(Math.max(stepMs, budget.intervalMs))}\n))`;
+  const counting = `count((\n${request.expression(Math.max(stepMs, budget.intervalMs))}\n))`;
   try {
-    const { data } = await askRange(api, counting, ask.span, stepMs, budget, signal);
+    const { data } = await askRange(api, counting, request.span, stepMs, budget, signal);
     const [counts] = seriesIn(data);
     return (counts?.values ?? []).reduce((most, [, value]) => Math.max(most, Number(value) || 0), 0);
   } catch (cause) {
@@ -115,18 +116,18 @@ async function countSeries(api: Api, ask: MetricsRequest, budget: Budget, signal
   }
 }
 
-function refuseMany(count: number, ask: MetricsRequest, { maxSeries }: Budget): void {
+function refuseMany(count: number, request: MetricsRequest, { maxSeries }: Budget): void {
   if (count <= maxSeries) return;
   throw new ResourceError(
     "too-large",
-    `${quote(ask.title)} has ${count} series; the limit is ${maxSeries}; ${ask.narrower}`,
-    { details: { reason: "too-large", series: count, limit: maxSeries, template: ask.template } },
+    `${quote(request.title)} has ${count} series; the limit is ${maxSeries}; ${request.narrower}`,
+    { details: { reason: "too-large", series: count, limit: maxSeries, template: request.template } },
   );
 }
 
-function refuseFine(series: number, ask: MetricsRequest, budget: Budget): void {
-  const spanMs = ask.span.endMs - ask.span.startMs;
-  const points = pointsIn(spanMs, ask.stepMs ?? spanMs) * series;
+function refuseFine(series: number, request: MetricsRequest, budget: Budget): void {
+  const spanMs = request.span.endMs - request.span.startMs;
+  const points = pointsIn(spanMs, request.stepMs ?? spanMs) * series;
   if (points <= budget.maxPoints) return;
   const enough = formatDuration(chooseStep(spanMs, Math.floor(budget.maxPoints / series), budget.intervalMs));
   throw new ResourceError(
@@ -137,8 +138,8 @@ function refuseFine(series: number, ask: MetricsRequest, budget: Budget): void {
         reason: "too-large",
         points,
         limit: budget.maxPoints,
-        template: ask.template,
-        ranges: [`${ask.again}${ask.again === "" ? "" : "&"}step=${enough}`],
+        template: request.template,
+        ranges: [`${request.again}${request.again === "" ? "" : "&"}step=${enough}`],
       },
     },
   );
@@ -171,7 +172,8 @@ function isPoint(value: unknown): value is SamplePoint {
 export function labelsIn(value: unknown): Labels {
   if (!isApiObject(value)) return {};
   const labels: Record<string, string> = {};
-  for (const [label, said] of Object.entries(value)) if (typeof said === "string") labels[label] = said.toWellFormed();
+  for (const [label, given] of Object.entries(value))
+    if (typeof given === "string") labels[label] = given.toWellFormed();
   return labels;
 }
 

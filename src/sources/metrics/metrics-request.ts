@@ -75,8 +75,8 @@ export function askSeries(
       // A rate needs several samples, and all samples of a step.
       const window = formatDuration(Math.max(stepMs, 4 * asking.intervalMs));
       if (isBuckets) {
-        const kept = isBucketName(name) ? ["le", ...by.filter((label) => label !== "le")] : by;
-        return `histogram_quantile(${quantile}, ${grouped("sum", kept)} (rate(${selector}[${window}])))`;
+        const stored = isBucketName(name) ? ["le", ...by.filter((label) => label !== "le")] : by;
+        return `histogram_quantile(${quantile}, ${grouped("sum", stored)} (rate(${selector}[${window}])))`;
       }
       const values = inner === undefined ? selector : `${inner}(${selector}[${window}])`;
       if (quantile !== undefined) return `${grouped("quantile", by)} (${quantile}, ${values})`;

@@ -49,8 +49,8 @@ describe("a table", () => {
 });
 
 it("JSON is the response of the API, with our notes", () => {
-  const told = { ...matrix(series({ a: "b" }, ["1"])), warnings: ["partial"] };
-  expect(JSON.parse(toJson(told, ["note"]))).toEqual({
+  const reported = { ...matrix(series({ a: "b" }, ["1"])), warnings: ["partial"] };
+  expect(JSON.parse(toJson(reported, ["note"]))).toEqual({
     status: "success",
     data: { resultType: "matrix", result: [{ metric: { a: "b" }, values: [[end, "1"]] }] },
     warnings: ["partial"],

@@ -3,8 +3,8 @@ import type { Matrix } from "./matrix.ts";
 import { metricNameOf } from "./matrix.ts";
 
 /** Readable by every client of the API. */
-export function toJson({ series, warnings, infos }: Matrix, said: readonly string[]): string {
-  const notes = [...infos, ...said];
+export function toJson({ series, warnings, infos }: Matrix, given: readonly string[]): string {
+  const notes = [...infos, ...given];
   return JSON.stringify({
     status: "success",
     data: { resultType: "matrix", result: series },

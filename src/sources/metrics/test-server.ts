@@ -10,7 +10,7 @@ export interface Asked {
 }
 
 /** Returns the data of the response; undefined if it has already responded. */
-export type Answering = (asked: Asked, response: ServerResponse) => unknown;
+export type Answering = (requested: Asked, response: ServerResponse) => unknown;
 
 export interface TestServer {
   readonly url: string;
@@ -69,9 +69,9 @@ export async function startTestServer(): Promise<TestServer> {
     let body = "";
     for await (const piece of request.setEncoding("utf8")) body += piece as string;
     const endpoint = decodeURIComponent(pathname.replace(/^.*\/api\/v1\//, ""));
-    const asked = { endpoint, params: new URLSearchParams(request.method === "POST" ? body : search), request };
-    server.asked.push(asked);
-    const data = server.answers.get(endpoint)?.(asked, response);
+    const requested = { endpoint, params: new URLSearchParams(request.method === "POST" ? body : search), request };
+    server.asked.push(requested);
+    const data = server.answers.get(endpoint)?.(requested, response);
     if (data !== undefined) response.end(JSON.stringify({ status: "success", data }));
     else if (!server.answers.has(endpoint)) response.writeHead(404).end("404 page not found");
   }

@@ -14,7 +14,7 @@ const newest = (...seconds: string[]) => ({
   resultType: "vector",
   result: seconds.map((value, index) => ({ metric: { at: String(index) }, value: [0, value] })),
 });
-const answer = (value: string, seconds: number) => ({
+const result = (value: string, seconds: number) => ({
   resultType: "vector",
   result: [{ metric: {}, value: [seconds, value] }],
 });
@@ -50,10 +50,10 @@ function open() {
         ...heard,
         /** Resolves when it has polled, and waits again. */
         async look(): Promise<SourceChange[]> {
-          const [told, waited] = [heard.heard.length, waits.length];
+          const [reported, waited] = [heard.heard.length, waits.length];
           look.resolve();
           while (waits.length === waited) await new Promise(setImmediate);
-          return heard.heard.slice(told);
+          return heard.heard.slice(reported);
         },
       };
     },
@@ -112,13 +112,13 @@ describe("a watch", () => {
   });
 
   it("reports a changed query result, and changed metrics", async () => {
-    server.now = answer("1", 100);
+    server.now = result("1", 100);
     const { source, call, stop, watch, advance } = open();
     await source.follow!({ path: "query", query: { promql: "sum(up)" } }, call);
     const { look } = await watch();
-    server.now = answer("1", 200);
+    server.now = result("1", 200);
     expect(await look()).toEqual([]);
-    server.now = answer("2", 300);
+    server.now = result("2", 300);
     expect(await look()).toEqual([{ kind: "changed", path: "query" }]);
     await source.follow!({ path: "series" }, call);
     server.answers.set("label/__name__/values", () => ["up", "new"]);
@@ -168,13 +168,13 @@ describe("a watch", () => {
 
   it("does not wait longer than ten seconds for a hanging server", async () => {
     const { runtime, advance } = createClock();
-    const asked = Promise.withResolvers<void>();
-    server.answers.set("alerts", () => void asked.resolve());
+    const requested = Promise.withResolvers<void>();
+    server.answers.set("alerts", () => void requested.resolve());
     const options = { ...metrics.options(z).parse({ url: server.url }), timeoutMs: 300_000 };
     const source = createMetrics(options, runtime);
     const stop = new AbortController();
     const following = source.follow!({ path: "alerts" }, { caller, signal: stop.signal });
-    await asked.promise;
+    await requested.promise;
     await advance(10_000);
     await following;
     stop.abort();

@@ -71,8 +71,8 @@ export function createWatcher({ api, catalogue, pollMs, runtime }: Watched): Wat
       await mark(some, () => newest(some.map(({ at }) => segmentsOf(at.path)[1] ?? ""), signal)); // prettier-ignore
     }
     for (const spot of spots) {
-      const ask = questionFor(spot.at);
-      if (ask) await mark([spot], async () => [await ask(signal)]);
+      const request = questionFor(spot.at);
+      if (request) await mark([spot], async () => [await request(signal)]);
     }
     return { marks, isWhole };
   }
@@ -173,8 +173,8 @@ export function createWatcher({ api, catalogue, pollMs, runtime }: Watched): Wat
   };
 
   function isFull({ path }: Address): boolean {
-    const questions = path === "query" ? [...heard.values()].filter(({ at }) => at.path === "query").length : 0;
-    if (heard.size < maxHeard && questions < maxQuestions) return false;
+    const queries = path === "query" ? [...heard.values()].filter(({ at }) => at.path === "query").length : 0;
+    if (heard.size < maxHeard && queries < maxQuestions) return false;
     if (!isSaid)
       runtime.log(
         "warn",

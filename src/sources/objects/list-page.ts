@@ -3,9 +3,9 @@ import { ResourceError } from "../../errors.ts";
 import type { ObjectListAsk, ObjectPage, ObjectStore } from "./object-store.ts";
 
 /** Only keys with the prefix, behind `after`. Only the last page may be empty. */
-export async function listPage(store: ObjectStore, ask: ObjectListAsk, signal: AbortSignal): Promise<ObjectPage> {
-  const { prefix, after } = ask;
-  const { more, ...page } = await store.list(ask, signal);
+export async function listPage(store: ObjectStore, request: ObjectListAsk, signal: AbortSignal): Promise<ObjectPage> {
+  const { prefix, after } = request;
+  const { more, ...page } = await store.list(request, signal);
   const isMeant = (key: string) =>
     key !== "" && key.startsWith(prefix) && (after === undefined || compareKeys(key, after) > 0);
   const objects = page.objects.filter(({ key }) => isMeant(key));
@@ -25,10 +25,10 @@ export interface StorePage extends ObjectPage {
 const maxEmpty = 100;
 
 /** Requests further pages while a store returns empty pages and announces more. */
-export async function skipEmpty(ask: (token: string | undefined) => Promise<StorePage>): Promise<ObjectPage> {
+export async function skipEmpty(request: (token: string | undefined) => Promise<StorePage>): Promise<ObjectPage> {
   let token: string | undefined;
-  for (let asked = 0; asked < maxEmpty; asked += 1) {
-    const page = await ask(token);
+  for (let requested = 0; requested < maxEmpty; requested += 1) {
+    const page = await request(token);
     if (page.objects.length + page.prefixes.length > 0 || page.token === undefined) return page;
     ({ token } = page);
   }

@@ -115,7 +115,7 @@ sourceContract("several buckets in memory", {
 
 it("returns or throws a ResourceError when any request to the store fails, and works again afterwards", async () => {
   const content = { a: { "x/y": "one\ntwo\n", "x-y": "1" }, empty: {}, z: { k: "2" } };
-  const ask = async (store: ObjectStore) => {
+  const request = async (store: ObjectStore) => {
     const source = open(content, { store, buckets: [] });
     expect(await listed(source, 1)).toEqual(["a/x-y", "a/x/y", "z/k"]);
     expect(await childrenOf(source, "a", 1)).toEqual(["a/x-y", "a/x"]);
@@ -130,8 +130,8 @@ it("returns or throws a ResourceError when any request to the store fails, and w
   };
   const failed = await sweepFaults({
     open: () => createStore(content),
-    run: ask,
-    recovered: ask,
+    run: request,
+    recovered: request,
     faults: [() => new ResourceError("unavailable", "the store is gone")],
   });
   expect(failed).toBeGreaterThan(20);
@@ -190,8 +190,8 @@ describe("a list", () => {
     const store: ObjectStore = {
       ...plain,
       buckets: async () => ["a", "closed", "z", "../up", "evil.example/", ".."],
-      list: (ask, signal) =>
-        ask.bucket === "closed" ? Promise.reject(new ResourceError("denied", "no")) : plain.list(ask, signal),
+      list: (request, signal) =>
+        request.bucket === "closed" ? Promise.reject(new ResourceError("denied", "no")) : plain.list(request, signal),
     };
     const { runtime, logged } = createClock();
     const source = open(content, { store, buckets: [], runtime });
@@ -241,15 +241,15 @@ describe("a prefix", () => {
 it("a key with dot segments is never requested: a URL would resolve them", async () => {
   const source = open({ b: { "x/../../other/secret": "1" } });
   for (const path of ["x/../../other/secret", "../other/secret", ".", "a/./b"])
-    for (const ask of [source.read({ path }, call), source.stat!({ path }, call)])
-      await expect(ask).rejects.toMatchObject({ kind: "not-found" });
+    for (const request of [source.read({ path }, call), source.stat!({ path }, call)])
+      await expect(request).rejects.toMatchObject({ kind: "not-found" });
 });
 
 it("a bucket has no second address", async () => {
   const source = open({ one: { a: "" }, two: {} });
   const at = { path: "one/" };
-  for (const ask of [source.stat!(at, call), source.read(at, call), source.children!(at, { limit: 1 }, call)])
-    await expect(ask).rejects.toMatchObject({ kind: "not-found" });
+  for (const request of [source.stat!(at, call), source.read(at, call), source.children!(at, { limit: 1 }, call)])
+    await expect(request).rejects.toMatchObject({ kind: "not-found" });
 });
 
 it("a folder marker is no object, in any operation", async () => {
@@ -271,8 +271,8 @@ it("a range of an object that changes during the read is rejected, not mixed fro
       return head;
     },
   };
-  const asked = open(content, { store }).read({ path: "a", query: { bytes: "0-2" } }, call);
-  await expect(asked).rejects.toMatchObject({ kind: "unavailable", passing: true });
+  const requested = open(content, { store }).read({ path: "a", query: { bytes: "0-2" } }, call);
+  await expect(requested).rejects.toMatchObject({ kind: "unavailable", passing: true });
 });
 
 it("a range of an empty object is empty, or invalid", async () => {
@@ -296,9 +296,9 @@ it("a watch with a slow first listing becomes active anyway, and reports possibl
   const looked = Promise.withResolvers<void>();
   const store: ObjectStore = {
     ...plain,
-    async list(ask, signal) {
+    async list(request, signal) {
       await looked.promise;
-      return plain.list(ask, signal);
+      return plain.list(request, signal);
     },
   };
   const stop = new AbortController();

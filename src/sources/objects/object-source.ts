@@ -59,16 +59,16 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
   }
 
   /** A page of keys below the prefix. Without configured buckets, those that we may not read are skipped. */
-  async function pageOf(ask: ObjectListAsk, signal: AbortSignal): Promise<ObjectPage> {
+  async function pageOf(request: ObjectListAsk, signal: AbortSignal): Promise<ObjectPage> {
     try {
-      return await listPage(store, ask, signal);
+      return await listPage(store, request, signal);
     } catch (cause) {
       const isClosed = cause instanceof ResourceError && (cause.kind === "denied" || cause.kind === "not-found");
       if (!isClosed || options.buckets.length > 0) throw cause;
-      if (!leftOut.has(ask.bucket) && leftOut.size < 1000) {
-        leftOut.add(ask.bucket);
+      if (!leftOut.has(request.bucket) && leftOut.size < 1000) {
+        leftOut.add(request.bucket);
         runtime.log("warn", "a bucket is left out, because access to it is denied", {
-          bucket: ask.bucket,
+          bucket: request.bucket,
           why: cause.message,
         });
       }
@@ -113,16 +113,16 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
 
   async function isFolder(bucket: string, key: string, signal: AbortSignal): Promise<boolean> {
     const below = key === "" ? prefix : `${key}/`;
-    const asked = prefix.startsWith(below) ? prefix : below;
-    const { objects } = await listPage(store, { bucket, prefix: asked, folded: false, limit: 1 }, signal);
+    const requested = prefix.startsWith(below) ? prefix : below;
+    const { objects } = await listPage(store, { bucket, prefix: requested, folded: false, limit: 1 }, signal);
     return objects.length > 0 || key === "";
   }
 
   /** The query of an address. */
   function askOf({ query = {} }: Address) {
     const { [versionName]: version, ...rest } = query;
-    const ask = parseAsk(rest);
-    return ask && !ask.asText ? { version, range: ask.range } : undefined;
+    const request = parseAsk(rest);
+    return request && !request.asText ? { version, range: request.range } : undefined;
   }
 
   /** For a missing object: a folder gets another error. */
@@ -182,8 +182,8 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
       const bucket = at < 0 ? undefined : buckets[at];
       if (bucket === undefined) return { items: [] };
       const after = from?.bucket === bucket ? from.key : "";
-      const ask = { bucket, prefix, folded: false, limit: Math.min(limit, mostPerPage) };
-      const page = await pageOf(after === "" ? ask : { ...ask, after }, signal);
+      const request = { bucket, prefix, folded: false, limit: Math.min(limit, mostPerPage) };
+      const page = await pageOf(after === "" ? request : { ...request, after }, signal);
       const items = page.objects.filter(isServed).map((object) => toEntry(bucket, object));
       const lastKey = page.objects.at(-1)?.key;
       if (page.more && lastKey !== undefined) return { items, next: pathAt(bucket, lastKey) };
@@ -194,14 +194,14 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
     cursorAfter: ({ path }) => path,
 
     async read(at, { signal }) {
-      const ask = askOf(at);
+      const request = askOf(at);
       const spot = await wanted(at, signal);
-      if (!ask) throw notFound(at.path);
+      if (!request) throw notFound(at.path);
       if (spot.key === "") throw directory(at.path);
-      const where = { ...spot, version: ask.version };
+      const where = { ...spot, version: request.version };
       if (!mayBeObject(spot.key)) throw await absent(notFound(at.path), at, where, signal);
       try {
-        return [ask.range ? await readPart(at, where, ask.range, signal) : await readWhole(at, where, signal)];
+        return [request.range ? await readPart(at, where, request.range, signal) : await readWhole(at, where, signal)];
       } catch (cause) {
         throw await absent(cause, at, where, signal);
       }
@@ -211,11 +211,11 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
       if (at.path === "" && !at.query) return { path: "", mimeType: directoryType };
       if (at.path === "") throw notFound(at.path);
       const { bucket, key } = await wanted(at, signal);
-      const ask = askOf(at);
-      if (!ask) throw notFound(at.path);
-      if (ask.version !== undefined) {
+      const request = askOf(at);
+      if (!request) throw notFound(at.path);
+      if (request.version !== undefined) {
         if (!mayBeObject(key)) throw notFound(at.path);
-        const { size, mark } = await store.head({ bucket, key, version: ask.version }, signal);
+        const { size, mark } = await store.head({ bucket, key, version: request.version }, signal);
         return { ...at, size, ...(mark !== undefined && { version: mark }) };
       }
       const object = await find(bucket, key, signal);
@@ -242,13 +242,13 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
         const step = prefix.indexOf("/", below.length);
         if (step >= 0) return { items: [{ path: pathAt(bucket, prefix.slice(0, step)), mimeType: directoryType }] };
       }
-      const ask = {
+      const request = {
         bucket,
         prefix: below.length < prefix.length ? prefix : below,
         folded: true,
         limit: Math.min(limit, mostPerPage),
       };
-      const page = await listPage(store, cursor === undefined ? ask : { ...ask, after: cursor }, signal);
+      const page = await listPage(store, cursor === undefined ? request : { ...request, after: cursor }, signal);
       const objects = page.objects.filter(isServed);
       const names = new Set(objects.map((object) => object.key));
       const folders: string[] = [];
@@ -283,9 +283,9 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
           .map((bucket) => ({ value: bucket, reveals: { path: bucket } }));
       const bucket = single ?? given["bucket"];
       if (variable !== "key" || bucket === undefined || !(await bucketsOf(signal)).includes(bucket)) return [];
-      const asked = value.length < prefix.length && prefix.startsWith(value) ? prefix : value;
-      if (!asked.startsWith(prefix)) return [];
-      const page = await listPage(store, { bucket, prefix: asked, folded: true, limit: 100 }, signal);
+      const requested = value.length < prefix.length && prefix.startsWith(value) ? prefix : value;
+      if (!requested.startsWith(prefix)) return [];
+      const page = await listPage(store, { bucket, prefix: requested, folded: true, limit: 100 }, signal);
       const keys = page.objects.filter(isServed).map(({ key }) => key);
       return [...page.prefixes, ...keys].map((key): Suggestion => ({
         value: key,
@@ -330,10 +330,10 @@ function hasDots(key: string): boolean {
 
 function partOf(key: string, bytes: Buffer, { mimeType }: ObjectBody): Part {
   const part = toPart(nameOf(key), bytes);
-  const said = specificType(mimeType);
+  const stated = specificType(mimeType);
   // The type that the store states, unless it says text for binary data.
-  const fits = said !== undefined && ("text" in part.body || !isTextType(said));
-  return fits ? { ...part, mimeType: said } : part;
+  const fits = stated !== undefined && ("text" in part.body || !isTextType(stated));
+  return fits ? { ...part, mimeType: stated } : part;
 }
 
 function described(part: Part, { meta }: { readonly meta: Readonly<Record<string, unknown>> }, says?: string): Part {

@@ -58,7 +58,7 @@ export interface ObjectListAsk {
 export interface ObjectStore {
   /** In order. */
   buckets(signal: AbortSignal): Promise<readonly string[]>;
-  list(ask: ObjectListAsk, signal: AbortSignal): Promise<ObjectPage>;
+  list(request: ObjectListAsk, signal: AbortSignal): Promise<ObjectPage>;
   head(where: ObjectWhere, signal: AbortSignal): Promise<ObjectHead>;
   get(where: ObjectWhere, signal: AbortSignal): Promise<ObjectBody>;
   /** The bytes from `first` to `last`, counted from 0, both included. Nothing is unpacked. */

@@ -50,8 +50,8 @@ export async function takeBody(response: Response, most: number, signal: AbortSi
 }
 
 /** Content encodings that fetch decodes; others are ignored. */
-export function packingOf(said: string | null | undefined): string | undefined {
-  return said
+export function packingOf(given: string | null | undefined): string | undefined {
+  return given
     ?.split(",")
     .find((each) => /^\s*(?:x-gzip|gzip|deflate|br|zstd)\s*$/i.test(each))
     ?.trim();
@@ -62,7 +62,7 @@ function cancelled(cause: unknown): ResourceError {
 }
 
 /** The error for a status, if nothing more is known. */
-export function refusalFor(status: number, said = ""): ResourceError {
+export function refusalFor(status: number, given = ""): ResourceError {
   switch (status) {
     case 401:
       return new ResourceError("denied", "the store rejects the credentials; sign in again");
@@ -80,7 +80,7 @@ export function refusalFor(status: number, said = ""): ResourceError {
       return new ResourceError("busy", `the store is busy (${status})`, { passing: true });
   }
   const passing = status >= 500 || status === 408;
-  const detail = said === "" ? "" : ` (${said})`;
+  const detail = given === "" ? "" : ` (${given})`;
   return new ResourceError("unavailable", `the store responded with status ${status}${detail}`, { passing });
 }
 

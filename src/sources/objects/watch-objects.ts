@@ -5,7 +5,7 @@ import type { SourceChange, Runtime } from "../../source.ts";
 import type { ObjectListAsk, ObjectPage, StoredObject } from "./object-store.ts";
 
 export interface WatchedObjects {
-  list(ask: ObjectListAsk, signal: AbortSignal): Promise<ObjectPage>;
+  list(request: ObjectListAsk, signal: AbortSignal): Promise<ObjectPage>;
   buckets(): Promise<readonly string[]>;
   readonly prefix: string;
   pathAt(bucket: string, key: string): string;
@@ -88,8 +88,8 @@ async function lookAround(watched: WatchedObjects, signal: AbortSignal): Promise
   for (const bucket of await watched.buckets()) {
     let after: string | undefined;
     do {
-      const ask = { bucket, prefix, folded: false, limit: 1000 };
-      const page = await list(after === undefined ? ask : { ...ask, after }, signal);
+      const request = { bucket, prefix, folded: false, limit: 1000 };
+      const page = await list(after === undefined ? request : { ...request, after }, signal);
       for (const object of page.objects) {
         if (!isServed(object)) continue;
         const path = pathAt(bucket, object.key);

@@ -20,13 +20,13 @@ export interface CatalogItem {
 
 export interface Catalog {
   /** Everything served from a path on, in order, up to `limit` names. */
-  things(ask: CatalogRequest, signal: AbortSignal): Promise<CatalogPage>;
+  things(request: CatalogRequest, signal: AbortSignal): Promise<CatalogPage>;
   /** The object at this address. */
   find(place: CatalogItem["place"], signal: AbortSignal): Promise<CatalogItem | undefined>;
   /** Views excluded because of what they read, though their names are allowed. */
   leftOutViews(signal: AbortSignal): Promise<readonly TableRef[]>;
   /** Names that contain the typed text; names that start with it come first. */
-  suggest(ask: SuggestAsk, signal: AbortSignal): Promise<readonly CatalogItem[]>;
+  suggest(request: SuggestAsk, signal: AbortSignal): Promise<readonly CatalogItem[]>;
 }
 
 export interface CatalogPage {
@@ -145,7 +145,7 @@ export function createCatalog({
   }
 
   /** $3 to $5 are the segments to start at, $6 the schema, $7 the limit. */
-  function question({ scope, from, limit }: CatalogRequest): PostgresQuery {
+  function query({ scope, from, limit }: CatalogRequest): PostgresQuery {
     const [s = "", t = "", f = ""] = from === undefined ? [] : segmentsOf(from);
     return {
       text: statement(
@@ -177,11 +177,11 @@ export function createCatalog({
   }
 
   return {
-    async things(ask, signal) {
-      const rows = await connection.ask(question({ ...ask, limit: ask.limit + 1 }), signal);
-      const behind = rows[ask.limit];
+    async things(request, signal) {
+      const rows = await connection.ask(query({ ...request, limit: request.limit + 1 }), signal);
+      const behind = rows[request.limit];
       return {
-        things: toThings(rows.slice(0, ask.limit)),
+        things: toThings(rows.slice(0, request.limit)),
         ...(behind && {
           next: pathOf([behind["s"], behind["t"], behind["f"]].map(String).filter((each) => each !== "")),
         }),

@@ -13,9 +13,9 @@ export interface PostgresQuery {
 
 export interface PostgresConnection {
   /** Runs one statement in a read-only transaction, in one round trip. The statement must use only built-in functions. */
-  ask(question: PostgresQuery, signal: AbortSignal): Promise<readonly PostgresRow[]>;
+  ask(query: PostgresQuery, signal: AbortSignal): Promise<readonly PostgresRow[]>;
   /** The same for a statement that may run user code, such as views: it starts when the transaction is read-only. */
-  askTables(question: PostgresQuery, signal: AbortSignal): Promise<readonly PostgresRow[]>;
+  askTables(query: PostgresQuery, signal: AbortSignal): Promise<readonly PostgresRow[]>;
   /** A separate connection, open until the signal ends. */
   attach(signal: AbortSignal): Promise<PostgresSession>;
   toError(cause: unknown): ResourceError;
@@ -24,7 +24,7 @@ export interface PostgresConnection {
 }
 
 export interface PostgresSession extends Pick<Attached, "listen" | "over" | "end"> {
-  ask(question: PostgresQuery): Promise<readonly PostgresRow[]>;
+  ask(query: PostgresQuery): Promise<readonly PostgresRow[]>;
 }
 
 export function createConnection(options: ConnectionOptions): PostgresConnection {
@@ -47,28 +47,28 @@ export function createConnection(options: ConnectionOptions): PostgresConnection
     "SET LOCAL extra_float_digits = 1",
   ].join("; ");
   /** All three are sent before the first response. */
-  async function exchange(client: pg.ClientBase, question: PostgresQuery): Promise<readonly PostgresRow[]> {
-    const [begun, answer, ended] = await Promise.allSettled([
+  async function exchange(client: pg.ClientBase, query: PostgresQuery): Promise<readonly PostgresRow[]> {
+    const [begun, result, ended] = await Promise.allSettled([
       client.query(begin),
-      send(client, question),
+      send(client, query),
       client.query("COMMIT"),
     ]);
-    for (const each of [begun, answer, ended]) if (each.status === "rejected") throw each.reason;
-    return answer.status === "fulfilled" ? (answer.value.rows as PostgresRow[]) : [];
+    for (const each of [begun, result, ended]) if (each.status === "rejected") throw each.reason;
+    return result.status === "fulfilled" ? (result.value.rows as PostgresRow[]) : [];
   }
 
   return {
     toError,
 
-    ask: (question, signal) => borrow(signal, (client) => exchange(client, question)),
+    ask: (query, signal) => borrow(signal, (client) => exchange(client, query)),
 
-    askTables(question, signal) {
+    askTables(query, signal) {
       return borrow(signal, async (client, retire) => {
         await client.query(`${begin}; SAVEPOINT question`);
-        const [answer] = await Promise.allSettled([send(client, question)]);
+        const [result] = await Promise.allSettled([send(client, query)]);
         if (!(await isCleanAfter(client))) retire();
-        if (answer.status === "rejected") throw answer.reason;
-        return answer.value.rows as PostgresRow[];
+        if (result.status === "rejected") throw result.reason;
+        return result.value.rows as PostgresRow[];
       });
     },
 
@@ -78,9 +78,9 @@ export function createConnection(options: ConnectionOptions): PostgresConnection
         listen,
         over,
         end,
-        async ask(question) {
+        async ask(query) {
           try {
-            return await exchange(client, question);
+            return await exchange(client, query);
           } catch (cause) {
             throw toError(cause);
           }

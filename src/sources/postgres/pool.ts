@@ -111,9 +111,9 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
         isRetired = true;
       };
       const work = use(client, retire).then(
-        (answer) => {
+        (result) => {
           isSound = !isRetired;
-          return answer;
+          return result;
         },
         (cause: unknown) => {
           isSound = !isRetired && isAnswer(cause);
@@ -124,7 +124,7 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
         if (isSound && isWanted) client.off("error", unheard);
         client.release(!isSound || !isWanted);
       };
-      const answer = untilLeft(work, signal, () => undefined);
+      const result = untilLeft(work, signal, () => undefined);
       const stop = (): void => cancel(client, target, tls);
       signal.addEventListener("abort", stop, { once: true });
       const over = (): void => {
@@ -132,7 +132,7 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
         giveBack(!signal.aborted);
       };
       work.then(over, over);
-      return await answer;
+      return await result;
     } catch (cause) {
       throw signal.aborted ? cancelled(signal) : toError(cause);
     }
@@ -196,7 +196,7 @@ function guarded(Client: typeof pg.Client): typeof pg.Client {
             get(target, key) {
               const value: unknown = Reflect.get(target, key);
               if (key !== "on") return typeof value === "function" ? value.bind(target) : value;
-              return (event: string, hear: (...said: unknown[]) => void) =>
+              return (event: string, hear: (...given: unknown[]) => void) =>
                 target.on(event, event === "data" ? orDestroy(target, hear) : hear);
             },
           }),
@@ -206,10 +206,10 @@ function guarded(Client: typeof pg.Client): typeof pg.Client {
   };
 }
 
-function orDestroy(stream: Socket, hear: (...said: unknown[]) => void): (...said: unknown[]) => void {
-  return (...said) => {
+function orDestroy(stream: Socket, hear: (...given: unknown[]) => void): (...given: unknown[]) => void {
+  return (...given) => {
     try {
-      hear(...said);
+      hear(...given);
     } catch {
       stream.destroy(new Error("invalid response of the server"));
     }
@@ -227,15 +227,15 @@ function cancelled(signal: AbortSignal): ResourceError {
 }
 
 /** A value that arrives after cancellation is passed to `late`. */
-function untilLeft<T>(promise: Promise<T>, signal: AbortSignal, late: (answer: T) => void): Promise<T> {
+function untilLeft<T>(promise: Promise<T>, signal: AbortSignal, late: (result: T) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = (): void => reject(cancelled(signal));
     signal.addEventListener("abort", leave, { once: true });
     promise.then(
-      (answer) => {
+      (result) => {
         signal.removeEventListener("abort", leave);
-        if (signal.aborted) late(answer);
-        resolve(answer);
+        if (signal.aborted) late(result);
+        resolve(result);
       },
       (cause: unknown) => {
         signal.removeEventListener("abort", leave);

@@ -107,13 +107,13 @@ export function createPostgresReader({
   }
 
   async function readRows(schema: string, table: string, { path, query = {} }: Address, signal: AbortSignal) {
-    const ask = parseRowsAsk(query, limits);
-    if (ask === undefined || !allow.rows({ schema, table })) throw notFound(path);
+    const request = parseRowsAsk(query, limits);
+    if (request === undefined || !allow.rows({ schema, table })) throw notFound(path);
     const shape = await shapeOf(schema, table, signal);
     if (shape === undefined) throw notFound(path);
-    const answer = await connection.askTables(rowsQuestion(shape, ask, limits), signal);
-    if ("key" in ask && answer.length === 0) throw notFound(path);
-    return rowsPart({ database, schema, table }, toPage(answer, shape, ask.limit), ask.limit);
+    const result = await connection.askTables(rowsQuestion(shape, request, limits), signal);
+    if ("key" in request && result.length === 0) throw notFound(path);
+    return rowsPart({ database, schema, table }, toPage(result, shape, request.limit), request.limit);
   }
 
   async function read(at: Address, { signal }: Call): Promise<readonly Part[] | undefined> {

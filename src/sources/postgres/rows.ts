@@ -120,15 +120,15 @@ function placeKey(letter: string): readonly KeyColumn[] | undefined {
 }
 
 /** The server cuts long values, and pages with too many bytes. */
-export function rowsQuestion(shape: Shape, ask: RowsAsk, { maxBytes }: RowLimits): PostgresQuery {
+export function rowsQuestion(shape: Shape, request: RowsAsk, { maxBytes }: RowLimits): PostgresQuery {
   const { columns, key } = shape;
   if (columns.length === 0)
     throw new ResourceError("denied", "the role of this mount may not read any column of that table");
-  const given = "key" in ask ? ask.key : ask.after;
+  const given = "key" in request ? request.key : request.after;
   if (given !== undefined && given.length !== key?.length)
     throw invalid("not a key of a row in this table; copy it unchanged from the previous page");
   const keys = key?.map(({ expression }) => expression) ?? [];
-  const where = given === undefined ? "" : `WHERE ${compare(key ?? [], "key" in ask ? "=" : ">")}`;
+  const where = given === undefined ? "" : `WHERE ${compare(key ?? [], "key" in request ? "=" : ">")}`;
   const order = keys.length === 0 ? "" : `ORDER BY ${keys.join(", ")}`;
   const cells = columns.map((column, index) => `${cell(column)} AS c${index}`);
   const lengths = columns.map((column, index) => `${lengthOf(column)} AS l${index}`);
@@ -140,7 +140,7 @@ export function rowsQuestion(shape: Shape, ask: RowsAsk, { maxBytes }: RowLimits
         SELECT ${numbered}, ${keys.length === 0 ? "NULL::text[]" : `ARRAY[${keys.map((each) => `${each}::text`).join(", ")}]`} AS key,
           ${[...cells, ...lengths].join(", ")}
         FROM (SELECT ${[...columns.map(({ name }) => quoteIdentifier(name)), ...keys.filter(isSystemColumn)].join(", ")}
-          FROM ${relationOf(shape)} ${where} ${order} LIMIT ${ask.limit + 1}) source
+          FROM ${relationOf(shape)} ${where} ${order} LIMIT ${request.limit + 1}) source
       ), measured AS (SELECT page.*, sum(${size}) OVER (ORDER BY at) AS bytes FROM page)
       SELECT measured.*, (SELECT count(*)::int FROM page) AS total FROM measured WHERE bytes <= ${maxBytes} OR at = 1 ORDER BY at`,
     values: given ?? [],
@@ -188,8 +188,8 @@ function textOf({ name, category }: ShapeColumn): string {
     : `${quoteIdentifier(name)}::text`;
 }
 
-export function toPage(answer: readonly PostgresRow[], { columns, key }: Shape, limit: number): RowsPage {
-  const given = answer.slice(0, limit);
+export function toPage(result: readonly PostgresRow[], { columns, key }: Shape, limit: number): RowsPage {
+  const given = result.slice(0, limit);
   const cut: [number, string, number][] = [];
   const rows = given.map((row, index) =>
     columns.map((column, at) => {
@@ -205,7 +205,7 @@ export function toPage(answer: readonly PostgresRow[], { columns, key }: Shape, 
     rows,
     cut,
     // The rows not shown are the one behind the page, or exceed the bytes.
-    ...(Number(answer[0]?.["total"] ?? 0) > given.length && (last ? { next: last } : { more: true })),
+    ...(Number(result[0]?.["total"] ?? 0) > given.length && (last ? { next: last } : { more: true })),
   };
 }
 

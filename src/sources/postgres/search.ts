@@ -70,11 +70,11 @@ export function toHit(row: PostgresRow, { schema, table }: TableRef, marks: Matc
     readonly score: number;
     readonly snippet: string;
   };
-  const spelled = formatKey(key);
+  const written = formatKey(key);
   return {
     entry: {
       path: postgresPath({ kind: "rows", schema, name: table }),
-      query: { key: spelled },
+      query: { key: written },
       name: `${fullName({ schema, table })} ${key.join(", ").slice(0, 100)}`,
       mimeType: "application/json",
     },

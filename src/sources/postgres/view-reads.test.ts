@@ -88,12 +88,12 @@ for (const flavour of flavours)
     ])("that read what is %s are excluded", async (_, settings) => {
       const source = open(settings);
       const paths = await pathsOf(source);
-      const said = await Promise.all(paths.map((path) => textAt(source, path)));
-      for (const format of ["ddl", "json"]) said.push(await textAt(source, "public/overview", { format }));
-      expect(said.join("\n")).not.toContain("zqx");
+      const given = await Promise.all(paths.map((path) => textAt(source, path)));
+      for (const format of ["ddl", "json"]) given.push(await textAt(source, "public/overview", { format }));
+      expect(given.join("\n")).not.toContain("zqx");
       for (const name of Object.keys(leaks)) {
         expect(paths.join("\n")).not.toContain(`/${name}/`);
-        expect(said.join("\n")).not.toContain(name);
+        expect(given.join("\n")).not.toContain(name);
         for (const path of [`public/${name}`, `public/${name}/schema`, `public/${name}/rows`, `${name}/rows`]) {
           await refusal(source.read({ path }, call), ["not-found"], path);
           await refusal(source.stat!({ path }, call), ["not-found"], path);
@@ -102,8 +102,8 @@ for (const flavour of flavours)
       for (const name of ["open", "parent", "harmless", "harmless_too"])
         expect(await textAt(source, `public/${name}/rows`)).toContain(name === "harmless_too" ? '"n":1' : "shown");
       const template = source.templates![0]!;
-      const asked = { template, variable: "table", value: "", given: { schema: "public" } };
-      const suggested = (await source.complete!(asked, call)).map(({ value }) => value);
+      const requested = { template, variable: "table", value: "", given: { schema: "public" } };
+      const suggested = (await source.complete!(requested, call)).map(({ value }) => value);
       expect(suggested).toEqual(expect.arrayContaining(["harmless", "open"]));
       expect(suggested.filter((name) => name in leaks)).toEqual([]);
       const problems = JSON.stringify(await source.problems!(call));

@@ -39,9 +39,9 @@ export function createS3Store({ region, endpoint, pathStyle, credentials, timeou
 
   async function sign(
     url: URL,
-    asked: { method?: "HEAD"; headers?: Record<string, string>; inQuery?: true },
+    requested: { method?: "HEAD"; headers?: Record<string, string>; inQuery?: true },
   ): Promise<Request> {
-    const { inQuery, ...init } = asked;
+    const { inQuery, ...init } = requested;
     if (!credentials) return new Request(url, init);
     const { AwsClient } = await loadSigner();
     const { accessKeyId, secretAccessKey, sessionToken } = await credentials.get();
@@ -60,19 +60,19 @@ export function createS3Store({ region, endpoint, pathStyle, credentials, timeou
   async function ask(
     url: URL,
     signal: AbortSignal,
-    asked: { method?: "HEAD"; headers?: Record<string, string> } = {},
+    requested: { method?: "HEAD"; headers?: Record<string, string> } = {},
   ): Promise<Response> {
-    const request = await sign(url, asked);
+    const request = await sign(url, requested);
     // Not signed, because proxies may rewrite it. Content must not be compressed in transit.
     request.headers.set("Accept-Encoding", "identity");
     const response = await send(request, { timeoutMs }, signal);
     if (response.ok) return response;
-    const xml = asked.method === "HEAD" ? "" : await textOf(response, signal);
-    const said = saidIn(xml);
+    const xml = requested.method === "HEAD" ? "" : await textOf(response, signal);
+    const given = saidIn(xml);
     // The user may have signed in again. For HEAD requests the store gives no error code, only status 400.
-    if (staleCodes.has(said.get("Code") ?? "") || (asked.method === "HEAD" && response.status === 400))
+    if (staleCodes.has(given.get("Code") ?? "") || (requested.method === "HEAD" && response.status === 400))
       credentials?.forget();
-    throw refusal(response, said, region);
+    throw refusal(response, given, region);
   }
 
   return {
@@ -248,8 +248,8 @@ function unquote(etag: string): string | undefined {
   return etag === "" ? undefined : etag.replace(/^W\//, "").replaceAll('"', "");
 }
 
-function sizeOf(said: string | null): number {
-  const size = Number(said ?? 0);
+function sizeOf(given: string | null): number {
+  const size = Number(given ?? 0);
   return Number.isSafeInteger(size) && size >= 0 ? size : 0;
 }
 
@@ -298,20 +298,20 @@ const staleCodes = new Set(["ExpiredToken", "TokenRefreshRequired", "InvalidToke
 
 /** The fields of an error response, by element name; empty if it is none. */
 function saidIn(xml: string): ReadonlyMap<string, string> {
-  const said = new Map<string, string>();
-  if (!xml.includes("<Error")) return said;
+  const given = new Map<string, string>();
+  if (!xml.includes("<Error")) return given;
   try {
-    readXml(xml, (path, text) => void (path.startsWith("Error/") && said.set(path.slice("Error/".length), text)));
+    readXml(xml, (path, text) => void (path.startsWith("Error/") && given.set(path.slice("Error/".length), text)));
   } catch {
     // The status is enough.
   }
-  return said;
+  return given;
 }
 
-function refusal(response: Response, said: ReadonlyMap<string, string>, region: string): ResourceError {
+function refusal(response: Response, given: ReadonlyMap<string, string>, region: string): ResourceError {
   const { status, headers } = response;
-  const code = said.get("Code") ?? "";
-  const where = headers.get("x-amz-bucket-region") ?? said.get("Region");
+  const code = given.get("Code") ?? "";
+  const where = headers.get("x-amz-bucket-region") ?? given.get("Region");
   if (where && where !== region && (status === 301 || status === 307 || status === 400))
     return new ResourceError("denied", `the bucket is in another region; set region: ${quote(where, 40)}`);
   switch (code) {

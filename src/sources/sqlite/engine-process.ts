@@ -51,15 +51,15 @@ function identityOf(path: string): string {
   return `${dev}:${ino}`;
 }
 
-process.on("message", (told: ToEngine) => {
-  let said: FromEngine;
+process.on("message", (reported: ToEngine) => {
+  let given: FromEngine;
   try {
-    const database = databaseAt(told);
+    const database = databaseAt(reported);
     // One query reads one consistent snapshot.
     database.exec("BEGIN");
     try {
-      allow ??= createAllowList(told.allow);
-      said = { answer: runSqliteQuery(database, told.question, allow), identity: open?.identity ?? "" };
+      allow ??= createAllowList(reported.allow);
+      given = { answer: runSqliteQuery(database, reported.question, allow), identity: open?.identity ?? "" };
     } finally {
       database.exec("COMMIT");
     }
@@ -69,12 +69,12 @@ process.on("message", (told: ToEngine) => {
       readonly errcode?: unknown;
       readonly message?: unknown;
     };
-    said = {
+    given = {
       fault: cause instanceof KeyFault ? "KEY" : typeof errcode === "number" ? errcode : String(code ?? ""),
       message: String(message).slice(0, 300),
     };
   }
-  process.send?.(said);
+  process.send?.(given);
 });
 
 // The parent process is gone.

@@ -18,7 +18,7 @@ export type FromEngine =
   | { readonly fault: number | string; readonly message: string };
 
 export interface Engine {
-  ask<Q extends SqliteQuery>(question: Q, signal: AbortSignal): Promise<EngineReply<Q>>;
+  ask<Q extends SqliteQuery>(query: Q, signal: AbortSignal): Promise<EngineReply<Q>>;
   /** Nothing runs after it resolves. */
   close(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export interface EngineOptions {
 interface Job {
   readonly question: SqliteQuery;
   readonly signal: AbortSignal;
-  resolve(said: FromEngine): void;
+  resolve(given: FromEngine): void;
   reject(cause: ResourceError): void;
 }
 
@@ -66,11 +66,11 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
       serialization: "advanced",
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
-    started.on("message", (said: FromEngine) => {
+    started.on("message", (given: FromEngine) => {
       if (child !== started) return;
       const job = current;
       rest();
-      job?.resolve(said);
+      job?.resolve(given);
       next();
     });
     const gone = new Promise<void>((resolve) => {
@@ -140,7 +140,7 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
     child.send({ path, immutable, allow, question: job.question } satisfies ToEngine, () => undefined);
   }
 
-  function enqueue(question: SqliteQuery, signal: AbortSignal): Promise<FromEngine> {
+  function enqueue(query: SqliteQuery, signal: AbortSignal): Promise<FromEngine> {
     if (isClosed || signal.aborted) throw cancelled(signal);
     if (queue.length >= maxWaiting)
       throw new ResourceError("busy", "too many queries for this file are waiting; try again in a second", {
@@ -152,11 +152,11 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
       signal.addEventListener("abort", leave, { once: true });
       const over = (): void => signal.removeEventListener("abort", leave);
       queue.push({
-        question,
+        question: query,
         signal,
-        resolve(said) {
+        resolve(given) {
           over();
-          resolve(said);
+          resolve(given);
         },
         reject(cause) {
           over();
@@ -168,10 +168,10 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
   }
 
   return {
-    async ask<Q extends SqliteQuery>(question: Q, signal: AbortSignal) {
-      const said = await enqueue(question, signal);
-      if ("fault" in said) throw toError(said.fault, said.message, immutable);
-      return said as EngineReply<Q>;
+    async ask<Q extends SqliteQuery>(query: Q, signal: AbortSignal) {
+      const given = await enqueue(query, signal);
+      if ("fault" in given) throw toError(given.fault, given.message, immutable);
+      return given as EngineReply<Q>;
     },
 
     async close() {

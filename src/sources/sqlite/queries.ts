@@ -73,18 +73,18 @@ const maxColumns = 900;
 /** Returns nothing but what is served. */
 export function runSqliteQuery(
   database: DatabaseSync,
-  question: SqliteQuery,
+  query: SqliteQuery,
   allow: AllowList,
 ): Answers[SqliteQuery["kind"]] {
   const { tables, shown } = tablesOf(database, allow);
   const isShown = ({ name }: NamedTable) => shown.isShown(name);
-  switch (question.kind) {
+  switch (query.kind) {
     case "tables":
       return tables.filter(isShown);
     case "describe":
-      return describe(database, tables, question.tables.filter(shown.isShown), question.withViews);
+      return describe(database, tables, query.tables.filter(shown.isShown), query.withViews);
     case "rows":
-      return shown.isShown(question.table) ? rowsOf(database, tables, question) : undefined;
+      return shown.isShown(query.table) ? rowsOf(database, tables, query) : undefined;
     case "pulse":
       return { version: String(pragma(database, "data_version")), tables: tables.filter(isShown) };
     case "leftOut":
@@ -327,27 +327,27 @@ interface KeyColumn {
 function rowsOf(
   database: DatabaseSync,
   tables: readonly NamedTable[],
-  ask: Extract<SqliteQuery, { kind: "rows" }>,
+  request: Extract<SqliteQuery, { kind: "rows" }>,
 ): RawPage | undefined {
-  const table = tables.find(({ name }) => name === ask.table);
+  const table = tables.find(({ name }) => name === request.table);
   if (table === undefined) return undefined;
   const columns = columnsOf(database, table.name).columns.slice(0, maxColumns);
   const key = keyOf(database, table, columns);
-  const given = ask.key ?? ask.after;
+  const given = request.key ?? request.after;
   if (given !== undefined && given.length !== key?.length) throw new KeyFault();
   const keys = key?.map(({ expression }) => expression) ?? [];
-  const sign = ask.key ? "=" : ">";
+  const sign = request.key ? "=" : ">";
   const where = given ? `WHERE (${keys.join(", ")}) ${sign} (${given.map(() => "?").join(", ")})` : "";
   const order = keys.length === 0 ? "" : `ORDER BY ${keys.join(", ")}`;
   const cells = columns.map(({ name }, index) => {
     const column = quoteIdentifier(name);
     const isLong = `typeof(${column}) IN ('text', 'blob')`;
-    return `CASE WHEN ${isLong} THEN substr(${column}, 1, ${ask.maxValueLength}) ELSE ${column} END AS c${index},
+    return `CASE WHEN ${isLong} THEN substr(${column}, 1, ${request.maxValueLength}) ELSE ${column} END AS c${index},
       CASE WHEN ${isLong} THEN length(${column}) ELSE 0 END AS l${index}`;
   });
   const statement = database.prepare(
     `SELECT ${[...keys.map((each, index) => `${each} AS k${index}`), ...cells].join(", ")}
-     FROM ${quoteIdentifier(table.name)} ${where} ${order} LIMIT ${ask.limit + 1}`,
+     FROM ${quoteIdentifier(table.name)} ${where} ${order} LIMIT ${request.limit + 1}`,
   );
   statement.setReadBigInts(true);
   const rows: unknown[][] = [];
@@ -358,13 +358,13 @@ function rowsOf(
   for (const row of statement.iterate(...(given ?? []).map(({ value }) => value)) as Iterable<SqlRow>) {
     const values = columns.map((_, index) => jsonSafe(row[`c${index}`] ?? null));
     bytes += JSON.stringify(values).length;
-    if (rows.length >= ask.limit || (rows.length > 0 && bytes > ask.maxBytes)) {
+    if (rows.length >= request.limit || (rows.length > 0 && bytes > request.maxBytes)) {
       isMore = true;
       break;
     }
     for (const [index, { name }] of columns.entries()) {
       const length = Number(row[`l${index}`] ?? 0);
-      if (length > ask.maxValueLength) cut.push([rows.length, name, length]);
+      if (length > request.maxValueLength) cut.push([rows.length, name, length]);
     }
     rows.push(values);
     last = keys.map((_, index) => keyText(row[`k${index}`] ?? null));

@@ -84,9 +84,9 @@ it.each([
 ])("views that read what is %s are excluded", async (_, settings) => {
   const source = await open(settings);
   const paths = await pathsOf(source);
-  const said = await Promise.all(paths.map((path) => textAt(source, path)));
-  for (const format of ["ddl", "json"]) said.push(await textAt(source, "overview", { format }));
-  expect(said.join("\n")).not.toContain("zqx");
+  const given = await Promise.all(paths.map((path) => textAt(source, path)));
+  for (const format of ["ddl", "json"]) given.push(await textAt(source, "overview", { format }));
+  expect(given.join("\n")).not.toContain("zqx");
   for (const name of Object.keys(leaks)) {
     expect(paths).not.toContain(`${name}/schema`);
     for (const path of [name, `${name}/schema`, `${name}/rows`]) {

@@ -28,7 +28,7 @@ function readsOf(item: SchemaItem, items: ReadonlyMap<string, SchemaItem>, odd: 
     const text = each.sql.toLowerCase();
     const words = new Set(text.match(wordPattern));
     // A name with other characters is written unchanged, or with doubled quotation marks.
-    for (const { name } of odd) if (spellings(name).some((spelled) => text.includes(spelled))) words.add(lower(name));
+    for (const { name } of odd) if (forms(name).some((written) => text.includes(written))) words.add(lower(name));
     for (const word of words) {
       const named = items.get(word);
       if (found.has(word) || (!named && !system.test(word)) || word === lower(item.name)) continue;
@@ -77,9 +77,9 @@ function refOf(table: string): TableRef {
   return { schema: "main", table };
 }
 
-function spellings(name: string): readonly string[] {
-  const spelled = lower(name);
-  return [spelled, ...['"', "'", "`"].map((mark) => spelled.replaceAll(mark, mark + mark))];
+function forms(name: string): readonly string[] {
+  const written = lower(name);
+  return [written, ...['"', "'", "`"].map((mark) => written.replaceAll(mark, mark + mark))];
 }
 
 function lower(name: string): string {

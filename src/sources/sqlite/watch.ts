@@ -28,12 +28,12 @@ const maxTold = 1000;
 
 export function createSqliteWatch({ path, engine, allow, pollMs, wait }: SqliteWatchOptions) {
   async function look(signal: AbortSignal): Promise<Seen> {
-    const { answer, identity } = await engine.ask({ kind: "pulse" }, signal);
-    const tables = new Map(answer.tables.map((table) => [table.name, table]));
-    return { version: `${identity}:${answer.version}`, tables };
+    const { answer: result, identity } = await engine.ask({ kind: "pulse" }, signal);
+    const tables = new Map(result.tables.map((table) => [table.name, table]));
+    return { version: `${identity}:${result.version}`, tables };
   }
 
-  return async function lookOut({ armed, tell, signal }: DatabaseWatch): Promise<void> {
+  return async function detector({ armed, tell, signal }: DatabaseWatch): Promise<void> {
     let isWritten = false;
     let waiting: AbortController | undefined;
     const written = (): void => {

@@ -34,24 +34,24 @@ export interface FakeGcs {
 export async function startFakeGcs(): Promise<FakeGcs> {
   /** Bucket → name → generations, the newest last. Undefined marks a removed object. */
   const buckets = new Map<string, Map<string, (FakeObject | undefined)[]>>();
-  const asked: string[] = [];
+  const requested: string[] = [];
   let headers: Readonly<Record<string, unknown>> = {};
   let generation = 1_700_000_000_000_000;
   let failing: number | "hang" | "garbage" | undefined;
 
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://fake");
-    asked.push(`${request.method} ${url.pathname}${url.search}`);
+    requested.push(`${request.method} ${url.pathname}${url.search}`);
     ({ headers } = request);
     const how = failing;
     failing = undefined;
     if (how === "hang") return;
     if (how === "garbage") return void response.end("<html>It works!</html>");
     if (how !== undefined) return say(response, how, { error: { code: how } });
-    answer(url, request, response);
+    result(url, request, response);
   });
 
-  function answer(url: URL, request: IncomingMessage, response: ServerResponse): void {
+  function result(url: URL, request: IncomingMessage, response: ServerResponse): void {
     const [, , , , bucket, kind, ...way] = url.pathname.split("/").map(decodeURIComponent);
     if (bucket === undefined)
       return say(response, url.searchParams.has("project") ? 200 : 400, {
@@ -104,7 +104,7 @@ export async function startFakeGcs(): Promise<FakeGcs> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
+    asked: requested,
     get headers() {
       return headers;
     },
@@ -147,16 +147,16 @@ function describe(
 /** Like the service, sends a gzip object as stored to clients that accept gzip. */
 function send(object: FakeObject, { headers }: IncomingMessage, response: ServerResponse): void {
   const { body, contentType, contentEncoding } = object;
-  const said = {
+  const given = {
     "Content-Type": contentType,
     ...(contentEncoding !== undefined && { "Content-Encoding": contentEncoding }),
   };
   const range = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? "");
-  if (!range) return void response.writeHead(200, said).end(body);
+  if (!range) return void response.writeHead(200, given).end(body);
   const first = Number(range[1]);
   const last = Math.min(range[2] ? Number(range[2]) : Infinity, body.length - 1);
   if (first >= body.length) return void response.writeHead(416).end();
-  response.writeHead(206, { ...said, "Content-Range": `bytes ${first}-${last}/${body.length}` });
+  response.writeHead(206, { ...given, "Content-Range": `bytes ${first}-${last}/${body.length}` });
   response.end(body.subarray(first, last + 1));
 }
 

@@ -37,7 +37,7 @@ export interface FakeDrive {
   /** Whether users agree to sign in. */
   agrees: boolean;
   /** Called with each request before the response. */
-  onAsk: ((asked: string) => void) | undefined;
+  onAsk: ((requested: string) => void) | undefined;
   readonly store: FakeStore;
   close(): Promise<void>;
 }
@@ -48,7 +48,7 @@ const owner = "owner@example.org";
 export const rootId = "root-folder-0";
 
 export async function startFakeDrive(): Promise<FakeDrive> {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const webhooks = createWebhooks();
   const store = createDriveStore(owner, (log) => webhooks.changed(log));
   const accounts = createAccounts({ user: () => owner, agrees: () => drive.agrees });
@@ -61,11 +61,11 @@ export async function startFakeDrive(): Promise<FakeDrive> {
     exportLimit: () => drive.exportLimit,
   });
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function result(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? "/", "http://fake");
     const body = await bodyOf(request);
     const line = `${request.method} ${url.pathname}${url.search}`;
-    asked.push(line);
+    requested.push(line);
     drive.onAsk?.(line);
     if (drive.latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, drive.latencyMs));
     const fault = failing.find(({ left, where }) => left > 0 && url.pathname.includes(where));
@@ -78,10 +78,10 @@ export async function startFakeDrive(): Promise<FakeDrive> {
       return void (to === undefined ? response.writeHead(400) : response.writeHead(302, { Location: to })).end();
     }
     if (url.pathname === "/token") {
-      const said = accounts.token(new URLSearchParams(body));
+      const given = accounts.token(new URLSearchParams(body));
       return void response
-        .writeHead(said ? 200 : 400, { "Content-Type": "application/json" })
-        .end(JSON.stringify(said ?? { error: "invalid_grant" }));
+        .writeHead(given ? 200 : 400, { "Content-Type": "application/json" })
+        .end(JSON.stringify(given ?? { error: "invalid_grant" }));
     }
     if (url.pathname === "/revoke")
       return void response.writeHead(accounts.revoke(new URLSearchParams(body).get("token") ?? "") ? 200 : 400).end();
@@ -93,12 +93,12 @@ export async function startFakeDrive(): Promise<FakeDrive> {
 
   const placeOf = (id: string, { driveId }: FakeFile) => store.files.get(id)?.parent ?? driveId ?? rootId;
 
-  const server = createServer((request, response) => void answer(request, response));
+  const server = createServer((request, response) => void result(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const drive: FakeDrive = {
     rootUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     owner,
-    asked,
+    asked: requested,
     accounts,
     webhooks,
     store,

@@ -89,8 +89,8 @@ export function createAccounts(options: { readonly user: () => string; readonly 
 /** A service account sends a self-signed token. The signature is not verified. */
 function issuerOf(token: string): string | undefined {
   try {
-    const said: unknown = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8"));
-    const issuer = typeof said === "object" && said !== null && "iss" in said ? said.iss : undefined;
+    const given: unknown = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8"));
+    const issuer = typeof given === "object" && given !== null && "iss" in given ? given.iss : undefined;
     return typeof issuer === "string" ? issuer : undefined;
   } catch {
     return undefined;

@@ -66,10 +66,10 @@ export function parseDriveQuery(q: string, me: string): Test | undefined {
       return second.value === "owners" ? ({ owners }) => owners.includes(who) : undefined;
     }
     const { value } = second;
-    const asked = `${first.value} ${sign.value}`;
-    if (asked === "trashed =" && second.kind === "word") return ({ trashed }) => String(trashed) === value;
+    const requested = `${first.value} ${sign.value}`;
+    if (requested === "trashed =" && second.kind === "word") return ({ trashed }) => String(trashed) === value;
     if (second.kind !== "text") return undefined;
-    switch (asked) {
+    switch (requested) {
       case "name contains":
         return ({ name }) =>
           name
