@@ -9,21 +9,23 @@ export function isVaried(secret: string): boolean {
 export function isRandom(secret: string): boolean {
   if (isPlaceholder(secret) || secret.length < 8) return false;
   // Names, paths, calls and versions consist of words.
-  if (/^[a-z]+(?:[._/:-][a-z]+)*$/i.test(secret) && entropy(secret) < 3.9 && !isTorn(secret)) return false;
+  if (/^[a-z]+(?:[._/:-][a-z]+)*$/i.test(secret) && entropy(secret) < 3.9 && !hasRareLetterPairs(secret)) return false;
   if (
     /^[\w$]+(?:\.[\w$]+)+$/.test(secret) &&
     secret.split(".").every((each) => each.length < 10 || isMadeOfWords(each))
   )
     return false;
   if (/^[a-z_$][\w$]*$/i.test(secret) && isMadeOfWords(secret)) return false;
-  if (isPath(secret) || isSpoken(secret)) return false;
+  if (isPath(secret) || looksWritten(secret)) return false;
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z\d]/].filter((kind) => kind.test(secret)).length;
   if (/^[0-9a-f-]+$/i.test(secret))
     return secret.length >= 16 && /\d/.test(secret) && /[a-f]/i.test(secret) && entropy(secret) >= 2.5;
   const isMixed = entropy(secret) >= Math.min(3.1, Math.log2(secret.length) - 0.6);
   // A random value may have no digit.
   return (
-    isMixed && kinds >= 2 && (/\d/.test(secret) || (secret.length >= 12 && hasBothCases(secret) && isTorn(secret)))
+    isMixed &&
+    kinds >= 2 &&
+    (/\d/.test(secret) || (secret.length >= 12 && hasBothCases(secret) && hasRareLetterPairs(secret)))
   );
 }
 
@@ -52,7 +54,7 @@ function isMadeOfWords(name: string): boolean {
   const inWords = words?.filter((each) => /[aeiouy]/i.test(each)).join("").length ?? 0;
   return (
     inWords >= 0.7 * letters &&
-    !isTorn(name) &&
+    !hasRareLetterPairs(name) &&
     (name.match(/\d+/g)?.length ?? 0) < 3 &&
     name.length - letters <= 4 + name.split(/[_$.-]/).length
   );
@@ -69,7 +71,7 @@ const pairs = new Set(
 );
 
 /** Whether its letters rarely form pairs of words, or change case inside words. */
-function isTorn(name: string): boolean {
+function hasRareLetterPairs(name: string): boolean {
   const runs = name.match(/[A-Z]?[a-z]+|[A-Z]+/g) ?? [];
   let count = 0;
   let known = 0;
@@ -82,7 +84,7 @@ function isTorn(name: string): boolean {
 }
 
 /** `cache-postgresql-credentials-v1`, `projects/4711/secrets/db/versions/latest`, `op://team/db/password`, and text in kana or kanji. */
-function isSpoken(value: string): boolean {
+function looksWritten(value: string): boolean {
   if (/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/u.test(value)) return true;
   const words = value.split(/[-_./:]+/);
   return (

@@ -51,9 +51,9 @@ export default defineSource<AnalysisOptions>({
 export function openAnalysis(options: AnalysisOptions, runtime: Runtime, store: AnalysisStore): Source {
   const { now, wait, log } = runtime;
   const closing = new AbortController();
-  const flights = createComputations(store, runtime);
+  const computations = createComputations(store, runtime);
   const grounding = createGrounding(store, runtime);
-  const tally = createAnalysisCounts(store, runtime);
+  const counts = createAnalysisCounts(store, runtime);
   const writes = new Set<() => void>();
   const wrote = (): void => {
     for (const hear of writes) hear();
@@ -77,7 +77,7 @@ export function openAnalysis(options: AnalysisOptions, runtime: Runtime, store: 
     sweeping = sweep().catch(() => undefined);
     store.listen?.((key) => {
       wrote();
-      flights.landed(key === "" ? undefined : key);
+      computations.settled(key === "" ? undefined : key);
     }, closing.signal);
   }
 
@@ -119,9 +119,9 @@ export function openAnalysis(options: AnalysisOptions, runtime: Runtime, store: 
   const analysisActions: AnalysisActions = {
     options,
     store,
-    flights,
+    computations,
     grounding,
-    tally,
+    counts,
     now,
     begin() {
       begin();
@@ -149,7 +149,7 @@ export function openAnalysis(options: AnalysisOptions, runtime: Runtime, store: 
       const place = parseAnalysisAddress(at);
       if (place.kind === "mount" || place.kind === "results")
         throw new ResourceError("directory", `${quote(at.path)} is a directory; list its children instead`);
-      return [await readAnalysis(place, at.path, { store, tally, now })];
+      return [await readAnalysis(place, at.path, { store, counts, now })];
     },
 
     async stat(at) {
@@ -221,7 +221,7 @@ export function openAnalysis(options: AnalysisOptions, runtime: Runtime, store: 
       await watching.close();
       await grounding.close();
       await sweeping;
-      await tally.close();
+      await counts.close();
       await store.close();
     },
   };

@@ -12,7 +12,7 @@ import { driveOptions, type DriveSourceOptions } from "./gdrive/options.ts";
 export type { DriveSourceOptions };
 
 /** How long a call retries while its caller waits. Background work retries without a limit. */
-const questionMs = 20_000;
+const callRetryMs = 20_000;
 
 export default defineSource<DriveSourceOptions>({
   name: "gdrive",
@@ -24,12 +24,12 @@ export default defineSource<DriveSourceOptions>({
 
   async open(options, runtime) {
     const { keyFile, subject, account, anonymous, rootUrl, access, timeoutMs } = options;
-    if (!anonymous && !mayProve(rootUrl))
+    if (!anonymous && !maySendCredentials(rootUrl))
       throw invalid(
         "credentials are sent only to Google or to an emulator on this machine; remove rootUrl, or set anonymous",
       );
     // The account stays the same even if another person signs in later: data cached for one account is not for another.
-    let person = anonymous || keyFile !== undefined ? undefined : (account ?? personNow());
+    let person = anonymous || keyFile !== undefined ? undefined : (account ?? currentAccount());
     const identity = anonymous
       ? undefined
       : createDriveIdentity({
@@ -41,11 +41,11 @@ export default defineSource<DriveSourceOptions>({
           },
         });
     const asking = { rootUrl, identity, withPermissions: access === "drive", timeoutMs, runtime };
-    const trouble = createRetryState();
+    const retryState = createRetryState();
     return createDriveSource(options, {
-      api: createDriveApi({ ...asking, patienceMs: questionMs }),
-      patientApi: createDriveApi({ ...asking, patienceMs: Infinity, trouble }),
-      trouble,
+      api: createDriveApi({ ...asking, patienceMs: callRetryMs }),
+      patientApi: createDriveApi({ ...asking, patienceMs: Infinity, retryState }),
+      retryState,
       ledger: await openLedgerFile({ ...options, account: person }, runtime),
       runtime,
     });
@@ -53,7 +53,7 @@ export default defineSource<DriveSourceOptions>({
 });
 
 /** Undefined also if this cannot be determined; the error is then reported when the account is first needed. */
-function personNow(): string | undefined {
+function currentAccount(): string | undefined {
   try {
     return lastSignedIn(process.env);
   } catch {
@@ -62,7 +62,7 @@ function personNow(): string | undefined {
 }
 
 /** Who receives a token can read all of Drive with it, so it goes only to Google and to this machine. */
-function mayProve(rootUrl: string): boolean {
+function maySendCredentials(rootUrl: string): boolean {
   const { protocol, hostname } = new URL(rootUrl);
   if (["127.0.0.1", "localhost", "[::1]"].includes(hostname)) return true;
   return protocol === "https:" && /^(?:[\w-]+\.)*googleapis\.com$/.test(hostname);

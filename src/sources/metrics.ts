@@ -10,8 +10,8 @@ import type { Address, Entry, ListRequest, Part, Source, SourceProblem, SourceTe
 import { type Api, createApi } from "./metrics/api.ts";
 import {
   type MetricsRequest,
-  askQuery,
-  askSeries,
+  parsePromqlRequest,
+  parseSeriesRequest,
   type MetricsFormat,
   isBucketName,
   queryTemplate,
@@ -23,7 +23,7 @@ import { createMetricsCatalogue, type Metric } from "./metrics/catalogue.ts";
 import { complete } from "./metrics/complete.ts";
 import { metricEntry, findMetrics } from "./metrics/find-metrics.ts";
 import { createLabelMasking, personalLabels } from "./metrics/label-masking.ts";
-import { askMatrix, type Matrix } from "./metrics/matrix.ts";
+import { readMatrix, type Matrix } from "./metrics/matrix.ts";
 import { toSvg } from "./metrics/plot.ts";
 import { matrixToCsv, toJson } from "./metrics/render.ts";
 import { toAlerts, toTargets } from "./metrics/state.ts";
@@ -191,19 +191,19 @@ export function createMetrics(options: MetricsOptions, runtime: Runtime, given?:
   async function understand(
     at: Address,
     signal: AbortSignal,
-  ): Promise<{ readonly ask: MetricsRequest; readonly metric?: Metric }> {
+  ): Promise<{ readonly request: MetricsRequest; readonly metric?: Metric }> {
     const [room, name, ...deeper] = segmentsOf(at.path);
-    if (room === "query" && name === undefined && options.queries) return { ask: askQuery(at, asking()) };
+    if (room === "query" && name === undefined && options.queries) return { request: parsePromqlRequest(at, asking()) };
     if (room !== "series" || name === undefined || deeper.length > 0) throw notFound(at.path);
     const metric = await catalogue.find(name, signal);
     if (!metric) throw notFound(at.path);
     const isHistogram = metric.type === "histogram" && !/_(?:sum|count|created)$/.test(name);
-    return { ask: askSeries(name, at, isHistogram || isBucketName(name), asking()), metric };
+    return { request: parseSeriesRequest(name, at, isHistogram || isBucketName(name), asking()), metric };
   }
 
   async function readSeries(at: Address, signal: AbortSignal): Promise<Part> {
-    const { ask: request, metric } = await understand(at, signal);
-    const matrix = await askMatrix(api, request, options, redaction, signal);
+    const { request, metric } = await understand(at, signal);
+    const matrix = await readMatrix(api, request, options, redaction, signal);
     const { span, stepMs, points, expression, series } = matrix;
     const isSettled = !span.isMoving && runtime.now() - span.endMs > settledMs;
     return {
@@ -234,7 +234,7 @@ export function createMetrics(options: MetricsOptions, runtime: Runtime, given?:
     const next = formatMetricsQuery({ ...(match !== undefined && { match }), after: metrics.at(-1)?.name ?? "" });
     const reported = {
       total: all.length,
-      ...(!catalogue.isTold && { note: "the metrics server gives no metadata for its metrics" }),
+      ...(!catalogue.hasMetadata && { note: "the metrics server gives no metadata for its metrics" }),
       metrics,
     };
     return {
@@ -246,7 +246,7 @@ export function createMetrics(options: MetricsOptions, runtime: Runtime, given?:
   }
 
   async function readState(endpoint: "alerts" | "targets", signal: AbortSignal): Promise<Part> {
-    const { data } = await api.ask(endpoint, endpoint === "targets" ? { state: "active" } : {}, signal);
+    const { data } = await api.request(endpoint, endpoint === "targets" ? { state: "active" } : {}, signal);
     const shown = endpoint === "alerts" ? toAlerts(data, redaction) : toTargets(data, redaction);
     return {
       mimeType: json,
@@ -288,7 +288,7 @@ export function createMetrics(options: MetricsOptions, runtime: Runtime, given?:
         refuseUnknown(query, ["match", "after"], path);
         return { ...entries.series, ...(at.query && { query }) };
       }
-      const { ask: request, metric } = await understand(at, signal);
+      const { request, metric } = await understand(at, signal);
       return {
         ...(metric ? metricEntry(metric) : { path }),
         ...(at.query && { query }),

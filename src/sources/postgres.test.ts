@@ -783,7 +783,7 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
       let requested = 0;
       const counting: typeof createConnection = (options) => {
         const connection = createConnection(options);
-        return { ...connection, ask: (...question) => ((requested += 1), connection.ask(...question)) };
+        return { ...connection, query: (...query) => ((requested += 1), connection.query(...query)) };
       };
       for (const [settings, limit] of [
         [{}, 100],

@@ -18,7 +18,7 @@ import { createAllowList, parseTableRef } from "./database/allow-list.ts";
 import { schemaType } from "./database/description.ts";
 import { hasQuery, tableFormats } from "./database/formats.ts";
 import { createSharedWatch } from "./database/shared-watch.ts";
-import { createCatalog, type CatalogScope, type SuggestAsk, type CatalogItem } from "./postgres/catalog.ts";
+import { createCatalog, type CatalogScope, type SuggestRequest, type CatalogItem } from "./postgres/catalog.ts";
 import { createConnection } from "./postgres/connection.ts";
 import { catalogEntry } from "./postgres/entries.ts";
 import { type PostgresOptions, postgresOptions } from "./postgres/options.ts";
@@ -32,7 +32,7 @@ import {
 } from "./postgres/addresses.ts";
 import { problemsOf } from "./postgres/problems.ts";
 import { createPostgresReader, formatAt, revealing } from "./postgres/reads.ts";
-import { createMatchMarks, searchQuestion, toHit } from "./postgres/search.ts";
+import { createMatchMarks, searchQuery, toHit } from "./postgres/search.ts";
 import { baseUriOf, parseUrl, tlsOptions } from "./postgres/url.ts";
 import { createPostgresWatch } from "./postgres/watch.ts";
 
@@ -210,8 +210,8 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
         if (within !== "" && path !== within && !path.startsWith(`${within}/`)) return [];
         const shape = await reads.shapeOf(ref.schema, ref.table, signal);
         if (shape === undefined) return [];
-        const question = searchQuestion(searched, shape, { text, limit, marks });
-        return (await connection.askTables(question, signal)).map((row) => toHit(row, ref, marks));
+        const question = searchQuery(searched, shape, { text, limit, marks });
+        return (await connection.queryTables(question, signal)).map((row) => toHit(row, ref, marks));
       }),
     );
     // The sort is stable: equal scores stay in the order of the config.
@@ -289,4 +289,8 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
   };
 }
 
-const completed: Readonly<Record<string, SuggestAsk["what"]>> = { schema: "schema", table: "table", name: "function" };
+const completed: Readonly<Record<string, SuggestRequest["what"]>> = {
+  schema: "schema",
+  table: "table",
+  name: "function",
+};

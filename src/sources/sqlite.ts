@@ -12,7 +12,7 @@ import { schemaType, type TableDescription } from "./database/description.ts";
 import { tableFormatOf, hasQuery, tableFormats, tableTypeOf } from "./database/formats.ts";
 import { leftOutProblem } from "./database/left-out.ts";
 import { overviewMarkdown, tableMarkdown } from "./database/overview.ts";
-import { maxValueLength, parseRowsAsk, rowsPart } from "./database/rows.ts";
+import { maxValueLength, parseRowsRequest, rowsPart } from "./database/rows.ts";
 import { plainIdentifier } from "./database/segments.ts";
 import { createSharedWatch } from "./database/shared-watch.ts";
 import { createEngine, type Engine } from "./sqlite/engine.ts";
@@ -113,19 +113,19 @@ export function openSqlite(
   /** Checks trust before each query: the file is opened by its path each time. */
   function open(): Engine {
     const opened = engine({ path: file, immutable, allow: allowed, timeoutMs });
-    const { ask: request } = opened;
+    const { query: request } = opened;
     if (!checkTrust) return opened;
     return {
       ...opened,
-      async ask(question, signal) {
+      async query(query, signal) {
         checkTrust();
-        return request(question, signal);
+        return request(query, signal);
       },
     };
   }
 
   async function shown(signal: AbortSignal): Promise<readonly NamedTable[]> {
-    return (await facts.ask({ kind: "tables" }, signal)).answer;
+    return (await facts.query({ kind: "tables" }, signal)).result;
   }
 
   /** What is at a path; throws "not-found" with the path that the caller used. */
@@ -161,7 +161,7 @@ export function openSqlite(
   };
 
   async function describe(wanted: readonly string[], withViews: boolean, signal: AbortSignal) {
-    const { answer: result } = await facts.ask({ kind: "describe", tables: wanted, withViews }, signal);
+    const { result } = await facts.query({ kind: "describe", tables: wanted, withViews }, signal);
     return result.map((raw) => toDescription(raw, database, allow));
   }
 
@@ -193,7 +193,7 @@ export function openSqlite(
   }
 
   async function readRows({ path: requested, query = {} }: Address, table: string, signal: AbortSignal): Promise<Part> {
-    const request = parseRowsAsk(query, limits);
+    const request = parseRowsRequest(query, limits);
     if (request === undefined || !hasRows({ name: table })) throw notFound(requested);
     const given = "key" in request ? request.key : request.after;
     const values = given?.map((each) => {
@@ -202,7 +202,7 @@ export function openSqlite(
         throw invalid("not a key of a row in this table; copy it unchanged from the previous page");
       return value;
     });
-    const { answer: result } = await readers.ask(
+    const { result } = await readers.query(
       {
         kind: "rows",
         table,
@@ -312,7 +312,7 @@ export function openSqlite(
 
     async problems({ signal }) {
       if (!allow.restricts.tables) return [];
-      const { answer: result } = await facts.ask({ kind: "leftOut" }, signal);
+      const { result } = await facts.query({ kind: "leftOut" }, signal);
       return result.length === 0 ? [] : [leftOutProblem(result.map(plainIdentifier))];
     },
 

@@ -29,7 +29,7 @@ export interface SourceSetup {
    * Changes the backend of the source opened last, differently each time; returns the changes that every watch must report. Needed for a
    * source that watches and has no `write`.
    */
-  change?(): ToldChange[] | Promise<ToldChange[]>;
+  change?(): ReportedChange[] | Promise<ReportedChange[]>;
   /** The path that is followed during the watch tests, for a source that reports only followed ones. Default: the first file. */
   readonly followed?: string;
   /** Where the contract writes its own files, ending in "/". Default: the mount itself. */
@@ -53,7 +53,7 @@ export interface SourceSetup {
 }
 
 /** A change of one path. */
-export type ToldChange = Exclude<SourceChange, { readonly kind: "lost" }>;
+export type ReportedChange = Exclude<SourceChange, { readonly kind: "lost" }>;
 
 const abilities: readonly Ability[] = ["stat", "children", "templates", "complete", "search", "skills", "watch"];
 
@@ -388,7 +388,7 @@ export function sourceContract(name: string, setup: SourceSetup): void {
     if (can("watch"))
       describe("watch", () => {
         let writes = 0;
-        const makeChange = async (): Promise<ToldChange[]> => {
+        const makeChange = async (): Promise<ReportedChange[]> => {
           if (setup.change) return setup.change();
           if (!write) throw new Error("a source that watches needs `write` or `change`");
           writes += 1;
@@ -562,7 +562,7 @@ interface Heard {
   /** Ignores everything reported before. */
   mark(): void;
   /** "lost" stands for every change. */
-  until(kind: ToldChange["kind"], path: string): Promise<void>;
+  until(kind: ReportedChange["kind"], path: string): Promise<void>;
   readonly ended: Promise<void>;
 }
 

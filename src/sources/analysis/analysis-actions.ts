@@ -2,7 +2,7 @@
 import type { Call } from "../../resources.ts";
 import type { SourceActionResult, Entry, Runtime } from "../../source.ts";
 import type { Computations } from "./computations.ts";
-import type { AskedGround, Grounding } from "./grounding.ts";
+import type { RequestedGround, Grounding } from "./grounding.ts";
 import type { AnalysisOptions } from "./options.ts";
 import type { AnalysisQuestion, TaskType } from "./question.ts";
 import type { StoredResult, AnalysisStore, Summary } from "./store.ts";
@@ -11,9 +11,9 @@ import type { AnalysisCounts } from "./analysis-counts.ts";
 export interface AnalysisActions {
   readonly options: AnalysisOptions;
   readonly store: AnalysisStore;
-  readonly flights: Computations;
+  readonly computations: Computations;
   readonly grounding: Grounding;
-  readonly tally: AnalysisCounts;
+  readonly counts: AnalysisCounts;
   readonly now: Runtime["now"];
   /** Resolves when the store is ready and the clock of all its users is known. */
   begin(): Promise<void>;
@@ -28,7 +28,7 @@ export interface AskedQuestion {
   readonly options?: Readonly<Record<string, unknown>> | undefined;
   readonly providers?: readonly string[] | undefined;
   readonly models?: readonly string[] | undefined;
-  readonly grounding?: readonly AskedGround[] | undefined;
+  readonly grounding?: readonly RequestedGround[] | undefined;
 }
 
 /** Adds the current versions where none were given. */
@@ -51,7 +51,7 @@ export function tellStale(cached: StoredResult, reason: string, { now, entryOf }
 }
 
 /** How long a result stays fresh, and when it was stored. */
-export function tellTimes({ id, key, stored, expires }: Summary, now: number): Readonly<Record<string, unknown>> {
+export function resultTimes({ id, key, stored, expires }: Summary, now: number): Readonly<Record<string, unknown>> {
   return {
     id,
     key,
@@ -63,7 +63,7 @@ export function tellTimes({ id, key, stored, expires }: Summary, now: number): R
 
 function reported(cached: StoredResult, now: number): Readonly<Record<string, unknown>> {
   const { task, expires, quality, agreement, result } = cached;
-  return { ...tellTimes(cached, now), task_type: task, stale: expires <= now, quality, agreement, result };
+  return { ...resultTimes(cached, now), task_type: task, stale: expires <= now, quality, agreement, result };
 }
 
 export function iso(ms: number): string {

@@ -26,7 +26,7 @@ export interface ComputationRequest {
 export interface Computations {
   find(request: ComputationRequest, call: Call): Promise<AnalysisLookup>;
   /** A result was stored, or a computation failed: waiting callers check immediately; all of them if the key is unknown. */
-  landed(key?: string): void;
+  settled(key?: string): void;
 }
 
 /** How often waiting callers check for writes of other processes; less often if the store reports writes. */
@@ -94,7 +94,7 @@ export function createComputations(
 
   return {
     find,
-    landed(key) {
+    settled(key) {
       landings += 1;
       const groups = key === undefined ? [...waiting.values()] : [waiting.get(key) ?? []];
       for (const wake of groups.flatMap((group) => [...group])) wake();

@@ -16,7 +16,7 @@ interface Finding extends AskedQuestion {
 const maxWaitMs = 25_000;
 
 export function createFindAnalysis(analysisActions: AnalysisActions): SourceAction<Finding> {
-  const { options, store, flights, tally, now } = analysisActions;
+  const { options, store, computations, counts, now } = analysisActions;
 
   function toAnswer(found: AnalysisLookup): SourceActionResult {
     switch (found.status) {
@@ -69,27 +69,27 @@ export function createFindAnalysis(analysisActions: AnalysisActions): SourceActi
         takesStale: acceptStale,
         waitMs,
       };
-      const found: AnalysisLookup = lease ? { status: "compute", lease } : await flights.find(request, call);
-      if (!lease) count(tally, question.taskType, found);
+      const found: AnalysisLookup = lease ? { status: "compute", lease } : await computations.find(request, call);
+      if (!lease) count(counts, question.taskType, found);
       const { value, ...rest } = toAnswer(found);
       return { value: { ...value, key: key.toString("hex") }, ...rest };
     },
   };
 }
 
-function count(tally: AnalysisCounts, task: TaskType, found: AnalysisLookup): void {
+function count(counts: AnalysisCounts, task: TaskType, found: AnalysisLookup): void {
   switch (found.status) {
     case "hit":
     case "stale": {
       const { cost, time } = found.kept;
       const name = found.status === "stale" ? "stale" : found.isShared ? "shared" : "hits";
-      return tally.count(task, { [name]: 1, cost_saved: cost, ms_saved: time });
+      return counts.count(task, { [name]: 1, cost_saved: cost, ms_saved: time });
     }
     case "compute":
-      return tally.count(task, { computed: 1 });
+      return counts.count(task, { computed: 1 });
     case "wait":
-      return tally.count(task, { waited: 1 });
+      return counts.count(task, { waited: 1 });
     case "miss":
-      return tally.count(task, { missed: 1 });
+      return counts.count(task, { missed: 1 });
   }
 }

@@ -6,14 +6,14 @@ import type { Runtime } from "../../source.ts";
 import type { Evidence } from "./question.ts";
 import type { AnalysisStore } from "./store.ts";
 
-export interface AskedGround {
+export interface RequestedGround {
   readonly uri: string;
   readonly version?: string | undefined;
 }
 
 export interface Grounding {
   /** Each with a version: the given one, or that of the content that this caller can read now. */
-  stamp(requested: readonly AskedGround[], call: Call): Promise<readonly Evidence[]>;
+  stamp(requested: readonly RequestedGround[], call: Call): Promise<readonly Evidence[]>;
   /** Whether the resources stamped here still have the same versions. */
   isSame(grounds: readonly Evidence[], call: Call): Promise<boolean>;
   /** From now on, results that rest on these are dropped when they change. */
@@ -50,7 +50,7 @@ export function createGrounding(
     }
   }
 
-  async function stampOne({ uri, version }: AskedGround, field: string, call: Call): Promise<Evidence> {
+  async function stampOne({ uri, version }: RequestedGround, field: string, call: Call): Promise<Evidence> {
     if (version !== undefined) return { uri, version, isStamped: false };
     const found = await versionOf(uri, call);
     if (found === undefined)

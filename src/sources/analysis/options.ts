@@ -1,6 +1,6 @@
 /** Options of a mount of results. */
 import type { z } from "zod";
-import { proofOptions } from "../postgres/options.ts";
+import { authenticationOptions } from "../postgres/options.ts";
 import type { TaskType } from "./question.ts";
 import type { QualityLimits } from "./result.ts";
 
@@ -69,7 +69,7 @@ export function analysisOptions(zod: typeof z): z.ZodType<AnalysisOptions> {
         .describe(
           "PostgreSQL database instead of a file, shared by many machines: postgres://user@host:5432/database?sslmode=verify-full",
         ),
-      ...proofOptions(zod),
+      ...authenticationOptions(zod),
       schema: zod
         .string()
         .regex(/^[a-z_][a-z0-9_]{0,62}$/, 'must consist of small letters, digits and "_"')

@@ -165,7 +165,7 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
   }
 
   /** Runs until the signal ends or the connection is lost. */
-  async function hearOut(hear: (what: string) => void, signal: AbortSignal, onArmed: () => void): Promise<void> {
+  async function listenOnce(hear: (what: string) => void, signal: AbortSignal, onArmed: () => void): Promise<void> {
     await agree();
     const session = await attach(signal);
     const leave = (): void => void session.end();
@@ -188,7 +188,7 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
     let backMs = firstBackMs;
     while (!signal.aborted) {
       let why: unknown;
-      await hearOut(hear, signal, () => (backMs = firstBackMs)).catch((cause: unknown) => (why = cause));
+      await listenOnce(hear, signal, () => (backMs = firstBackMs)).catch((cause: unknown) => (why = cause));
       if (signal.aborted) return;
       runtime.log("warn", "notifications of other processes are not received at present; polling instead", {
         ...(why !== undefined && { cause: toError(why) }),

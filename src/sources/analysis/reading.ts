@@ -9,7 +9,7 @@ import type { AnalysisCounts } from "./analysis-counts.ts";
 
 export interface AnalysisReadOptions {
   readonly store: Pick<AnalysisStore, "find" | "events" | "recent">;
-  readonly tally: Pick<AnalysisCounts, "read">;
+  readonly counts: Pick<AnalysisCounts, "read">;
   readonly now: Runtime["now"];
 }
 
@@ -17,10 +17,10 @@ type Readable = Exclude<AnalysisAddress, { readonly kind: "mount" | "results" }>
 
 /** The content may be cached as long as the result is fresh, for this caller only. */
 export async function readAnalysis(place: Readable, path: string, options: AnalysisReadOptions): Promise<Part> {
-  const { store, tally, now } = options;
+  const { store, counts, now } = options;
   switch (place.kind) {
     case "statistics": {
-      const statistics = await tally.read();
+      const statistics = await counts.read();
       return toPart(place.format, statistics, () => statisticsMarkdown(statistics), 0);
     }
     case "recent": {

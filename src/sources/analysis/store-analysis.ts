@@ -3,7 +3,7 @@ import { invalid, ResourceError } from "../../errors.ts";
 import type { Call } from "../../resources.ts";
 import type { SourceActionResult, SourceAction } from "../../source.ts";
 import { measureAgreement } from "./agreement.ts";
-import { type AskedQuestion, type AnalysisActions, tellStale, tellTimes, toQuestion } from "./analysis-actions.ts";
+import { type AskedQuestion, type AnalysisActions, tellStale, resultTimes, toQuestion } from "./analysis-actions.ts";
 import { keyOf, type AnalysisQuestion, questionShape } from "./question.ts";
 import { judgeQuality, type ModelsResult, resultSchema } from "./result.ts";
 
@@ -16,7 +16,7 @@ type Storing = { readonly [Field in keyof AskedQuestion]?: AskedQuestion[Field] 
 const outdated = "a resource that it rests on has changed in the meantime";
 
 export function createStoreAnalysis(analysisActions: AnalysisActions): SourceAction<Storing> {
-  const { options, store, flights, grounding, tally, now, entryOf, wrote } = analysisActions;
+  const { options, store, computations, grounding, counts, now, entryOf, wrote } = analysisActions;
 
   /** The question as it was at lookup: the resources that it rests on may have changed since. */
   async function questionOf(storing: Storing, call: Call): Promise<{ question: AnalysisQuestion; isLeased: boolean }> {
@@ -34,8 +34,8 @@ export function createStoreAnalysis(analysisActions: AnalysisActions): SourceAct
     const lease = await store.lease(token);
     const failed = lease && (await store.fail(token, reason));
     if (!lease || !failed) throw invalid('"lease" is unknown or has ended: nothing waits for it');
-    flights.landed(failed.key);
-    tally.count(lease.question.taskType, { failed: 1 });
+    computations.settled(failed.key);
+    counts.count(lease.question.taskType, { failed: 1 });
     return failed.kept ? tellStale(failed.kept, reason, analysisActions) : { value: { status: "failed" } };
   }
 
@@ -65,18 +65,21 @@ export function createStoreAnalysis(analysisActions: AnalysisActions): SourceAct
       events: eventsOf(result),
     });
     wrote();
-    flights.landed(stored.key);
+    computations.settled(stored.key);
     grounding.follow(
       question.grounding.map(({ uri }) => uri),
       call.caller,
     );
-    tally.count(task, {
+    counts.count(task, {
       stored: 1,
       ...(!quality.passed && { doubtful: 1 }),
       cost_spent: result.total_cost,
       ms_spent: result.processing_time_ms,
     });
-    return { value: { status: "stored", ...tellTimes(stored, now()), quality, agreement }, entries: [entryOf(stored)] };
+    return {
+      value: { status: "stored", ...resultTimes(stored, now()), quality, agreement },
+      entries: [entryOf(stored)],
+    };
   }
 
   return {
@@ -116,8 +119,8 @@ export function createStoreAnalysis(analysisActions: AnalysisActions): SourceAct
       if (token === undefined || !isLeased || (await grounding.isSame(question.grounding, call)))
         return keep(result, question, storing, call);
       await store.fail(token, outdated);
-      flights.landed(keyOf(question).toString("hex"));
-      tally.count(question.taskType, { outdated: 1 });
+      computations.settled(keyOf(question).toString("hex"));
+      counts.count(question.taskType, { outdated: 1 });
       return { value: { status: "outdated", reason: `${outdated}; call find_analysis again` } };
     },
   };

@@ -13,7 +13,7 @@ export interface RowLimits {
 export const maxValueLength = 10_000;
 
 /** Rows from a position, or one row by its key. Key values are texts in the database's own format. */
-export type RowsAsk =
+export type RowsRequest =
   | { readonly limit: number; readonly after?: readonly string[] }
   | { readonly limit: 1; readonly key: readonly string[] };
 
@@ -34,11 +34,11 @@ export interface RowsPage {
 const maxKeyLength = 8192;
 
 /** Undefined for a query that is not a request for rows. */
-export function parseRowsAsk(
+export function parseRowsRequest(
   query: Readonly<Record<string, string>>,
   { maxRows }: RowLimits,
   unlessSaid = Math.min(50, maxRows),
-): RowsAsk | undefined {
+): RowsRequest | undefined {
   const { limit, after, key, ...strange } = query;
   if (Object.keys(strange).length > 0) return undefined;
   if (key !== undefined) {

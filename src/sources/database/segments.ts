@@ -14,7 +14,7 @@ export function createNameSegments(reserved: readonly string[]): NameSegments {
   return {
     format: (name) => (isQuoted(name) ? quoteIdentifier(name) : name),
     parse(segment) {
-      if (!isSpeakable(segment)) return undefined;
+      if (!isRepresentable(segment)) return undefined;
       if (!segment.startsWith('"')) return taken.has(segment) ? undefined : segment;
       const name = unquote(segment);
       return name !== undefined && isQuoted(name) ? name : undefined;
@@ -40,7 +40,7 @@ function unquote(segment: string): string | undefined {
 }
 
 /** Whether a name was decoded without loss: a name in another encoding was not, and could not be requested. */
-export function isSpeakable(name: string): boolean {
+export function isRepresentable(name: string): boolean {
   return name !== "" && !name.includes("\ufffd") && !name.includes("\0") && name.isWellFormed();
 }
 

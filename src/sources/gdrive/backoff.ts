@@ -6,7 +6,7 @@ export interface RetryBudget {
   /** No delay starts that would end later than this after the first attempt. */
   readonly patienceMs: number;
   /** Receives repeated failures, and their end. */
-  readonly trouble?: RetryState | undefined;
+  readonly retryState?: RetryState | undefined;
 }
 
 /** Whether Drive is unavailable, for callers that wait for background work. */
@@ -43,7 +43,7 @@ const mostWaits = 7;
 /** The final error says when to try again. A longer delay requested by Drive is respected. */
 export async function withRetries<T>(
   work: () => Promise<T>,
-  { patienceMs, trouble }: RetryBudget,
+  { patienceMs, retryState }: RetryBudget,
   runtime: Pick<Runtime, "monotonicMs" | "wait">,
   signal: AbortSignal,
 ): Promise<T> {
@@ -51,18 +51,18 @@ export async function withRetries<T>(
   for (let waits = 0; ; waits += 1) {
     try {
       const done = await work();
-      trouble?.tell(undefined);
+      retryState?.tell(undefined);
       return done;
     } catch (cause) {
       if (!(cause instanceof ResourceError) || !cause.passing || signal.aborted) {
-        trouble?.tell(undefined);
+        retryState?.tell(undefined);
         throw cause;
       }
       const requested = Number(cause.details?.["retryAfterMs"] ?? 0);
       const ladderMs = Math.min(firstMs * 2 ** waits, longestMs);
       const waitMs = Math.round(Math.max(requested, ladderMs * (0.75 + Math.random() / 2)));
       if (waits >= mostWaits || runtime.monotonicMs() + waitMs - begunMs > patienceMs) throw later(cause, waitMs);
-      if (waits >= fewWaits) trouble?.tell(later(cause, waitMs));
+      if (waits >= fewWaits) retryState?.tell(later(cause, waitMs));
       await pause(waitMs, runtime, signal);
     }
   }

@@ -19,7 +19,7 @@ import {
   toPermissions,
 } from "./drive-objects.ts";
 import type { DriveIdentity } from "./identity.ts";
-import { isUnproved, refusalOf } from "./refusal.ts";
+import { isUnauthenticated, refusalOf } from "./refusal.ts";
 import type { Opened } from "./rows.ts";
 
 /** A log of changes: the id of a shared drive, or "" for the account's own. */
@@ -134,7 +134,7 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
       try {
         return await once(where, init, signal);
       } catch (cause) {
-        if (!isUnproved(cause) || !identity) throw cause;
+        if (!isUnauthenticated(cause) || !identity) throw cause;
         identity.renew();
         return once(where, init, signal);
       }

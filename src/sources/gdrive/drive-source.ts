@@ -21,7 +21,7 @@ import { formatNames, exportFormatOf, isNative, isReadable } from "./formats.ts"
 import type { Ledger } from "./ledger.ts";
 import type { Opened, LedgerRow } from "./rows.ts";
 import type { DriveSourceOptions } from "./options.ts";
-import { askOf, createDriveReader, type DriveReadRequest, driveFileTemplate } from "./reading.ts";
+import { parseDriveReadRequest, createDriveReader, type DriveReadRequest, driveFileTemplate } from "./reading.ts";
 import { mayRead } from "./readers.ts";
 import { searchDrive } from "./search.ts";
 import { createSync, readersOf } from "./sync.ts";
@@ -32,7 +32,7 @@ export interface DriveSourceParts {
   /** For background work, which can wait. */
   readonly patientApi: DriveApi;
   /** Its retry state. */
-  readonly trouble?: RetryState;
+  readonly retryState?: RetryState;
   readonly ledger: Ledger;
   readonly runtime: Runtime;
 }
@@ -68,13 +68,13 @@ const templates: readonly SourceTemplate[] = [
 
 export function createDriveSource(
   options: DriveSourceOptions,
-  { api, patientApi, trouble, ledger, runtime }: DriveSourceParts,
+  { api, patientApi, retryState, ledger, runtime }: DriveSourceParts,
 ): Source {
   const { myDrive, drives, folders, access, callers, maxBytes, pollMs } = options;
   const isJudged = access === "drive";
   /** Whether the account sees more than is served. */
   const isConfined = folders.length > 0 || !myDrive || drives !== "all";
-  const sync = createSync({ api: patientApi, trouble, ledger, runtime, myDrive, drives, withPermissions: isJudged });
+  const sync = createSync({ api: patientApi, retryState, ledger, runtime, myDrive, drives, withPermissions: isJudged });
   const extract = createExtract();
   const reading = createDriveReader({ api, extract, maxBytes });
   const { push } = options;
@@ -220,7 +220,7 @@ export function createDriveSource(
         const { mimeType } = await find(spot, path, signal);
         throw mimeType === folderType ? directory(path) : notFound(path);
       }
-      const request = askOf(at);
+      const request = parseDriveReadRequest(at);
       if (!request) throw notFound(path);
       const file = await readable(spot.id, path, request, signal);
       const parts = await reading.read(file, path, request, signal);
@@ -246,9 +246,9 @@ export function createDriveSource(
         if (file?.mimeType !== folderType) throw notFound(path);
         return toFolder(file, isJudged);
       }
-      const request = askOf(at);
+      const request = parseDriveReadRequest(at);
       if (!request) throw notFound(path);
-      return asAsked(await findFile(spot.id, path, signal), at, request, isJudged);
+      return entryForRequest(await findFile(spot.id, path, signal), at, request, isJudged);
     },
 
     async children(at, request, { signal }) {
@@ -321,7 +321,12 @@ function onlyWords({ query = {} }: Address): string | undefined {
   return Object.keys(rest).length === 0 ? q : undefined;
 }
 
-function asAsked(file: DriveFile, { path, query }: Address, request: DriveReadRequest, isJudged: boolean): Entry {
+function entryForRequest(
+  file: DriveFile,
+  { path, query }: Address,
+  request: DriveReadRequest,
+  isJudged: boolean,
+): Entry {
   const isLink = path !== `file/${file.id}`;
   const { size, ...entry } = toEntry(file, isJudged || isLink);
   const isWhole = request.range === undefined && !request.asText;

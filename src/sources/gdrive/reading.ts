@@ -52,7 +52,7 @@ const headBytes = 64 * 1024;
 const utf8: FoundEncoding = { encoding: "utf-8", markBytes: 0 };
 
 /** Undefined for a query that is not valid here. */
-export function askOf({ query = {} }: Address): DriveReadRequest | undefined {
+export function parseDriveReadRequest({ query = {} }: Address): DriveReadRequest | undefined {
   const { format, sheet, ...rest } = query;
   const request = parseAsk(rest);
   return request && { ...request, format, sheet };

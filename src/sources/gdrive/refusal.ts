@@ -9,7 +9,7 @@ const unproved = "unauthorized";
 const notOurs = "notOurs";
 
 /** Whether the credentials were rejected. */
-export function isUnproved(cause: unknown): boolean {
+export function isUnauthenticated(cause: unknown): boolean {
   return cause instanceof ResourceError && cause.details?.["reason"] === unproved;
 }
 

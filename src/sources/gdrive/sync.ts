@@ -18,7 +18,7 @@ export interface SyncOptions {
   /** Whether the readers of each file must be known. */
   readonly withPermissions: boolean;
   /** The retry state of the API, if it reports one. */
-  readonly trouble?: RetryState | undefined;
+  readonly retryState?: RetryState | undefined;
   /** Name of the process that holds the ledger. */
   readonly holder?: string;
 }
@@ -50,7 +50,7 @@ const everything = "trashed = false";
 const narrower = ["trashed = false and 'me' in owners", "trashed = false and not 'me' in owners"];
 
 export function createSync(options: SyncOptions): Sync {
-  const { api, ledger, runtime, myDrive, drives, withPermissions, trouble } = options;
+  const { api, ledger, runtime, myDrive, drives, withPermissions, retryState } = options;
   const { holder = createHolder() } = options;
   const closing = new AbortController();
   const { signal } = closing;
@@ -60,13 +60,13 @@ export function createSync(options: SyncOptions): Sync {
   let account: string | undefined;
 
   /** The ledger of another account is dropped: another process may have used it for another account. */
-  async function meetAccount(): Promise<void> {
+  async function checkAccount(): Promise<void> {
     account ??= (await api.account(signal)).id;
     if (ledger.note("account") !== account && ledger.belongTo(account)) areDrivesKnown = false;
   }
 
   /** Adds the served shared drives, and a folder for each of them. */
-  async function meetDrives(): Promise<void> {
+  async function syncDrives(): Promise<void> {
     if (areDrivesKnown) return;
     const wanted = drives === "all" || drives.length > 0 ? await api.drives(signal) : [];
     const served = wanted.filter(({ id }) => drives === "all" || drives.includes(id));
@@ -86,8 +86,8 @@ export function createSync(options: SyncOptions): Sync {
     JSON.parse(ledger.note("drives") ?? "[]") as readonly SharedDrive[];
 
   async function run(again = 0): Promise<void> {
-    await meetAccount();
-    await meetDrives();
+    await checkAccount();
+    await syncDrives();
     const names = [...(myDrive ? [""] : []), ...servedDrives().map(({ id }) => id)];
     await inParallel(names, logsAtOnce, (name) => bringUp(name));
     await followTargets();
@@ -106,7 +106,7 @@ export function createSync(options: SyncOptions): Sync {
     for (let disturbed = 0; disturbed < maxDisturbed;) {
       const log = ledger.logs.find((each) => each.name === name);
       try {
-        if (log?.isListed !== true) await lookAround(name, log?.token);
+        if (log?.isListed !== true) await listAll(name, log?.token);
         else if (await follow(name, log.token)) return;
       } catch (cause) {
         if (name !== "" && isGone(cause)) return lose(name);
@@ -126,7 +126,7 @@ export function createSync(options: SyncOptions): Sync {
   }
 
   /** The token is requested first: changes during the listing are applied afterwards. */
-  async function lookAround(name: string, token: string | undefined): Promise<void> {
+  async function listAll(name: string, token: string | undefined): Promise<void> {
     const from = token ?? (await api.startToken(name, signal));
     const look = ledger.beginLook(name, from, holder, Math.floor(runtime.monotonicMs()));
     // Another process is listing it, here or elsewhere.
@@ -170,7 +170,7 @@ export function createSync(options: SyncOptions): Sync {
   async function topOf(name: string): Promise<readonly DriveFile[]> {
     const plain = { mimeType: folderType, version: 0, isTrashed: false, canDownload: true };
     if (name === "") {
-      const root = await unlessGone(api.file({ id: "root" }, signal));
+      const root = await undefinedIfGone(api.file({ id: "root" }, signal));
       return root ? withReaders([{ ...plain, id: root.id, name: root.name }]) : [];
     }
     const drive = servedDrives().find(({ id }) => id === name);
@@ -227,7 +227,7 @@ export function createSync(options: SyncOptions): Sync {
     const isDue = !wasWithin(linkedMs, "linked");
     const targets = [...ledger.unknownTargets(maxTargets), ...(isDue ? ledger.linkedTargets(maxTargets) : [])];
     const found = await inParallel(targets, atOnce, async (target): Promise<DriveFile> => {
-      const file = await unlessGone(api.file(target, signal));
+      const file = await undefinedIfGone(api.file(target, signal));
       const nothing = { mimeType: folderType, version: 0, isTrashed: true, canDownload: false };
       return file && isWithin(file) ? file : { ...nothing, id: target.id, name: target.id };
     });
@@ -265,7 +265,7 @@ export function createSync(options: SyncOptions): Sync {
       const isOurs = account !== undefined && ledger.note("account") === account;
       if (isOurs && wasWithin(maxAgeMs, "synced")) return;
       const work = running ?? afresh();
-      await until(trouble ? trouble.unless(work) : work, asking);
+      await until(retryState ? retryState.unless(work) : work, asking);
     },
     async close() {
       closing.abort();
@@ -276,11 +276,11 @@ export function createSync(options: SyncOptions): Sync {
 
 /** If we may not know the readers, there are none. */
 export async function readersOf(api: DriveApi, id: string, signal: AbortSignal): Promise<readonly DrivePermission[]> {
-  return (await unlessGone(api.permissions(id, signal))) ?? [];
+  return (await undefinedIfGone(api.permissions(id, signal))) ?? [];
 }
 
 /** Undefined if it does not exist or is not visible to us. */
-async function unlessGone<T>(requested: Promise<T>): Promise<T | undefined> {
+async function undefinedIfGone<T>(requested: Promise<T>): Promise<T | undefined> {
   try {
     return await requested;
   } catch (cause) {

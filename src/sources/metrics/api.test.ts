@@ -5,7 +5,7 @@ import { ResourceError } from "../../errors.ts";
 import { createRuntime } from "../../server/runtime.ts";
 import metrics, { createMetrics, type MetricsOptions } from "../metrics.ts";
 import { createApi } from "./api.ts";
-import { type Answering, failing, startTestServer } from "./test-server.ts";
+import { type Responder, failing, startTestServer } from "./test-server.ts";
 
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
 const server = await startTestServer();
@@ -24,7 +24,7 @@ async function refusalOf(requested: Promise<unknown>): Promise<ResourceError> {
   );
 }
 const saying =
-  (status: number, body: string): Answering =>
+  (status: number, body: string): Responder =>
   (_, response) =>
     void response.writeHead(status).end(body);
 
@@ -72,7 +72,7 @@ describe("a server", () => {
       (_: unknown, response: ServerResponse) => void response.destroy(),
       { kind: "unavailable", passing: true },
     ],
-  ] as [string, Answering, object][])("that %s is reported", async (_what, answer, expected) => {
+  ] as [string, Responder, object][])("that %s is reported", async (_what, answer, expected) => {
     // prettier-ignore
     server.answers.set("query_range", answer);
     const refused = await refusalOf(open().read(up, call));

@@ -26,7 +26,7 @@ export interface ApiResponse {
 
 export interface Api {
   /** Throws "invalid" if the server rejects the request, and "unsupported" if it has no such endpoint. */
-  ask(endpoint: string, params: ApiParams, signal: AbortSignal): Promise<ApiResponse>;
+  request(endpoint: string, params: ApiParams, signal: AbortSignal): Promise<ApiResponse>;
   /** Whether the server has this endpoint. */
   has(endpoint: string, signal: AbortSignal): Promise<boolean>;
 }
@@ -130,7 +130,7 @@ export function createApi(options: ApiOptions): Api {
       .map((each) => toLine(clean(withoutPlaces(each))));
 
   return {
-    async ask(endpoint, params, signal) {
+    async request(endpoint, params, signal) {
       const response = await send(endpoint, params, signal);
       if (!response.ok) {
         const body = (await textOf(response, maxErrorBytes, signal)) ?? "";

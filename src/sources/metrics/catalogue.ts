@@ -17,7 +17,7 @@ export interface MetricsCatalogue {
   /** Undefined if there is no such metric. */
   find(name: string, signal: AbortSignal): Promise<Metric | undefined>;
   /** False if the server gave no metadata at the last request. */
-  readonly isTold: boolean;
+  readonly hasMetadata: boolean;
 }
 
 const freshMs = 10_000;
@@ -36,7 +36,7 @@ const units = new Set(
 interface Known {
   readonly atMs: number;
   readonly metrics: ReadonlyMap<string, Metric>;
-  readonly isTold: boolean;
+  readonly hasMetadata: boolean;
 }
 
 export function createMetricsCatalogue(api: Api, monotonicMs: () => number, closing: AbortSignal): MetricsCatalogue {
@@ -52,9 +52,9 @@ export function createMetricsCatalogue(api: Api, monotonicMs: () => number, clos
   /** Not cancelled by one caller: the result is shared by all who wait for it. */
   async function look(): Promise<Known> {
     const [values, reported] = await Promise.all([
-      api.ask("label/__name__/values", {}, closing),
+      api.request("label/__name__/values", {}, closing),
       // Names alone are better than nothing.
-      api.ask("metadata", {}, closing).catch(() => undefined),
+      api.request("metadata", {}, closing).catch(() => undefined),
     ]);
     const names = textsIn(values.data)
       .filter((name) => name !== "" && name.isWellFormed() && !name.includes("\0"))
@@ -64,7 +64,7 @@ export function createMetricsCatalogue(api: Api, monotonicMs: () => number, clos
     known = {
       atMs: monotonicMs(),
       metrics: new Map(names.map((name) => [name, describe(name, given)])),
-      isTold: reported !== undefined,
+      hasMetadata: reported !== undefined,
     };
     return known;
   }
@@ -76,8 +76,8 @@ export function createMetricsCatalogue(api: Api, monotonicMs: () => number, clos
   }
 
   return {
-    get isTold() {
-      return known?.isTold ?? true;
+    get hasMetadata() {
+      return known?.hasMetadata ?? true;
     },
     async all(signal) {
       return [...(await metrics(freshMs, signal)).values()];

@@ -154,7 +154,7 @@ async function labelNames(
   signal: AbortSignal,
 ): Promise<string[]> {
   const { api, redaction } = completing;
-  const { data } = await api.ask("labels", lately(name, completing), signal);
+  const { data } = await api.request("labels", lately(name, completing), signal);
   return textsIn(data)
     .filter((label) => label !== "__name__" && label.startsWith(typed) && redaction.maySee(label))
     .slice(0, most);
@@ -171,7 +171,7 @@ async function labelValues(
   const { api, redaction } = completing;
   // Other names are not valid in the path of every server.
   if (!/^[A-Za-z_]\w*$/.test(label) || !redaction.maySee(label)) return [];
-  const { data } = await api.ask(`label/${label}/values`, lately(name, completing), signal);
+  const { data } = await api.request(`label/${label}/values`, lately(name, completing), signal);
   return textsIn(data)
     .filter((value) => value.startsWith(typed) && redaction.cleanValue(label, value) === value)
     .slice(0, most);

@@ -37,7 +37,7 @@ export interface Budget {
 /** Series are counted at this many times before the points are requested. */
 const looks = 8;
 
-export async function askMatrix(
+export async function readMatrix(
   api: Api,
   request: MetricsRequest,
   budget: Budget,
@@ -87,7 +87,7 @@ function askRange(
   signal: AbortSignal,
 ) {
   const firstMs = endMs - Math.floor((endMs - startMs) / stepMs) * stepMs;
-  return api.ask(
+  return api.request(
     "query_range",
     {
       query: expression,

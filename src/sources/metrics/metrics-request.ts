@@ -49,7 +49,7 @@ const maxMatchers = 20;
 const maxGrouping = 20;
 
 /** `isHistogram`: whether its values are buckets or native histograms. */
-export function askSeries(
+export function parseSeriesRequest(
   name: string,
   { path, query = {} }: Address,
   isHistogram: boolean,
@@ -85,7 +85,7 @@ export function askSeries(
   };
 }
 
-export function askQuery({ path, query = {} }: Address, asking: MetricsRequestContext): MetricsRequest {
+export function parsePromqlRequest({ path, query = {} }: Address, asking: MetricsRequestContext): MetricsRequest {
   refuseUnknown(query, queryParameters, path);
   const promql = query["promql"] ?? "";
   eachLabel(

@@ -10,13 +10,13 @@ export interface Asked {
 }
 
 /** Returns the data of the response; undefined if it has already responded. */
-export type Answering = (requested: Asked, response: ServerResponse) => unknown;
+export type Responder = (requested: Asked, response: ServerResponse) => unknown;
 
 export interface TestServer {
   readonly url: string;
   readonly asked: Asked[];
   /** By endpoint; others are not found. */
-  readonly answers: Map<string, Answering>;
+  readonly answers: Map<string, Responder>;
   /** The result of every range query: labels, and a value for each time. */
   series: readonly {
     readonly metric: SampleSeries["metric"];
@@ -79,11 +79,11 @@ export async function startTestServer(): Promise<TestServer> {
 }
 
 /** An error in the format of the API. */
-export function failing(status: number, errorType: string, error: string): Answering {
+export function failing(status: number, errorType: string, error: string): Responder {
   return (_, response) => void response.writeHead(status).end(JSON.stringify({ status: "error", errorType, error }));
 }
 
-function standard(server: TestServer): [string, Answering][] {
+function standard(server: TestServer): [string, Responder][] {
   return [
     ["label/__name__/values", () => names],
     ["metadata", () => metadata],

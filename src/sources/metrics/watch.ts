@@ -97,19 +97,19 @@ export function createWatcher({ api, catalogue, pollMs, runtime }: Watched): Wat
     const query = names
       .map((name, index) => `label_replace(max(timestamp({__name__=${quotedParts(name)}})), "at", "${index}", "", "")`)
       .join(" or ");
-    const { data } = await api.ask("query", { query, time: String(runtime.now() / 1000) }, signal);
+    const { data } = await api.request("query", { query, time: String(runtime.now() / 1000) }, signal);
     const found = new Map(samplesIn(data).map(({ metric, value }) => [metric["at"], value]));
     return names.map((_, index) => found.get(String(index)) ?? "none");
   }
 
   async function answerTo(query: string, signal: AbortSignal): Promise<string> {
-    const { data } = await api.ask("query", { query, time: String(runtime.now() / 1000) }, signal);
+    const { data } = await api.request("query", { query, time: String(runtime.now() / 1000) }, signal);
     return digest(samplesIn(data));
   }
 
   /** The states only, without the time and result of the last measurement. */
   async function stateOf(endpoint: string, list: string, state: string, signal: AbortSignal): Promise<string> {
-    const { data } = await api.ask(endpoint, endpoint === "targets" ? { state: "active" } : {}, signal);
+    const { data } = await api.request(endpoint, endpoint === "targets" ? { state: "active" } : {}, signal);
     const all: unknown = isApiObject(data) ? data[list] : undefined;
     const states = (Array.isArray(all) ? all : []).map((each: unknown) =>
       isApiObject(each) ? JSON.stringify([Object.entries(labelsIn(each["labels"])).sort(), each[state]]) : "",

@@ -1,9 +1,13 @@
 /** One page of a store, checked against the request: a faulty store must not return other keys or loop. */
 import { ResourceError } from "../../errors.ts";
-import type { ObjectListAsk, ObjectPage, ObjectStore } from "./object-store.ts";
+import type { ObjectListRequest, ObjectPage, ObjectStore } from "./object-store.ts";
 
 /** Only keys with the prefix, behind `after`. Only the last page may be empty. */
-export async function listPage(store: ObjectStore, request: ObjectListAsk, signal: AbortSignal): Promise<ObjectPage> {
+export async function listPage(
+  store: ObjectStore,
+  request: ObjectListRequest,
+  signal: AbortSignal,
+): Promise<ObjectPage> {
   const { prefix, after } = request;
   const { more, ...page } = await store.list(request, signal);
   const isMeant = (key: string) =>

@@ -7,7 +7,14 @@ import type { Address, Entry, Part, Source, SourceTemplate, Suggestion, Runtime 
 import { classifyContent, toPart } from "../file/content.ts";
 import { parseAsk, readRange, formatContentRange, type ContentRange, type Stretch } from "../file/range.ts";
 import { compareKeys, listPage } from "./list-page.ts";
-import type { ObjectBody, ObjectListAsk, ObjectPage, ObjectStore, ObjectWhere, StoredObject } from "./object-store.ts";
+import type {
+  ObjectBody,
+  ObjectListRequest,
+  ObjectPage,
+  ObjectStore,
+  ObjectWhere,
+  StoredObject,
+} from "./object-store.ts";
 import { watchObjects } from "./watch-objects.ts";
 
 export interface ObjectSourceOptions {
@@ -59,7 +66,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
   }
 
   /** A page of keys below the prefix. Without configured buckets, those that we may not read are skipped. */
-  async function pageOf(request: ObjectListAsk, signal: AbortSignal): Promise<ObjectPage> {
+  async function pageOf(request: ObjectListRequest, signal: AbortSignal): Promise<ObjectPage> {
     try {
       return await listPage(store, request, signal);
     } catch (cause) {
@@ -119,7 +126,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
   }
 
   /** The query of an address. */
-  function askOf({ query = {} }: Address) {
+  function parseObjectQuery({ query = {} }: Address) {
     const { [versionName]: version, ...rest } = query;
     const request = parseAsk(rest);
     return request && !request.asText ? { version, range: request.range } : undefined;
@@ -194,7 +201,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
     cursorAfter: ({ path }) => path,
 
     async read(at, { signal }) {
-      const request = askOf(at);
+      const request = parseObjectQuery(at);
       const spot = await wanted(at, signal);
       if (!request) throw notFound(at.path);
       if (spot.key === "") throw directory(at.path);
@@ -211,7 +218,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
       if (at.path === "" && !at.query) return { path: "", mimeType: directoryType };
       if (at.path === "") throw notFound(at.path);
       const { bucket, key } = await wanted(at, signal);
-      const request = askOf(at);
+      const request = parseObjectQuery(at);
       if (!request) throw notFound(at.path);
       if (request.version !== undefined) {
         if (!mayBeObject(key)) throw notFound(at.path);

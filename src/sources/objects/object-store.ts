@@ -44,7 +44,7 @@ export interface ObjectWhere {
   readonly mark?: string | undefined;
 }
 
-export interface ObjectListAsk {
+export interface ObjectListRequest {
   readonly bucket: string;
   readonly prefix: string;
   /** Whether keys are grouped by the part before the next slash. */
@@ -58,7 +58,7 @@ export interface ObjectListAsk {
 export interface ObjectStore {
   /** In order. */
   buckets(signal: AbortSignal): Promise<readonly string[]>;
-  list(request: ObjectListAsk, signal: AbortSignal): Promise<ObjectPage>;
+  list(request: ObjectListRequest, signal: AbortSignal): Promise<ObjectPage>;
   head(where: ObjectWhere, signal: AbortSignal): Promise<ObjectHead>;
   get(where: ObjectWhere, signal: AbortSignal): Promise<ObjectBody>;
   /** The bytes from `first` to `last`, counted from 0, both included. Nothing is unpacked. */

@@ -2,10 +2,10 @@
 import { ResourceError } from "../../errors.ts";
 import { isDoneWithin } from "../../lib/is-done-within.ts";
 import type { SourceChange, Runtime } from "../../source.ts";
-import type { ObjectListAsk, ObjectPage, StoredObject } from "./object-store.ts";
+import type { ObjectListRequest, ObjectPage, StoredObject } from "./object-store.ts";
 
 export interface WatchedObjects {
-  list(request: ObjectListAsk, signal: AbortSignal): Promise<ObjectPage>;
+  list(request: ObjectListRequest, signal: AbortSignal): Promise<ObjectPage>;
   buckets(): Promise<readonly string[]>;
   readonly prefix: string;
   pathAt(bucket: string, key: string): string;
@@ -23,7 +23,7 @@ const maxKnown = 200_000;
 const armMs = 10_000;
 
 export async function watchObjects(watched: WatchedObjects, signal: AbortSignal): Promise<AsyncIterable<SourceChange>> {
-  const first = lookAround(watched, signal);
+  const first = listAllObjects(watched, signal);
   const isSeen = await isDoneWithin(first, armMs, watched.runtime.wait, signal);
   // The error is handled by the watch, if there is one.
   first.catch(() => undefined);
@@ -54,7 +54,7 @@ async function* follow(
     }
     let now: Look | number;
     try {
-      now = await lookAround(watched, signal);
+      now = await listAllObjects(watched, signal);
     } catch (cause) {
       if (signal.aborted) return;
       // Unavailable means unchanged; changes in the meantime are seen when the store is back.
@@ -80,7 +80,7 @@ function* differences(before: Look, now: Look): Iterable<SourceChange> {
 }
 
 /** All paths with their versions; if there are too many, one digest over all. */
-async function lookAround(watched: WatchedObjects, signal: AbortSignal): Promise<Look | number> {
+async function listAllObjects(watched: WatchedObjects, signal: AbortSignal): Promise<Look | number> {
   const { list, prefix, pathAt, isServed } = watched;
   const found = new Map<string, string>();
   let isTooMuch = false;

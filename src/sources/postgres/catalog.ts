@@ -1,7 +1,7 @@
 /** Names in the database, page by page: one statement for each page, however many names there are. */
 import { pathOf, segmentsOf } from "../../source.ts";
 import type { AllowList, TableRef } from "../database/allow-list.ts";
-import { isSpeakable } from "../database/segments.ts";
+import { isRepresentable } from "../database/segments.ts";
 import type { PostgresConnection, PostgresQuery, PostgresRow, PostgresValue } from "./connection.ts";
 import type { PostgresAddress } from "./addresses.ts";
 import { isSystem } from "./system-schema.ts";
@@ -26,7 +26,7 @@ export interface Catalog {
   /** Views excluded because of what they read, though their names are allowed. */
   leftOutViews(signal: AbortSignal): Promise<readonly TableRef[]>;
   /** Names that contain the typed text; names that start with it come first. */
-  suggest(request: SuggestAsk, signal: AbortSignal): Promise<readonly CatalogItem[]>;
+  suggest(request: SuggestRequest, signal: AbortSignal): Promise<readonly CatalogItem[]>;
 }
 
 export interface CatalogPage {
@@ -47,7 +47,7 @@ export type CatalogScope =
   | { readonly kind: "all" | "schemas" }
   | { readonly kind: "schema" | "functions"; readonly schema: string };
 
-export interface SuggestAsk {
+export interface SuggestRequest {
   readonly what: "schema" | "table" | "function";
   readonly schema?: string | undefined;
   readonly typed: string;
@@ -113,7 +113,7 @@ export function createCatalog({
   allow,
   hasFunctions,
 }: {
-  readonly connection: Pick<PostgresConnection, "ask">;
+  readonly connection: Pick<PostgresConnection, "query">;
   readonly allow: AllowList;
   readonly hasFunctions: boolean;
 }): Catalog {
@@ -178,7 +178,7 @@ export function createCatalog({
 
   return {
     async things(request, signal) {
-      const rows = await connection.ask(query({ ...request, limit: request.limit + 1 }), signal);
+      const rows = await connection.query(query({ ...request, limit: request.limit + 1 }), signal);
       const behind = rows[request.limit];
       return {
         things: toThings(rows.slice(0, request.limit)),
@@ -201,7 +201,7 @@ export function createCatalog({
       }[place.kind];
       if (!hasFunctions && (place.kind === "functions" || place.kind === "function")) return undefined;
       const name = "name" in place ? place.name : "";
-      const rows = await connection.ask(
+      const rows = await connection.query(
         {
           text: statement([part], "schema = $3 AND name = $4", "s, t, f", "1"),
           values: [...beginnings, place.schema, name],
@@ -213,7 +213,7 @@ export function createCatalog({
 
     async leftOutViews(signal) {
       if (!allow.restricts.tables) return [];
-      const rows = await connection.ask(
+      const rows = await connection.query(
         { text: statement([tables], "letter IN ('v', 'm')", "s, t, f", "10000"), values: beginnings },
         signal,
       );
@@ -227,7 +227,7 @@ export function createCatalog({
       const part = { schema: schemaThings, table: tables, function: functions }[what];
       if (what === "function" && !hasFunctions) return [];
       const name = what === "schema" ? "schema" : "name";
-      const rows = await connection.ask(
+      const rows = await connection.query(
         {
           text: statement(
             [part],
@@ -251,7 +251,7 @@ const headings = `
 
 function toThing(row: PostgresRow): CatalogItem | undefined {
   const { schema, kind, name, letter, comment } = row as Readonly<Record<string, string | null>>;
-  if (!isSpeakable(schema ?? "") || (name !== "" && !isSpeakable(name ?? ""))) return undefined;
+  if (!isRepresentable(schema ?? "") || (name !== "" && !isRepresentable(name ?? ""))) return undefined;
   return {
     place: (name === "" ? { kind, schema } : { kind, schema, name }) as CatalogItem["place"],
     ...(letter && { letter }),

@@ -13,9 +13,9 @@ export interface PostgresQuery {
 
 export interface PostgresConnection {
   /** Runs one statement in a read-only transaction, in one round trip. The statement must use only built-in functions. */
-  ask(query: PostgresQuery, signal: AbortSignal): Promise<readonly PostgresRow[]>;
+  query(query: PostgresQuery, signal: AbortSignal): Promise<readonly PostgresRow[]>;
   /** The same for a statement that may run user code, such as views: it starts when the transaction is read-only. */
-  askTables(query: PostgresQuery, signal: AbortSignal): Promise<readonly PostgresRow[]>;
+  queryTables(query: PostgresQuery, signal: AbortSignal): Promise<readonly PostgresRow[]>;
   /** A separate connection, open until the signal ends. */
   attach(signal: AbortSignal): Promise<PostgresSession>;
   toError(cause: unknown): ResourceError;
@@ -24,7 +24,7 @@ export interface PostgresConnection {
 }
 
 export interface PostgresSession extends Pick<Attached, "listen" | "over" | "end"> {
-  ask(query: PostgresQuery): Promise<readonly PostgresRow[]>;
+  query(query: PostgresQuery): Promise<readonly PostgresRow[]>;
 }
 
 export function createConnection(options: ConnectionOptions): PostgresConnection {
@@ -60,9 +60,9 @@ export function createConnection(options: ConnectionOptions): PostgresConnection
   return {
     toError,
 
-    ask: (query, signal) => borrow(signal, (client) => exchange(client, query)),
+    query: (query, signal) => borrow(signal, (client) => exchange(client, query)),
 
-    askTables(query, signal) {
+    queryTables(query, signal) {
       return borrow(signal, async (client, retire) => {
         await client.query(`${begin}; SAVEPOINT question`);
         const [result] = await Promise.allSettled([send(client, query)]);
@@ -78,7 +78,7 @@ export function createConnection(options: ConnectionOptions): PostgresConnection
         listen,
         over,
         end,
-        async ask(query) {
+        async query(query) {
           try {
             return await exchange(client, query);
           } catch (cause) {

@@ -4,7 +4,7 @@ import { ownFunction } from "./catalog.ts";
 import type { PostgresQuery, PostgresRow } from "./connection.ts";
 
 /** Overloads of one name. Without definitions, default values of arguments are left out too: both may name anything. */
-export function functionsQuestion(schema: string, name: string, hasDefinitions: boolean): PostgresQuery {
+export function functionsQuery(schema: string, name: string, hasDefinitions: boolean): PostgresQuery {
   const given = hasDefinitions ? "pg_get_function_arguments" : "pg_get_function_identity_arguments";
   return {
     text: `
@@ -19,7 +19,7 @@ export function functionsQuestion(schema: string, name: string, hasDefinitions: 
   };
 }
 
-export function enumsQuestion(schema: string): PostgresQuery {
+export function enumsQuery(schema: string): PostgresQuery {
   return {
     text: `
       SELECT y.typname::text AS name, obj_description(y.oid, 'pg_type') AS comment,

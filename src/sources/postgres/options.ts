@@ -23,7 +23,7 @@ export interface PostgresOptions {
 }
 
 /** Options for authentication and TLS. */
-export function proofOptions(zod: typeof z) {
+export function authenticationOptions(zod: typeof z) {
   return {
     password: zod.string().min(1).optional().describe("where it is not part of the url: ${env:PGPASSWORD}"),
     ca: zod
@@ -45,7 +45,7 @@ export function postgresOptions(zod: typeof z): z.ZodType<PostgresOptions> {
         .describe(
           "Address of the database, postgres://user@host:5432/database?sslmode=verify-full; best as a reference: ${env:DATABASE_URL}",
         ),
-      ...proofOptions(zod),
+      ...authenticationOptions(zod),
       schemas: zod.array(name).max(1000).optional().describe("Patterns of the schemas to serve. Default: all"),
       tables: zod
         .object({

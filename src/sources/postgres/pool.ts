@@ -116,7 +116,7 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
           return result;
         },
         (cause: unknown) => {
-          isSound = !isRetired && isAnswer(cause);
+          isSound = !isRetired && isServerError(cause);
           throw cause;
         },
       );
@@ -217,7 +217,7 @@ function orDestroy(stream: Socket, hear: (...given: unknown[]) => void): (...giv
 }
 
 /** The server returned an error, and the connection is still usable. */
-function isAnswer(cause: unknown): boolean {
+function isServerError(cause: unknown): boolean {
   const { code } = (typeof cause === "object" && cause !== null ? cause : {}) as { readonly code?: unknown };
   return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && !/^(?:08|57P|25P)/.test(code);
 }

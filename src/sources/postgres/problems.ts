@@ -19,12 +19,12 @@ const powers = `
 const oldest = 130_000;
 
 export async function problemsOf(
-  connection: Pick<PostgresConnection, "ask">,
+  connection: Pick<PostgresConnection, "query">,
   catalog: Pick<Catalog, "leftOutViews">,
   target: Target,
   { signal }: Call,
 ): Promise<readonly SourceProblem[]> {
-  const [row] = await connection.ask({ text: powers }, signal);
+  const [row] = await connection.query({ text: powers }, signal);
   const { version, super: isSuper, writes, creates } = (row ?? {}) as Readonly<Record<string, unknown>>;
   const problems: SourceProblem[] = [];
   if (isSuper === true || writes === true || creates === true) {

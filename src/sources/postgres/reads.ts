@@ -7,13 +7,13 @@ import { functionDdl, toDdl } from "../database/ddl.ts";
 import { schemaType, type TableDescription } from "../database/description.ts";
 import { type TableFormat, tableFormatOf, tableFormats, tableTypeOf } from "../database/formats.ts";
 import { type Overview, overviewMarkdown, tableMarkdown } from "../database/overview.ts";
-import { parseRowsAsk, type RowLimits, rowsPart } from "../database/rows.ts";
+import { parseRowsRequest, type RowLimits, rowsPart } from "../database/rows.ts";
 import type { Catalog, CatalogItem } from "./catalog.ts";
 import type { PostgresConnection } from "./connection.ts";
-import { enumsQuestion, functionsQuestion, toEnum, toFunction } from "./functions.ts";
+import { enumsQuery, functionsQuery, toEnum, toFunction } from "./functions.ts";
 import { isLeaf, parsePostgresPath, postgresPath, type PostgresAddress } from "./addresses.ts";
-import { rowsQuestion, type Shape, shapeQuestion, toPage, toShape } from "./rows.ts";
-import { tablesQuestion, toDescription } from "./tables.ts";
+import { rowsQuery, type Shape, shapeQuery, toPage, toShape } from "./rows.ts";
+import { tablesQuery, toDescription } from "./tables.ts";
 
 export interface PostgresReader {
   /** Undefined if the address may be a directory. */
@@ -22,7 +22,7 @@ export interface PostgresReader {
 }
 
 export interface PostgresReaderOptions {
-  readonly connection: Pick<PostgresConnection, "ask" | "askTables">;
+  readonly connection: Pick<PostgresConnection, "query" | "queryTables">;
   readonly catalog: Catalog;
   readonly allow: AllowList;
   readonly database: string;
@@ -43,7 +43,7 @@ export function createPostgresReader({
 }: PostgresReaderOptions): PostgresReader {
   async function describe(schema: string, table: string, signal: AbortSignal): Promise<TableDescription | undefined> {
     if (!allow.table({ schema, table })) return undefined;
-    const [row] = await connection.ask(tablesQuestion(schema, table, allow, 1), signal);
+    const [row] = await connection.query(tablesQuery(schema, table, allow, 1), signal);
     return row && toDescription(row, database, schema, allow);
   }
 
@@ -59,8 +59,8 @@ export function createPostgresReader({
     const found = await catalog.find({ kind: "overview", schema }, signal);
     if (found === undefined) throw notFound(path);
     const [rows, enums, named] = await Promise.all([
-      connection.ask(tablesQuestion(schema, undefined, allow, maxTables * 2 + 1), signal),
-      connection.ask(enumsQuestion(schema), signal),
+      connection.query(tablesQuery(schema, undefined, allow, maxTables * 2 + 1), signal),
+      connection.query(enumsQuery(schema), signal),
       functions !== "none"
         ? catalog.things({ scope: { kind: "functions", schema }, limit: maxTables }, signal)
         : { things: [] as readonly CatalogItem[] },
@@ -87,7 +87,7 @@ export function createPostgresReader({
   async function readFunction(schema: string, name: string, format: TableFormat, path: string, signal: AbortSignal) {
     const [found, rows] = await Promise.all([
       catalog.find({ kind: "function", schema, name }, signal),
-      connection.ask(functionsQuestion(schema, name, functions === "definitions"), signal),
+      connection.query(functionsQuery(schema, name, functions === "definitions"), signal),
     ]);
     if (found === undefined || rows.length === 0) throw notFound(path);
     const described = rows.map(toFunction);
@@ -96,22 +96,22 @@ export function createPostgresReader({
   }
 
   async function readEnums(schema: string, path: string, signal: AbortSignal) {
-    const rows = allow.schema(schema) ? await connection.ask(enumsQuestion(schema), signal) : [];
+    const rows = allow.schema(schema) ? await connection.query(enumsQuery(schema), signal) : [];
     if (rows.length === 0) throw notFound(path);
     return text(JSON.stringify({ database, schema, enums: rows.map(toEnum) }), "application/json");
   }
 
   async function shapeOf(schema: string, table: string, signal: AbortSignal): Promise<Shape | undefined> {
-    const [row] = await connection.ask(shapeQuestion(schema, table, allow), signal);
+    const [row] = await connection.query(shapeQuery(schema, table, allow), signal);
     return row && toShape(row, schema, table, allow);
   }
 
   async function readRows(schema: string, table: string, { path, query = {} }: Address, signal: AbortSignal) {
-    const request = parseRowsAsk(query, limits);
+    const request = parseRowsRequest(query, limits);
     if (request === undefined || !allow.rows({ schema, table })) throw notFound(path);
     const shape = await shapeOf(schema, table, signal);
     if (shape === undefined) throw notFound(path);
-    const result = await connection.askTables(rowsQuestion(shape, request, limits), signal);
+    const result = await connection.queryTables(rowsQuery(shape, request, limits), signal);
     if ("key" in request && result.length === 0) throw notFound(path);
     return rowsPart({ database, schema, table }, toPage(result, shape, request.limit), request.limit);
   }

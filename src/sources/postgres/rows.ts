@@ -6,7 +6,7 @@ import {
   maxValueLength,
   numberOrText,
   type RowLimits,
-  type RowsAsk,
+  type RowsRequest,
   type RowsPage,
 } from "../database/rows.ts";
 import { quoteIdentifier } from "../database/segments.ts";
@@ -48,7 +48,7 @@ interface KeyColumn {
 const maxColumns = 1600;
 
 /** Only columns that the role may read. The key is the primary key, or another unique key without nulls. */
-export function shapeQuestion(schema: string, table: string, allow: AllowList): PostgresQuery {
+export function shapeQuery(schema: string, table: string, allow: AllowList): PostgresQuery {
   return {
     text: `
       SELECT c.relkind::text AS letter, ${readsColumn("c.oid", allow)} AS reads,
@@ -120,7 +120,7 @@ function placeKey(letter: string): readonly KeyColumn[] | undefined {
 }
 
 /** The server cuts long values, and pages with too many bytes. */
-export function rowsQuestion(shape: Shape, request: RowsAsk, { maxBytes }: RowLimits): PostgresQuery {
+export function rowsQuery(shape: Shape, request: RowsRequest, { maxBytes }: RowLimits): PostgresQuery {
   const { columns, key } = shape;
   if (columns.length === 0)
     throw new ResourceError("denied", "the role of this mount may not read any column of that table");

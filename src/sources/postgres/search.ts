@@ -33,7 +33,7 @@ export function createMatchMarks(): MatchMarks {
 }
 
 /** The vector is written like the expression of an index, so that one can be used. */
-export function searchQuestion(
+export function searchQuery(
   searched: SearchedTable,
   shape: Shape,
   { text, limit, marks }: { readonly text: string; readonly limit: number; readonly marks: MatchMarks },

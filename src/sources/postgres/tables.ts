@@ -103,12 +103,7 @@ const described = (where: string, allow: AllowList) => {
 };
 
 /** One table, or all of a schema. */
-export function tablesQuestion(
-  schema: string,
-  table: string | undefined,
-  allow: AllowList,
-  limit: number,
-): PostgresQuery {
+export function tablesQuery(schema: string, table: string | undefined, allow: AllowList, limit: number): PostgresQuery {
   const where = `c.relnamespace = n.oid AND ($2::text IS NULL OR c.relname = $2::text)`;
   return {
     text: `SELECT d.*, (SELECT e.reltuples::float8 FROM pg_class e WHERE e.relnamespace = n.oid AND e.relname = d.name) AS estimate

@@ -2,7 +2,7 @@
 import { ResourceError } from "../../errors.ts";
 import type { SourceChange, Runtime } from "../../source.ts";
 import { type AllowList, parseTableRef, type TableRef } from "../database/allow-list.ts";
-import { isSpeakable } from "../database/segments.ts";
+import { isRepresentable } from "../database/segments.ts";
 import type { DatabaseWatch } from "../database/shared-watch.ts";
 import type { PostgresConnection, PostgresSession } from "./connection.ts";
 import { otherDigests } from "./functions.ts";
@@ -51,16 +51,16 @@ export function createPostgresWatch({ connection, allow, hasFunctions, channel, 
     const before = await fingerprintOf(session);
     const seen = new Map<string, { place: PostgresAddress; digest: string }>();
     const add = (place: PostgresAddress, digest: string) => void seen.set(postgresPath(place), { place, digest });
-    for (const row of await session.ask({ text: otherDigests })) {
+    for (const row of await session.query({ text: otherDigests })) {
       const { schema, kind, name, digest } = row as Readonly<Record<string, string>>;
-      if (!allow.schema(schema!) || !isSpeakable(schema!)) continue;
+      if (!allow.schema(schema!) || !isRepresentable(schema!)) continue;
       if (kind === "schema") add({ kind, schema: schema! }, digest!);
       else if (kind === "enums") add({ kind, schema: schema! }, digest!);
-      else if (hasFunctions && isSpeakable(name!)) add({ kind: "function", schema: schema!, name: name! }, digest!);
+      else if (hasFunctions && isRepresentable(name!)) add({ kind: "function", schema: schema!, name: name! }, digest!);
     }
-    for (const row of await session.ask({ text: tableDigests(allow) })) {
+    for (const row of await session.query({ text: tableDigests(allow) })) {
       const { schema, name, digest } = row as Readonly<Record<string, string>>;
-      if (!isSpeakable(name!) || !isSpeakable(schema!)) continue;
+      if (!isRepresentable(name!) || !isRepresentable(schema!)) continue;
       if (!mayServe({ schema: schema!, table: name! }, row["letter"], readsOf(row), allow)) continue;
       add({ kind: "table", schema: schema!, name: name! }, digest!);
     }
@@ -111,7 +111,7 @@ export function createPostgresWatch({ connection, allow, hasFunctions, channel, 
 }
 
 async function fingerprintOf(session: PostgresSession): Promise<string> {
-  const [row] = await session.ask({ text: fingerprint });
+  const [row] = await session.query({ text: fingerprint });
   return String(row?.["fingerprint"]);
 }
 

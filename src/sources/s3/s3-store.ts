@@ -68,11 +68,11 @@ export function createS3Store({ region, endpoint, pathStyle, credentials, timeou
     const response = await send(request, { timeoutMs }, signal);
     if (response.ok) return response;
     const xml = requested.method === "HEAD" ? "" : await textOf(response, signal);
-    const given = saidIn(xml);
+    const fields = errorFields(xml);
     // The user may have signed in again. For HEAD requests the store gives no error code, only status 400.
-    if (staleCodes.has(given.get("Code") ?? "") || (requested.method === "HEAD" && response.status === 400))
+    if (staleCodes.has(fields.get("Code") ?? "") || (requested.method === "HEAD" && response.status === 400))
       credentials?.forget();
-    throw refusal(response, given, region);
+    throw refusal(response, fields, region);
   }
 
   return {
@@ -297,21 +297,21 @@ function headOf(headers: Headers): ObjectHead {
 const staleCodes = new Set(["ExpiredToken", "TokenRefreshRequired", "InvalidToken", "InvalidAccessKeyId"]);
 
 /** The fields of an error response, by element name; empty if it is none. */
-function saidIn(xml: string): ReadonlyMap<string, string> {
-  const given = new Map<string, string>();
-  if (!xml.includes("<Error")) return given;
+function errorFields(xml: string): ReadonlyMap<string, string> {
+  const fields = new Map<string, string>();
+  if (!xml.includes("<Error")) return fields;
   try {
-    readXml(xml, (path, text) => void (path.startsWith("Error/") && given.set(path.slice("Error/".length), text)));
+    readXml(xml, (path, text) => void (path.startsWith("Error/") && fields.set(path.slice("Error/".length), text)));
   } catch {
     // The status is enough.
   }
-  return given;
+  return fields;
 }
 
-function refusal(response: Response, given: ReadonlyMap<string, string>, region: string): ResourceError {
+function refusal(response: Response, fields: ReadonlyMap<string, string>, region: string): ResourceError {
   const { status, headers } = response;
-  const code = given.get("Code") ?? "";
-  const where = headers.get("x-amz-bucket-region") ?? given.get("Region");
+  const code = fields.get("Code") ?? "";
+  const where = headers.get("x-amz-bucket-region") ?? fields.get("Region");
   if (where && where !== region && (status === 301 || status === 307 || status === 400))
     return new ResourceError("denied", `the bucket is in another region; set region: ${quote(where, 40)}`);
   switch (code) {

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { type AllowList, createAllowList } from "../database/allow-list.ts";
 import type { FromEngine, ToEngine } from "./engine.ts";
-import { runSqliteQuery, KeyFault } from "./queries.ts";
+import { runSqliteQuery, InvalidKeyError } from "./queries.ts";
 
 interface Open {
   readonly database: DatabaseSync;
@@ -51,15 +51,15 @@ function identityOf(path: string): string {
   return `${dev}:${ino}`;
 }
 
-process.on("message", (reported: ToEngine) => {
-  let given: FromEngine;
+process.on("message", (request: ToEngine) => {
+  let reply: FromEngine;
   try {
-    const database = databaseAt(reported);
+    const database = databaseAt(request);
     // One query reads one consistent snapshot.
     database.exec("BEGIN");
     try {
-      allow ??= createAllowList(reported.allow);
-      given = { answer: runSqliteQuery(database, reported.question, allow), identity: open?.identity ?? "" };
+      allow ??= createAllowList(request.allow);
+      reply = { result: runSqliteQuery(database, request.query, allow), identity: open?.identity ?? "" };
     } finally {
       database.exec("COMMIT");
     }
@@ -69,12 +69,12 @@ process.on("message", (reported: ToEngine) => {
       readonly errcode?: unknown;
       readonly message?: unknown;
     };
-    given = {
-      fault: cause instanceof KeyFault ? "KEY" : typeof errcode === "number" ? errcode : String(code ?? ""),
+    reply = {
+      fault: cause instanceof InvalidKeyError ? "KEY" : typeof errcode === "number" ? errcode : String(code ?? ""),
       message: String(message).slice(0, 300),
     };
   }
-  process.send?.(given);
+  process.send?.(reply);
 });
 
 // The parent process is gone.

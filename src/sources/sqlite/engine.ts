@@ -3,28 +3,28 @@ import type { ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { invalid, ResourceError } from "../../errors.ts";
 import type { AllowOptions } from "../database/allow-list.ts";
-import type { Answers, SqliteQuery } from "./queries.ts";
+import type { QueryResults, SqliteQuery } from "./queries.ts";
 
 export interface ToEngine {
   readonly path: string;
   readonly immutable: boolean;
   readonly allow: AllowOptions;
-  readonly question: SqliteQuery;
+  readonly query: SqliteQuery;
 }
 
 export type FromEngine =
-  | { readonly answer: Answers[SqliteQuery["kind"]]; readonly identity: string }
+  | { readonly result: QueryResults[SqliteQuery["kind"]]; readonly identity: string }
   /** An SQLite result code, or the code of a system error. */
   | { readonly fault: number | string; readonly message: string };
 
 export interface Engine {
-  ask<Q extends SqliteQuery>(query: Q, signal: AbortSignal): Promise<EngineReply<Q>>;
+  query<Q extends SqliteQuery>(query: Q, signal: AbortSignal): Promise<EngineReply<Q>>;
   /** Nothing runs after it resolves. */
   close(): Promise<void>;
 }
 
 export interface EngineReply<Q extends SqliteQuery> {
-  readonly answer: Answers[Q["kind"]];
+  readonly result: QueryResults[Q["kind"]];
   /** Identity of the file that was queried. */
   readonly identity: string;
 }
@@ -40,9 +40,9 @@ export interface EngineOptions {
 }
 
 interface Job {
-  readonly question: SqliteQuery;
+  readonly query: SqliteQuery;
   readonly signal: AbortSignal;
-  resolve(given: FromEngine): void;
+  resolve(reply: FromEngine): void;
   reject(cause: ResourceError): void;
 }
 
@@ -66,11 +66,11 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
       serialization: "advanced",
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
-    started.on("message", (given: FromEngine) => {
+    started.on("message", (reply: FromEngine) => {
       if (child !== started) return;
       const job = current;
       rest();
-      job?.resolve(given);
+      job?.resolve(reply);
       next();
     });
     const gone = new Promise<void>((resolve) => {
@@ -137,7 +137,7 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
       );
       next();
     }, timeoutMs);
-    child.send({ path, immutable, allow, question: job.question } satisfies ToEngine, () => undefined);
+    child.send({ path, immutable, allow, query: job.query } satisfies ToEngine, () => undefined);
   }
 
   function enqueue(query: SqliteQuery, signal: AbortSignal): Promise<FromEngine> {
@@ -152,11 +152,11 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
       signal.addEventListener("abort", leave, { once: true });
       const over = (): void => signal.removeEventListener("abort", leave);
       queue.push({
-        question: query,
+        query,
         signal,
-        resolve(given) {
+        resolve(reply) {
           over();
-          resolve(given);
+          resolve(reply);
         },
         reject(cause) {
           over();
@@ -168,10 +168,10 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
   }
 
   return {
-    async ask<Q extends SqliteQuery>(query: Q, signal: AbortSignal) {
-      const given = await enqueue(query, signal);
-      if ("fault" in given) throw toError(given.fault, given.message, immutable);
-      return given as EngineReply<Q>;
+    async query<Q extends SqliteQuery>(query: Q, signal: AbortSignal) {
+      const reply = await enqueue(query, signal);
+      if ("fault" in reply) throw toError(reply.fault, reply.message, immutable);
+      return reply as EngineReply<Q>;
     },
 
     async close() {

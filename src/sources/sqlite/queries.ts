@@ -58,7 +58,7 @@ export interface Pulse {
   readonly tables: readonly NamedTable[];
 }
 
-export interface Answers {
+export interface QueryResults {
   readonly tables: readonly NamedTable[];
   readonly describe: readonly RawTable[];
   /** Undefined if there is no such table. */
@@ -75,7 +75,7 @@ export function runSqliteQuery(
   database: DatabaseSync,
   query: SqliteQuery,
   allow: AllowList,
-): Answers[SqliteQuery["kind"]] {
+): QueryResults[SqliteQuery["kind"]] {
   const { tables, shown } = tablesOf(database, allow);
   const isShown = ({ name }: NamedTable) => shown.isShown(name);
   switch (query.kind) {
@@ -334,7 +334,7 @@ function rowsOf(
   const columns = columnsOf(database, table.name).columns.slice(0, maxColumns);
   const key = keyOf(database, table, columns);
   const given = request.key ?? request.after;
-  if (given !== undefined && given.length !== key?.length) throw new KeyFault();
+  if (given !== undefined && given.length !== key?.length) throw new InvalidKeyError();
   const keys = key?.map(({ expression }) => expression) ?? [];
   const sign = request.key ? "=" : ">";
   const where = given ? `WHERE (${keys.join(", ")}) ${sign} (${given.map(() => "?").join(", ")})` : "";
@@ -400,4 +400,4 @@ function keyOf(
 }
 
 /** The key has another number of values than the table's key. */
-export class KeyFault extends Error {}
+export class InvalidKeyError extends Error {}

@@ -1,6 +1,6 @@
 /** Which tables a view in a database file reads, and whether it may be served. */
 import type { AllowList, TableRef } from "../database/allow-list.ts";
-import { isSpeakable } from "../database/segments.ts";
+import { isRepresentable } from "../database/segments.ts";
 
 /** A table, view or virtual table in the schema of the file. */
 export interface SchemaItem {
@@ -65,7 +65,7 @@ export function createShown(all: readonly SchemaItem[], allow: AllowList): Shown
   return {
     isShown(name) {
       const item = items.get(lower(name));
-      if (item?.name !== name || !isSpeakable(name) || !allow.table(refOf(name))) return false;
+      if (item?.name !== name || !isRepresentable(name) || !allow.table(refOf(name))) return false;
       return !isDerivedFromLeftOut(item);
     },
     leftOut: () =>

@@ -28,7 +28,7 @@ const maxTold = 1000;
 
 export function createSqliteWatch({ path, engine, allow, pollMs, wait }: SqliteWatchOptions) {
   async function look(signal: AbortSignal): Promise<Seen> {
-    const { answer: result, identity } = await engine.ask({ kind: "pulse" }, signal);
+    const { result, identity } = await engine.query({ kind: "pulse" }, signal);
     const tables = new Map(result.tables.map((table) => [table.name, table]));
     return { version: `${identity}:${result.version}`, tables };
   }

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { project } from "./gdrive/fields.ts";
-import { parseDriveQuery, type Questioned } from "./gdrive/query.ts";
+import { parseDriveQuery, type QueriedFile } from "./gdrive/query.ts";
 import { type FakeDrive, startFakeDrive } from "./gdrive.ts";
 
 let fake: FakeDrive;
@@ -55,7 +55,7 @@ describe("fields", () => {
 });
 
 describe("a query", () => {
-  const file: Questioned = {
+  const file: QueriedFile = {
     name: "Annual Plan",
     mimeType: "text/plain",
     text: "it's here",

@@ -9,7 +9,7 @@ import type { FakeWebhooks } from "./webhooks.ts";
 /** A status, a reason with its status, no response, or an invalid one. */
 export type FakeRefusal = number | readonly [status: number, reason: string] | "hang" | "garbage";
 
-export interface FakeQuestion {
+export interface FakeRequest {
   readonly method: string;
   readonly url: URL;
   readonly headers: IncomingHttpHeaders;
@@ -86,7 +86,7 @@ export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: 
     return [...members.map((emailAddress) => ({ type: "user", emailAddress })), ...(file.permissions ?? [])];
   }
 
-  function find(id: string, { user, url }: FakeQuestion): StoredFile | undefined {
+  function find(id: string, { user, url }: FakeRequest): StoredFile | undefined {
     if (id === "root" || id === rootId)
       return {
         id: rootId,
@@ -102,7 +102,7 @@ export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: 
     return file && store.maySee(user, file) && isReached ? file : undefined;
   }
 
-  function listFiles(request: FakeQuestion, response: ServerResponse): void {
+  function listFiles(request: FakeRequest, response: ServerResponse): void {
     const { url, user } = request;
     const query = url.searchParams;
     const isEverywhere = query.get("includeItemsFromAllDrives") === "true" && query.get("supportsAllDrives") === "true";
@@ -141,7 +141,7 @@ export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: 
   const isMember = (driveId: string, user: string) => store.drives.get(driveId)?.members.includes(user) === true;
 
   /** Each file once, however often it changed, in its current state. */
-  function listChanges(request: FakeQuestion, response: ServerResponse): void {
+  function listChanges(request: FakeRequest, response: ServerResponse): void {
     const { url, user } = request;
     const query = url.searchParams;
     const log = query.get("driveId") ?? "";
@@ -181,7 +181,7 @@ export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: 
     });
   }
 
-  function openChannel(request: FakeQuestion, response: ServerResponse): void {
+  function openChannel(request: FakeRequest, response: ServerResponse): void {
     const log = request.url.searchParams.get("driveId") ?? "";
     const given = JSON.parse(request.body) as Record<string, string>;
     const { id = "", token = "", address = "", expiration = "" } = given;
@@ -194,7 +194,7 @@ export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: 
     say(response, 200, { kind: "api#channel", id, resourceId: channel.resourceId, expiration: channel.expiration });
   }
 
-  function exportFile(file: StoredFile, request: FakeQuestion, response: ServerResponse): void {
+  function exportFile(file: StoredFile, request: FakeRequest, response: ServerResponse): void {
     const bytes = bytesOf(file.exports?.[request.url.searchParams.get("mimeType") ?? ""]);
     if (!bytes) return refuse(response, [400, "badRequest"]);
     if (file.canDownload === false) return refuse(response, [403, "cannotExportFile"]);
@@ -207,7 +207,7 @@ export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: 
     response.writeHead(200, { "Content-Type": "application/octet-stream" }).end(bytes);
   }
 
-  function answerFile(id: string, kind: string | undefined, request: FakeQuestion, response: ServerResponse): void {
+  function answerFile(id: string, kind: string | undefined, request: FakeRequest, response: ServerResponse): void {
     // Exports include files in shared drives without a parameter.
     if (kind === "export" || kind === "download") request.url.searchParams.set("supportsAllDrives", "true");
     const file = find(id, request);
@@ -227,7 +227,7 @@ export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: 
     sendBytes(body, request.headers.range, response);
   }
 
-  function answer(request: FakeQuestion, response: ServerResponse): void {
+  function answer(request: FakeRequest, response: ServerResponse): void {
     const { method, url, user } = request;
     const [, first, , what, id, kind] = url.pathname.split("/").map(decodeURIComponent);
     if (first === "downloads") {
@@ -283,7 +283,7 @@ export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: 
   };
 }
 
-function answerWith(response: ServerResponse, { url }: FakeQuestion, usual: string, value: object): void {
+function answerWith(response: ServerResponse, { url }: FakeRequest, usual: string, value: object): void {
   const shown = project(value, url.searchParams.get("fields") ?? usual);
   if (shown === undefined) return refuse(response, [400, "invalidParameter"]);
   say(response, 200, shown);

@@ -1,6 +1,6 @@
 /** The grammar of `q`: comparisons, combined with and, or, not and brackets. */
 
-export interface Questioned {
+export interface QueriedFile {
   readonly name: string;
   readonly mimeType: string;
   readonly text: string;
@@ -10,7 +10,7 @@ export interface Questioned {
   readonly owners: readonly string[];
 }
 
-export type Test = (file: Questioned) => boolean;
+export type Test = (file: QueriedFile) => boolean;
 
 type Token = { readonly kind: "word" | "text" | "sign"; readonly value: string };
 
