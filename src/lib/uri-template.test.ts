@@ -142,12 +142,12 @@ describe("a template", () => {
     "a\nb",
     "a\x7f",
   ])("refuses %j", (template) => {
-    expect(() => parseTemplate(template)).toThrow(/^(the (text|expression) )?".*" .+; (write|close|escape) /);
+    expect(() => parseTemplate(template)).toThrow(/^(the (text|expression) )?".*" .+; (write|end|escape) /);
   });
 
   it("names the error and the fix, without repeating a long template", () => {
     expect(() => parseTemplate("file:///{a-b}")).toThrow(
-      '"a-b" in the expression "{a-b}" is no variable; write a name of letters',
+      '"a-b" in the expression "{a-b}" is not a variable; write a name of letters',
     );
     expect(() => parseTemplate("file:///{path")).toThrow('the expression "{path" is not closed; end it with "}"');
     for (const long of ["x".repeat(1e6), `{${"-".repeat(8000)}}`, `{${"a".repeat(8000)}`, " ".repeat(8000)])

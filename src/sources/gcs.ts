@@ -27,7 +27,7 @@ export default defineSource<GcsSourceOptions>({
       buckets: z
         .array(z.string().regex(/^[a-z0-9._-]+$/, "must be a valid bucket name"))
         .default([])
-        .describe("Buckets to serve. Default: all buckets of the project"),
+        .describe("Buckets to serve; empty for all of the project"),
       prefix: z.string().default("").describe("Only objects whose name starts with this prefix"),
       project: z.string().optional().describe("Project whose buckets are served if no buckets are named"),
       keyFile: z

@@ -65,7 +65,7 @@ export default defineSource<MetricsOptions>({
         .record(z.string(), z.string())
         .optional()
         .describe("Headers to send with each request, such as X-Scope-OrgID for a tenant"),
-      labels: z.array(z.string().min(1)).default([]).describe("Patterns of the labels that are shown. Default: all"),
+      labels: z.array(z.string().min(1)).default([]).describe("Patterns of the labels that are shown; empty for all"),
       redactLabels: z
         .array(z.string().min(1))
         .default([...personalLabels])

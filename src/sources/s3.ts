@@ -31,7 +31,7 @@ export default defineSource<S3SourceOptions>({
       buckets: z
         .array(z.string().regex(/^[a-zA-Z0-9._-]+$/, "must be a valid bucket name"))
         .default([])
-        .describe("Buckets to serve. Default: all that the credentials can list"),
+        .describe("Buckets to serve; empty for all that the credentials can list"),
       prefix: z.string().default("").describe("Only keys that start with this prefix"),
       region: z
         .string()

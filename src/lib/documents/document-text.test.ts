@@ -226,7 +226,7 @@ describe("a malicious document", () => {
   });
 
   it("cannot be nested without end", async () => {
-    expect(await faultOf(docx("<w:p>".repeat(20_000)), "docx")).toBe("too-large: its elements are nested too deep");
+    expect(await faultOf(docx("<w:p>".repeat(20_000)), "docx")).toBe("too-large: its elements are nested too deeply");
   });
 
   it.each([

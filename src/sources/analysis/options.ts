@@ -92,7 +92,7 @@ export function analysisOptions(zod: typeof z): z.ZodType<AnalysisOptions> {
         .min(0)
         .max(5 * minuteMs)
         .default(5 * minuteMs)
-        .describe("How long a result below the gate is kept, in milliseconds"),
+        .describe("How long a result below the gate is stored, in milliseconds"),
       staleMs: zod
         .int()
         .min(0)

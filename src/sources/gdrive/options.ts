@@ -34,7 +34,7 @@ export function driveOptions(z: typeof Zod) {
       drives: z
         .union([z.literal("all"), z.array(id)])
         .default("all")
-        .describe("Ids of the shared drives to serve. Default: all that the account is a member of"),
+        .describe("Ids of the shared drives to serve, or all that the account is a member of"),
       folders: z.array(id).default([]).describe("Ids of folders; only files in these folders are served"),
       keyFile: z
         .string()

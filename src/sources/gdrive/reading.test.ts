@@ -25,9 +25,9 @@ afterEach(async () => {
   await fake.close();
 });
 
-async function open(options: Partial<DriveSourceOptions> = {}, tools: Partial<Runtime> = {}): Promise<Source> {
+async function open(options: Partial<DriveSourceOptions> = {}, runtime: Partial<Runtime> = {}): Promise<Source> {
   const parsed = gdrive.options(z).parse({ anonymous: true, keep: false, rootUrl: fake.rootUrl });
-  source = await gdrive.open({ ...parsed, ...options }, { ...createRuntime({ write: () => true }), ...tools });
+  source = await gdrive.open({ ...parsed, ...options }, { ...createRuntime({ write: () => true }), ...runtime });
   return source;
 }
 

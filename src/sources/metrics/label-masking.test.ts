@@ -72,7 +72,7 @@ describe("personal labels", () => {
     ["query", { promql: 'label_replace(up, "x", "$1", "client_ip", "(.*)")' }],
     ["query", { promql: "up * on(job) group_left(client_ip) up" }],
   ])("cannot be used in a query: %s %o", async (path, query) => {
-    await expect(textAt(path, query)).rejects.toMatchObject({ kind: "invalid", message: expect.stringMatching(/"client_ip" is not shown/) }); // prettier-ignore
+    await expect(textAt(path, query)).rejects.toMatchObject({ kind: "invalid", message: expect.stringMatching(/"client_ip" is hidden/) }); // prettier-ignore
     expect(server.asked.filter(({ endpoint }) => endpoint.startsWith("query"))).toEqual([]);
   });
 
@@ -154,7 +154,7 @@ describe("an allow-list of labels", () => {
 
   it("applies to queries, even if a label is only copied", async () => {
     const only = { labels: ["job"] };
-    await expect(textAt("query", { promql: 'label_replace(up, "job", "$1", "instance", "(.*)")' }, only)).rejects.toThrow('"instance" is not shown'); // prettier-ignore
+    await expect(textAt("query", { promql: 'label_replace(up, "job", "$1", "instance", "(.*)")' }, only)).rejects.toThrow('"instance" is hidden'); // prettier-ignore
     expect(await textAt("query", { promql: 'sum by (job) (up{job=~"a|b"})' }, only)).toContain("success");
   });
 });

@@ -204,7 +204,7 @@ function parseWhere(text: string | undefined, redaction: LabelMasking): string[]
     refuseHidden(label, redaction);
     if (redaction.cleanValue(label, value) !== value)
       throw invalid(
-        `where=${quote(label, 60)}: addresses of people are not shown here, so nothing can be asked by them`,
+        `where=${quote(label, 60)}: addresses of people are hidden here, so they cannot be used in a query`,
       );
     if (/^[A-Za-z_]\w*$/.test(label)) return `${label}${sign}${quotedParts(value)}`;
     return `${quotedParts(label)}${sign}${quotedParts(value)}`;

@@ -43,10 +43,10 @@ describe("the labels in a query", () => {
     ["(up]", /unmatched/],
     ['up{a="x}', /not closed/],
     ["up{a='x\n'}", /not closed/],
-    ["by (client\\_ip)", /is no PromQL/],
+    ["by (client\\_ip)", /is not valid PromQL/],
     ['label_replace(up, "x", "$1", "client\\x5fip", "(.*)")', /without a backslash/],
     ['sum by ("client\\u005fip") (up)', /without a backslash/],
-    ["up; up", /is no PromQL/],
+    ["up; up", /is not valid PromQL/],
     [`up + ${"1".repeat(9000)}`, /at most 8000 characters/],
   ])("%s is rejected", (promql, message) => {
     expect(() => labelsOf(promql)).toThrow(message);

@@ -86,7 +86,7 @@ const childrenOf = async (source: ReturnType<typeof open>, path: string, limit: 
 
 const known = Object.fromEntries(Object.entries(contractContent).map(([path, text]) => [path, text ?? ""]));
 /** Polls continuously. */
-const restless = { tools: { ...createClock().runtime, wait }, pollMs: 20 };
+const restless = { runtime: { ...createClock().runtime, wait }, pollMs: 20 };
 let held: Content;
 sourceContract("a store in memory", {
   abilities: ["stat", "children", "templates", "complete", "watch"],

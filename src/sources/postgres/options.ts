@@ -25,7 +25,7 @@ export interface PostgresOptions {
 /** Options for authentication and TLS. */
 export function authenticationOptions(zod: typeof z) {
   return {
-    password: zod.string().min(1).optional().describe("where it is not part of the url: ${env:PGPASSWORD}"),
+    password: zod.string().min(1).optional().describe("Password, if it is not part of the url: ${env:PGPASSWORD}"),
     ca: zod
       .string()
       .min(1)
