@@ -22,7 +22,7 @@ const words = {
     recomputed: "Agreement (recomputed)",
     cost: "Cost",
     tokens: "Tokens",
-    kept: "Kept until",
+    kept: "Fresh until",
     stale: "Stale: it has expired",
     passed: "above the gate",
     doubtful: "below the gate",

@@ -120,7 +120,7 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
           throw cause;
         },
       );
-      const giveBack = (isWanted: boolean): void => {
+      const release = (isWanted: boolean): void => {
         if (isSound && isWanted) client.off("error", unheard);
         client.release(!isSound || !isWanted);
       };
@@ -129,7 +129,7 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
       signal.addEventListener("abort", stop, { once: true });
       const over = (): void => {
         signal.removeEventListener("abort", stop);
-        giveBack(!signal.aborted);
+        release(!signal.aborted);
       };
       work.then(over, over);
       return await result;
