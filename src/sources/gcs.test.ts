@@ -194,7 +194,7 @@ describe("a service account", () => {
     const source = await open({ anonymous: false, keyFile: join(folder, "none.json") });
     await expect(source.list({ limit: 1 }, call)).rejects.toMatchObject({
       kind: "denied",
-      message: expect.stringMatching(/no credentials found/),
+      message: expect.stringMatching(/cannot get credentials/),
     });
   });
 });

@@ -24,7 +24,7 @@ export function createGoogleIdentity(keyFile: string | undefined): GoogleIdentit
         if (cause instanceof ResourceError) throw cause;
         throw new ResourceError(
           "denied",
-          "no credentials found; set keyFile or GOOGLE_APPLICATION_CREDENTIALS, or run: gcloud auth application-default login",
+          "cannot get credentials; set keyFile or GOOGLE_APPLICATION_CREDENTIALS, or run: gcloud auth application-default login",
           { cause },
         );
       }

@@ -116,6 +116,6 @@ function toRefusal(cause: unknown): ResourceError {
     return new ResourceError("unavailable", "the token service cannot be reached");
   return new ResourceError(
     "denied",
-    "no credentials found; run: pressmark drive login, or set a keyFile, or run: gcloud auth application-default login --scopes=https://www.googleapis.com/auth/drive.readonly,https://www.googleapis.com/auth/cloud-platform",
+    "cannot get credentials; run: pressmark drive login, or set a keyFile, or run: gcloud auth application-default login --scopes=https://www.googleapis.com/auth/drive.readonly,https://www.googleapis.com/auth/cloud-platform",
   );
 }
