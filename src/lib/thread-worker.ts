@@ -3,10 +3,10 @@ import { parentPort } from "node:worker_threads";
 import type { ThreadReply, ThreadRequest } from "./threads.ts";
 
 parentPort?.on("message", (request: ThreadRequest) => {
-  void result(request).then((reply) => parentPort?.postMessage(reply, []));
+  void run(request).then((reply) => parentPort?.postMessage(reply, []));
 });
 
-async function result({ module, name, args }: ThreadRequest): Promise<ThreadReply> {
+async function run({ module, name, args }: ThreadRequest): Promise<ThreadReply> {
   try {
     const { [name]: called } = (await import(module)) as Readonly<Record<string, (...args: unknown[]) => unknown>>;
     return { value: await called!(...args) };

@@ -43,14 +43,14 @@ export async function toQuestion(
 }
 
 export function tellHit(cached: StoredResult, { now, entryOf }: AnalysisActions): SourceActionResult {
-  return { value: { status: "hit", ...reported(cached, now()) }, entries: [entryOf(cached)] };
+  return { value: { status: "hit", ...describeResult(cached, now()) }, entries: [entryOf(cached)] };
 }
 
 export function tellStale(cached: StoredResult, reason: string, { now, entryOf }: AnalysisActions): SourceActionResult {
-  return { value: { status: "stale", reason, ...reported(cached, now()) }, entries: [entryOf(cached)] };
+  return { value: { status: "stale", reason, ...describeResult(cached, now()) }, entries: [entryOf(cached)] };
 }
 
-/** How long a result stays fresh, and when it was stored. */
+/** Id, key and times of a result. */
 export function resultTimes({ id, key, stored, expires }: Summary, now: number): Readonly<Record<string, unknown>> {
   return {
     id,
@@ -61,7 +61,7 @@ export function resultTimes({ id, key, stored, expires }: Summary, now: number):
   };
 }
 
-function reported(cached: StoredResult, now: number): Readonly<Record<string, unknown>> {
+function describeResult(cached: StoredResult, now: number): Readonly<Record<string, unknown>> {
   const { task, expires, quality, agreement, result } = cached;
   return { ...resultTimes(cached, now), task_type: task, stale: expires <= now, quality, agreement, result };
 }

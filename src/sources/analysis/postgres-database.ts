@@ -235,11 +235,11 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
 
 async function perform<T>(work: Work<T>, client: pg.ClientBase): Promise<T> {
   let step = work.next();
-  while (!step.done) step = work.next(await request(step.value, client));
+  while (!step.done) step = work.next(await runStatement(step.value, client));
   return step.value;
 }
 
-async function request({ text, values }: Statement, client: pg.ClientBase): Promise<readonly SqlRow[]> {
+async function runStatement({ text, values }: Statement, client: pg.ClientBase): Promise<readonly SqlRow[]> {
   let count = 0;
   const numbered = text.replaceAll("?", () => `$${(count += 1)}`);
   return (await client.query(numbered, values.map(storable))).rows as SqlRow[];

@@ -52,7 +52,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await once(child, "exit");
 }
 
-async function reported(child: ChildProcess): Promise<Told> {
+async function nextMessage(child: ChildProcess): Promise<Told> {
   child.send("go");
   const [message] = (await once(child, "message")) as [Told];
   return message;
@@ -67,7 +67,7 @@ describe.each(kinds)("several processes and $name", (kind) => {
     const askers = await Promise.all(Array.from({ length: 5 }, () => start("ask", where, 10)));
     const answers = await Promise.all(
       askers.map(async (asker) => {
-        const stated = await reported(asker);
+        const stated = await nextMessage(asker);
         return stated.kind === "answers" ? stated.answers : [];
       }),
     );
@@ -78,19 +78,19 @@ describe.each(kinds)("several processes and $name", (kind) => {
     const { where } = place();
     const hourMs = 3_600_000;
     const holder = await start("claim", where, 0, { leaseMs: 60_000, aheadMs: hourMs });
-    expect(await reported(holder)).toEqual({ kind: "found", status: "compute" });
+    expect(await nextMessage(holder)).toEqual({ kind: "found", status: "compute" });
     const others = [
       await start("claim", where, 0, { leaseMs: 60_000, aheadMs: -hourMs }),
       await start("claim", where, 0, { leaseMs: 60_000, aheadMs: 24 * hourMs }),
     ];
-    for (const other of others) expect(await reported(other)).toEqual({ kind: "found", status: "wait" });
+    for (const other of others) expect(await nextMessage(other)).toEqual({ kind: "found", status: "wait" });
 
     const short = place().where;
     const lost = await start("claim", short, 0, { leaseMs: 2000, aheadMs: hourMs });
-    expect(await reported(lost)).toEqual({ kind: "found", status: "compute" });
+    expect(await nextMessage(lost)).toEqual({ kind: "found", status: "compute" });
     await kill(lost);
     const next = await start("claim", short, 20_000, { leaseMs: 2000, aheadMs: -hourMs });
-    expect(await reported(next)).toEqual({ kind: "found", status: "compute" });
+    expect(await nextMessage(next)).toEqual({ kind: "found", status: "compute" });
   });
 
   run(

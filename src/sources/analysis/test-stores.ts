@@ -41,7 +41,7 @@ export function usePlaces({ name, missing }: Kind): { place(): Place; server(): 
   function file(): Place {
     const path = temporaryFile();
     files.push(path);
-    const request = (text: string, values: readonly unknown[] = []) => {
+    const run = (text: string, values: readonly unknown[] = []) => {
       const opened = new DatabaseSync(path);
       try {
         return opened.prepare(text).all(...(values as string[]));
@@ -52,16 +52,16 @@ export function usePlaces({ name, missing }: Kind): { place(): Place; server(): 
     return {
       where: { path },
       explain: async ({ text, values }) =>
-        request(`explain query plan ${text}`, values)
+        run(`explain query plan ${text}`, values)
           .map(({ detail }) => String(detail))
           .join("\n"),
-      count: async (rows) => Number(request(`select count(*) as count from ${rows}`)[0]?.["count"]),
+      count: async (rows) => Number(run(`select count(*) as count from ${rows}`)[0]?.["count"]),
     };
   }
 
   function database(from: PostgresServer): Place {
     const schema = `results_${(made += 1)}`;
-    const request = async (text: string, values: readonly unknown[] = []) => {
+    const run = async (text: string, values: readonly unknown[] = []) => {
       const client = await from.connect("postgres");
       try {
         // Shows whether an index could be used, however small the tables are.
@@ -77,9 +77,9 @@ export function usePlaces({ name, missing }: Kind): { place(): Place; server(): 
       async explain({ text, values }) {
         let count = 0;
         const numbered = text.replaceAll("?", () => `$${(count += 1)}`);
-        return (await request(`explain ${numbered}`, values)).map((row) => String(row["QUERY PLAN"])).join("\n");
+        return (await run(`explain ${numbered}`, values)).map((row) => String(row["QUERY PLAN"])).join("\n");
       },
-      count: async (rows) => Number((await request(`select count(*) from ${rows}`))[0]?.["count"]),
+      count: async (rows) => Number((await run(`select count(*) from ${rows}`))[0]?.["count"]),
     };
   }
 

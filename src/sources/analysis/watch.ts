@@ -15,7 +15,7 @@ export interface AnalysisWatchOptions {
 const maxTold = 1000;
 
 export function createAnalysisWatch({ store, runtime: { now, wait }, pollMs, onWrite }: AnalysisWatchOptions) {
-  return async function detector({ armed, tell, signal }: DatabaseWatch): Promise<void> {
+  return async function detectChanges({ armed, tell, signal }: DatabaseWatch): Promise<void> {
     let isWritten = false;
     let waiting: AbortController | undefined;
     onWrite(() => {

@@ -130,7 +130,7 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
 
   /** A token that was revoked early is renewed once. */
   function request(where: URL, signal: AbortSignal, init: RequestInit = {}): Promise<Response> {
-    const requested = async (): Promise<Response> => {
+    const attempt = async (): Promise<Response> => {
       try {
         return await once(where, init, signal);
       } catch (cause) {
@@ -139,7 +139,7 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
         return once(where, init, signal);
       }
     };
-    return withRetries(requested, options, runtime, signal);
+    return withRetries(attempt, options, runtime, signal);
   }
 
   async function json(where: URL, signal: AbortSignal, init?: RequestInit): Promise<Readonly<Record<string, unknown>>> {

@@ -125,7 +125,7 @@ export function createFollowing({ sync, ledger, runtime, pollMs, push }: Followi
     if (signal.aborted) over();
     else signal.addEventListener("abort", over, { once: true });
 
-    return (async function* reported(): AsyncGenerator<SourceChange> {
+    return (async function* reportChanges(): AsyncGenerator<SourceChange> {
       try {
         while (!signal.aborted) {
           if (!hasNews) await new Promise<void>((resolve) => (ready = resolve));

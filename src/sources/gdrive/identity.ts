@@ -60,13 +60,13 @@ async function load({ keyFile, subject, login }: IdentityOptions): Promise<AuthC
 
 async function fromKey(text: string, subject: string | undefined): Promise<AuthClient> {
   const key: unknown = JSON.parse(text);
-  const given = (name: string) => (isDriveObject(key) ? textIn(key, name) : undefined);
-  if (given("type") === "authorized_user") {
-    const [clientId = "", clientSecret, refreshToken = ""] = ["client_id", "client_secret", "refresh_token"].map(given);
+  const field = (name: string) => (isDriveObject(key) ? textIn(key, name) : undefined);
+  if (field("type") === "authorized_user") {
+    const [clientId = "", clientSecret, refreshToken = ""] = ["client_id", "client_secret", "refresh_token"].map(field);
     return signedIn({ email: "", clientId, refreshToken, ...(clientSecret !== undefined && { clientSecret }) });
   }
   const { JWT } = await library();
-  const [email, privateKey, keyId] = ["client_email", "private_key", "private_key_id"].map(given);
+  const [email, privateKey, keyId] = ["client_email", "private_key", "private_key_id"].map(field);
   if (email === undefined || privateKey === undefined) throw new TypeError("not a key of a service account");
   const client = new JWT({
     email,

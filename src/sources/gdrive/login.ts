@@ -165,7 +165,7 @@ async function openEndpoint(state: string) {
   host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url: `http://${host}/`,
-    answered: (signal: AbortSignal) => until(result.promise, signal, "sign-in timed out"),
+    answered: (signal: AbortSignal) => until(result.promise, signal, "sign-in was not completed"),
     close() {
       server.close();
       server.closeAllConnections();

@@ -34,7 +34,7 @@ export interface Sync {
 
 const pageSize = 1000;
 /** With permissions for each file, pages are small, so that waiting callers see progress. */
-const askedPageSize = 100;
+const permissionsPageSize = 100;
 const atOnce = 8;
 const logsAtOnce = 4;
 const lookWaitMs = 500;
@@ -155,7 +155,12 @@ export function createSync(options: SyncOptions): Sync {
     do {
       if ((pages += 1) > maxPages) throw endless();
       const page = await api.files(
-        { log: name, q, limit: withPermissions ? askedPageSize : pageSize, ...(next !== undefined && { token: next }) },
+        {
+          log: name,
+          q,
+          limit: withPermissions ? permissionsPageSize : pageSize,
+          ...(next !== undefined && { token: next }),
+        },
         signal,
       );
       if (page.isIncomplete) return false;

@@ -19,7 +19,7 @@ export function createRefusals({
   readonly secrets: readonly string[];
 }): Refusals {
   /** For the log: the error without confidential details. */
-  function reported(cause: unknown): Error {
+  function forLog(cause: unknown): Error {
     const { code, message } = (typeof cause === "object" && cause !== null ? cause : {}) as DatabaseFault;
     const text = `${typeof code === "string" ? `${code}: ` : ""}${typeof message === "string" ? message : String(cause)}`;
     const clean = secrets.reduce((rest, secret) => rest.replaceAll(secret, "…"), text.slice(0, 500));
@@ -32,7 +32,7 @@ export function createRefusals({
     toError(cause) {
       if (cause instanceof ResourceError) return cause;
       const { code, message } = (typeof cause === "object" && cause !== null ? cause : {}) as DatabaseFault;
-      const why = reported(cause);
+      const why = forLog(cause);
       const known = (typeof code === "string" ? byCode(code, timeoutMs) : undefined) ?? byMessage(String(message));
       if (known) return new ResourceError(known.kind, known.says, { cause: why, ...known });
       const which = typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? ` (SQLSTATE ${code})` : "";

@@ -52,7 +52,7 @@ const columnNames = (relation: string, keys: string) => `(
 /** Dependencies of expressions are needed only if not everything is served. */
 const described = (where: string, allow: AllowList) => {
   const isRestricted = allow.restricts.schemas || allow.restricts.tables;
-  const given = (catalogue: string, object: string) => (isRestricted ? mentions(catalogue, object) : "NULL");
+  const mentionsOf = (catalogue: string, object: string) => (isRestricted ? mentions(catalogue, object) : "NULL");
   return `
   SELECT c.relname::text AS name, c.relkind::text AS letter, pg_get_userbyid(c.relowner)::text AS owner,
     obj_description(c.oid, 'pg_class') AS comment, pg_get_partkeydef(c.oid) AS partition,
@@ -62,7 +62,7 @@ const described = (where: string, allow: AllowList) => {
         'nullable', NOT a.attnotnull, 'default', pg_get_expr(d.adbin, d.adrelid), 'generated', a.attgenerated,
         'identity', a.attidentity, 'comment', col_description(c.oid, a.attnum),
         'collation', CASE WHEN a.attcollation <> ty.typcollation THEN co.collname END,
-        'mentions', CASE WHEN d.oid IS NOT NULL THEN ${given("pg_attrdef", "d.oid")} END) ORDER BY a.attnum)
+        'mentions', CASE WHEN d.oid IS NOT NULL THEN ${mentionsOf("pg_attrdef", "d.oid")} END) ORDER BY a.attnum)
      FROM pg_attribute a
      JOIN pg_type ty ON ty.oid = a.atttypid JOIN pg_namespace tn ON tn.oid = ty.typnamespace
      LEFT JOIN pg_type el ON el.oid = ty.typelem AND ty.typelem <> 0
@@ -73,7 +73,7 @@ const described = (where: string, allow: AllowList) => {
      WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns,
     (SELECT json_agg(json_build_object('name', k.conname, 'kind', k.contype,
         'columns', coalesce(${columnNames("c.oid", "k.conkey")}, '[]'::json), 'definition', pg_get_constraintdef(k.oid, true),
-        'mentions', ${given("pg_constraint", "k.oid")}) ORDER BY k.conname)
+        'mentions', ${mentionsOf("pg_constraint", "k.oid")}) ORDER BY k.conname)
      FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype IN ('p', 'u', 'c', 'x')) AS constraints,
     (SELECT json_agg(json_build_object('name', k.conname, 'columns', ${columnNames("c.oid", "k.conkey")},
         'schema', rn.nspname, 'table', r.relname, 'to', ${columnNames("k.confrelid", "k.confkey")},
@@ -90,13 +90,13 @@ const described = (where: string, allow: AllowList) => {
             (SELECT own.attname FROM pg_attribute own WHERE own.attrelid = c.oid AND own.attnum = (x.indkey::int2[])[at - 1]
                AND own.attnum <> 0), pg_get_indexdef(x.indexrelid, at, true)) ORDER BY at)
           FROM generate_series(1, x.indnkeyatts) at),
-        'mentions', ${given("pg_class", "ic.oid")}) ORDER BY ic.relname)
+        'mentions', ${mentionsOf("pg_class", "ic.oid")}) ORDER BY ic.relname)
      FROM pg_index x JOIN pg_class ic ON ic.oid = x.indexrelid
      WHERE x.indrelid = c.oid AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conindid = x.indexrelid AND k.conrelid = c.oid
        AND k.contype IN ('p', 'u', 'x'))) AS indexes,
     CASE WHEN c.relkind IN ('v', 'm') THEN pg_get_viewdef(c.oid, true) END AS query,
     CASE WHEN c.relkind IN ('v', 'm') THEN (
-      SELECT ${given("pg_rewrite", "r.oid")} FROM pg_rewrite r WHERE r.ev_class = c.oid AND r.rulename = '_RETURN') END AS mentions,
+      SELECT ${mentionsOf("pg_rewrite", "r.oid")} FROM pg_rewrite r WHERE r.ev_class = c.oid AND r.rulename = '_RETURN') END AS mentions,
     CASE WHEN c.relkind IN ('v', 'm') THEN ${readsColumn("c.oid", allow)} END AS reads
   FROM pg_class c
   WHERE ${where} AND ${readableTable}`;
@@ -153,7 +153,8 @@ export function toDescription(
 ): TableDescription | undefined {
   const raw = row as unknown as RawTable;
   if (!mayServe({ schema, table: raw.name }, raw.letter, readsOf(row), allow)) return undefined;
-  const mayShow = (given: readonly Mention[] | null | undefined) => (given ?? []).every((each) => mayName(each, allow));
+  const mayShow = (mentioned: readonly Mention[] | null | undefined) =>
+    (mentioned ?? []).every((each) => mayName(each, allow));
   const constraints = raw.constraints ?? [];
   const primary = constraints.find(({ kind }) => kind === "p");
   const kind = tableKinds[raw.letter] ?? "table";
@@ -227,7 +228,7 @@ interface RawColumn {
   readonly mentions: readonly Mention[] | null;
 }
 
-function toColumn(raw: RawColumn, mayShow: (given: readonly Mention[] | null) => boolean): TableColumn {
+function toColumn(raw: RawColumn, mayShow: (mentioned: readonly Mention[] | null) => boolean): TableColumn {
   const { name, type, typeSchema, typeTable, nullable, generated, identity, collation, comment } = raw;
   const expression = raw.default === null ? undefined : mayShow(raw.mentions) ? raw.default : hiddenText;
   return {

@@ -78,7 +78,7 @@ export function createPostgresWatch({ connection, allow, hasFunctions, channel, 
     return [{ kind: "changed", path: postgresPath({ kind: "rows", schema: ref.schema, name: ref.table }) }];
   }
 
-  return async function detector({ armed, tell, signal }: DatabaseWatch): Promise<void> {
+  return async function detectChanges({ armed, tell, signal }: DatabaseWatch): Promise<void> {
     const session = await connection.attach(signal);
     const leave = (): void => void session.end();
     signal.addEventListener("abort", leave, { once: true });

@@ -33,15 +33,15 @@ export function createSqliteWatch({ path, engine, allow, pollMs, wait }: SqliteW
     return { version: `${identity}:${result.version}`, tables };
   }
 
-  return async function detector({ armed, tell, signal }: DatabaseWatch): Promise<void> {
+  return async function detectChanges({ armed, tell, signal }: DatabaseWatch): Promise<void> {
     let isWritten = false;
     let waiting: AbortController | undefined;
-    const written = (): void => {
+    const onWrite = (): void => {
       isWritten = true;
       waiting?.abort();
     };
     // Before the first check, so that no change is missed.
-    const watcher = watchBeside(path, written);
+    const watcher = watchBeside(path, onWrite);
     signal.addEventListener("abort", () => watcher?.close(), { once: true });
     try {
       let last: Seen | undefined = await look(signal);
@@ -70,11 +70,11 @@ export function createSqliteWatch({ path, engine, allow, pollMs, wait }: SqliteW
 }
 
 /** Watches the folder: the file may be replaced, and writes first go to the WAL file beside it. */
-function watchBeside(path: string, written: () => void): FSWatcher | undefined {
+function watchBeside(path: string, onWrite: () => void): FSWatcher | undefined {
   const name = basename(path);
   try {
     const watcher = watch(dirname(path), { persistent: false }, (_, changed) => {
-      if (changed === null || changed === name || changed === `${name}-wal` || changed === `${name}-journal`) written();
+      if (changed === null || changed === name || changed === `${name}-wal` || changed === `${name}-journal`) onWrite();
     });
     // What cannot be watched is polled.
     watcher.on("error", () => watcher.close());

@@ -48,10 +48,10 @@ export async function startFakeGcs(): Promise<FakeGcs> {
     if (how === "hang") return;
     if (how === "garbage") return void response.end("<html>It works!</html>");
     if (how !== undefined) return say(response, how, { error: { code: how } });
-    result(url, request, response);
+    respond(url, request, response);
   });
 
-  function result(url: URL, request: IncomingMessage, response: ServerResponse): void {
+  function respond(url: URL, request: IncomingMessage, response: ServerResponse): void {
     const [, , , , bucket, kind, ...way] = url.pathname.split("/").map(decodeURIComponent);
     if (bucket === undefined)
       return say(response, url.searchParams.has("project") ? 200 : 400, {

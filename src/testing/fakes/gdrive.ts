@@ -61,7 +61,7 @@ export async function startFakeDrive(): Promise<FakeDrive> {
     exportLimit: () => drive.exportLimit,
   });
 
-  async function result(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? "/", "http://fake");
     const body = await bodyOf(request);
     const line = `${request.method} ${url.pathname}${url.search}`;
@@ -93,7 +93,7 @@ export async function startFakeDrive(): Promise<FakeDrive> {
 
   const placeOf = (id: string, { driveId }: FakeFile) => store.files.get(id)?.parent ?? driveId ?? rootId;
 
-  const server = createServer((request, response) => void result(request, response));
+  const server = createServer((request, response) => void respond(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const drive: FakeDrive = {
     rootUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
