@@ -24,7 +24,7 @@ describe("a template", () => {
     );
     expect(expanded(of("x://{broken"), {})).toMatchObject({
       uri: "x://{broken",
-      problem: expect.stringContaining("never ends"),
+      problem: expect.stringContaining("is not closed"),
     });
   });
 });

@@ -289,7 +289,7 @@ describe("only what the config names is reached", () => {
     expect((await source.problems?.(call()))?.map(({ path }) => path)).toEqual(["huge.json", "bytes.ini"]);
     put("huge.json", "{");
     expect(await open({ files: ["huge.json", "gone.env"] }).problems?.(call())).toEqual([
-      { path: "huge.json", line: 1, says: "is broken: the text ends too early" },
+      { path: "huge.json", line: 1, says: "is broken: unexpected end of the text" },
       expect.objectContaining({ path: "gone.env", says: "is not there" }),
     ]);
   });

@@ -211,7 +211,7 @@ describe.skipIf(!isThere)(
     it.each([
       ["bad PromQL", "sum by (job) up", "invalid", /parse error/],
       ["an unknown function", "nope(up)", "invalid", /unknown function/],
-      ["more series than the cap", '{__name__=~".+"}', "too-large", /series, and 100 are given at once/],
+      ["more series than the cap", '{__name__=~".+"}', "too-large", /series; the limit is 100/],
     ])("has a clear answer for %s", async (_what, promql, kind, message) => {
       expect(await refusalOf(read("query", { promql, range: "1m" }))).toMatchObject({
         kind,
@@ -361,7 +361,7 @@ describe.skipIf(!isThere)(
         );
         expect(refused).toMatchObject({
           kind: "denied",
-          message: expect.stringContaining("does not accept the credentials"),
+          message: expect.stringContaining("rejects the credentials"),
         });
         expect(logLine("error", refused.message, { cause: refused, deeper: refused.cause })).not.toContain("secret");
       } finally {

@@ -111,7 +111,7 @@ describe("the text of a document", () => {
     const png = await refusal(readText(source, "a.png"), ["invalid"], "a.png");
     expect(png.message).toBe('no text can be taken out of "a.png", which is image/png; ask without "as"');
     const broken = await refusal(readText(source, "a.docx"), ["invalid"], "a.docx");
-    expect(broken.message).toBe('no text can be taken out of "a.docx": it is no ZIP file, or is cut off');
+    expect(broken.message).toBe('no text can be taken out of "a.docx": it is not a ZIP file, or is truncated');
   });
 
   it("is that of the document as it is when its turn comes", async () => {
