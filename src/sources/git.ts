@@ -1,4 +1,4 @@
-/** The history of one repository: branches, commits, and files as they were at any of them. */
+/** The history of one git repository: branches, commits, and files at any commit. */
 import type { Maybe } from "../backends/disk/steps.ts";
 import type { RuleChoice } from "../backends/folder-rules/name-rules.ts";
 import { ruleOptions } from "../backends/folder-rules/rule-options.ts";
@@ -21,7 +21,7 @@ const maxBytesUnlessSaid = 5 * 1024 * 1024;
 
 export default defineSource<GitOptions>({
   name: "git",
-  summary: "The history of a git repository: branches, commits, and files as they were",
+  summary: "The history of a git repository: branches, commits, and files at any commit",
   scheme: "git",
   options: (z) =>
     z
@@ -29,14 +29,14 @@ export default defineSource<GitOptions>({
         root: z
           .string()
           .min(1)
-          .describe("the folder of the repository: a checkout, or a bare one")
+          .describe("Folder of the repository: a checkout or a bare repository")
           .meta({ format: "path" }),
         maxBytes: z
           .int()
           .positive()
           .max(512 * 1024 * 1024)
           .default(maxBytesUnlessSaid)
-          .describe("how much is read at once, in bytes; of what is larger a part can be asked for"),
+          .describe("Largest read, in bytes; a larger file can be read in parts"),
         ...ruleOptions(z),
         watch: z
           .enum(["auto", "poll"])
@@ -47,7 +47,7 @@ export default defineSource<GitOptions>({
           .min(500)
           .max(3_600_000)
           .default(5000)
-          .describe("how long to wait between two looks where changes are polled"),
+          .describe("Polling interval where changes are not announced, in milliseconds"),
       })
       .strict(),
 
@@ -58,22 +58,22 @@ export interface GitSource extends Source {
   filesAt: RepositoryReader["filesAt"];
 }
 
-/** Without `part`, all of the repository is served. */
+/** Without `part`, serves the whole repository. */
 export function openGit(
   repository: GitRepository,
   { maxBytes = maxBytesUnlessSaid, watch = "auto", pollMs = 5000, ...chosen }: Omit<GitOptions, "root">,
   { log, redact }: Runtime,
   part?: RepositoryReaderOptions["part"],
 ): GitSource {
-  // Later it may read these places and no others.
+  // From now on git may read these locations only.
   const reach = reachOf(repository);
   let opening: Promise<RepositoryReader> | undefined;
   let opened: RepositoryReader | undefined;
   let isClosed = false;
 
-  /** An open one is not awaited: files are often read by the thousand. */
+  /** An open reader is returned without a promise: files are often read by the thousand. */
   function reader(): Maybe<RepositoryReader> {
-    if (isClosed) throw new ResourceError("cancelled", "the house is closing");
+    if (isClosed) throw new ResourceError("cancelled", "the server is shutting down");
     if (!opened) return open();
     opened.confine();
     return opened;
@@ -87,7 +87,7 @@ export function openGit(
       opened = await opening;
     } catch (cause) {
       opening = undefined;
-      throw new ResourceError("unavailable", "the repository of this mount is not there just now", { cause });
+      throw new ResourceError("unavailable", "the repository of this mount does not exist at the moment", { cause });
     }
     opened.confine();
     return opened;
@@ -147,6 +147,6 @@ function openRepository(root: string): GitRepository {
   if (found) return found;
   throw new ResourceError(
     "invalid",
-    `there is no git repository at ${quote(root)}; set "root" to a folder with ".git" in it, or to a bare repository`,
+    `no git repository at ${quote(root)}; set "root" to a folder that contains ".git", or to a bare repository`,
   );
 }

@@ -1,4 +1,4 @@
-/** Pages of the web: named ones, and any other of the hosts that are allowed. */
+/** Web pages: listed pages, and any other page on allowed hosts. */
 import { invalid, notFound, quote, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { isDoneWithin } from "../lib/is-done-within.ts";
@@ -34,7 +34,7 @@ export interface PageOption {
 
 export default defineSource<WebOptions>({
   name: "web",
-  summary: "Pages of the web, from hosts that are allowed",
+  summary: "Web pages from allowed hosts",
   scheme: "web",
   options: (z) =>
     z.object({
@@ -47,24 +47,24 @@ export default defineSource<WebOptions>({
           z.union([
             z.string().min(1),
             z.strictObject({
-              url: z.string().min(1).describe("the page"),
-              title: z.string().optional().describe("what it is called"),
-              description: z.string().optional().describe("what it is about"),
-              priority: z.number().min(0).max(1).optional().describe("how important it is"),
+              url: z.string().min(1).describe("URL of the page"),
+              title: z.string().optional().describe("Title of the page"),
+              description: z.string().optional().describe("Description of the page"),
+              priority: z.number().min(0).max(1).optional().describe("Priority, from 0 to 1"),
               audience: z
                 .array(z.enum(["user", "assistant"]))
                 .optional()
-                .describe("whom it is for"),
+                .describe("Audience of the page"),
             }),
           ]),
         )
         .default([])
-        .describe("the pages to list; their hosts are allowed by that"),
+        .describe("Pages to list; their hosts are allowed automatically"),
       direct: z
         .boolean()
         .default(false)
-        .describe("list pages under their own https:// addresses, for clients that fetch them by themselves"),
-      robots: z.boolean().default(true).describe("heed what robots.txt asks for"),
+        .describe("List pages under their own https:// URLs, for clients that fetch them directly"),
+      robots: z.boolean().default(true).describe("Obey robots.txt"),
       allowAddresses: z
         .array(z.string().min(1))
         .default([])
@@ -74,22 +74,22 @@ export default defineSource<WebOptions>({
         .min(1)
         .max(64 * 1024 * 1024)
         .default(5 * 1024 * 1024)
-        .describe("a larger page is not read"),
+        .describe("Largest page that is read, in bytes"),
       timeoutMs: z
         .int()
         .min(1)
         .max(300_000)
         .default(20_000)
-        .describe("how long a page may take, with robots.txt, redirects and all attempts"),
+        .describe("Time limit for a page, including robots.txt, redirects and all attempts, in milliseconds"),
       pollMs: z
         .int()
         .min(1000)
         .max(86_400_000)
         .default(300_000)
-        .describe("how often pages are looked at again while someone watches"),
+        .describe("Polling interval while pages are watched, in milliseconds"),
     }),
   base: ({ direct }) => (direct ? "https://" : "web://"),
-  // Who can reach an address that is not public has been let in already.
+  // A host at a private address may trust every client in its network.
   usesCredentials: ({ allowAddresses, pages }) =>
     allowAddresses.length > 0 || pages.some((page) => mayHoldSecret(typeof page === "string" ? page : page.url)),
 
@@ -102,22 +102,22 @@ export default defineSource<WebOptions>({
 const userAgent = "Pressmark (+https://modelcontextprotocol.io; reads pages for a person)";
 const robotsMs = 60 * 60 * 1000;
 const maxRobotsBytes = 500 * 1024;
-/** Of so many sites the rules are remembered. */
+/** Number of sites whose robots.txt is cached. */
 const maxRobots = 100;
-/** No site has a page with a longer address. */
+/** Longest accepted URL. */
 const maxUrlLength = 8000;
-/** Pages that were read lately are suggested; so many of them. */
+/** Number of recently read pages that completion suggests. */
 const maxRecent = 200;
-/** So many pages are looked at again because someone listens to them, beside those that are listed. */
+/** Number of subscribed pages that are polled, in addition to the listed ones. */
 const maxHeard = 1000;
 const looksAtOnce = 8;
-/** A first look that takes longer is not waited for; what changes meanwhile is told as lost. */
+/** The first poll is awaited this long; after that, changes are announced as lost. */
 const armMs = 10_000;
 
 const template: SourceTemplate = {
   template: "{host}/{+path}",
   name: "Page",
-  description: "A page of one of the hosts that may be read, as Markdown",
+  description: "A page on an allowed host, as Markdown",
 };
 
 export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolve): Source {
@@ -138,7 +138,7 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
   const byKey = new Map(listed.map((each) => [keyOf(each.entry), each]));
   const closing = new AbortController();
   let isSaid = false;
-  /** What was read lately, the oldest first. */
+  /** Recently read pages, oldest first. */
   const recent = new Map<string, Heard>();
   const heard = new Map<string, Heard & { readonly ears: Set<AbortSignal> }>();
 
@@ -147,7 +147,7 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     if (options.robots && !(await robotsOf(url))(`${url.pathname}${url.search}`))
       throw new ResourceError(
         "denied",
-        "the robots.txt of the site asks programs not to read this page; if it is yours, set robots: false",
+        "the robots.txt of the site disallows this page; if the site is yours, set robots: false",
       );
     return true;
   }
@@ -155,7 +155,7 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
   function robotsOf({ origin }: URL): Promise<Robots> {
     const known = rules.get(origin);
     if (known && known.until > runtime.monotonicMs()) return known.robots;
-    // Not the caller's signal: the answer is for everyone who asks meanwhile.
+    // Not the caller's signal: the result is shared with concurrent callers.
     const robots = readRobots(new URL("/robots.txt", origin), closing.signal);
     const entry = { until: runtime.monotonicMs() + robotsMs, robots };
     setLast(rules, origin, entry, maxRobots);
@@ -163,11 +163,11 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     return robots;
   }
 
-  /** A site without rules has none; one that cannot say its rules now is not read now. */
+  /** A missing robots.txt allows everything; an unavailable one allows nothing until it can be read. */
   async function readRobots(url: URL, signal: AbortSignal): Promise<Robots> {
     const { status, bytes } = await visitRobots(url, () => ({}), signal);
     if (status >= 500 || status === 429)
-      throw new ResourceError("unavailable", `the site cannot say its robots.txt (${status})`);
+      throw new ResourceError("unavailable", `robots.txt of the site cannot be read (status ${status})`);
     return parseRobots(status === 200 ? bytes.toString("utf8") : "", "pressmark");
   }
 
@@ -194,7 +194,7 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
 
     async list({ cursor, limit }) {
       const rest = listed.filter(({ entry }) => cursor === undefined || compareAddresses(entry.path, cursor) > 0);
-      // Pages that differ by their query alone stand on one page of the list: a cursor leads behind all of them.
+      // Pages that differ only in their query stay on one page of the list, because a cursor continues after all of them.
       const end = rest.findIndex(({ entry }, index) => index >= limit && entry.path !== rest[index - 1]?.entry.path);
       const items = rest.slice(0, end < 0 ? rest.length : end).map(({ entry }) => entry);
       return { items, ...(end >= 0 && { next: items.at(-1)!.path }) };
@@ -250,11 +250,11 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
       const known = heard.get(key);
       if (!known && heard.size >= maxHeard) {
         if (!isSaid)
-          runtime.log("warn", `more than ${maxHeard} pages are listened to; further ones are not looked at again`);
+          runtime.log("warn", `more than ${maxHeard} pages are subscribed to; further ones are not polled`);
         isSaid = true;
         return;
       }
-      // Who listens has looked at it just now; what becomes of it since then is news.
+      // The subscriber has just read the page; later changes must be announced.
       const each = known ?? { at, digest: recent.get(key)?.digest, ears: new Set() };
       heard.set(key, each);
       each.ears.add(signal);
@@ -286,7 +286,7 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     }
   }
 
-  /** A page that cannot be reached now is as it was. */
+  /** A page that cannot be reached counts as unchanged. */
   async function lookAtAll(seen: Seen, signal: AbortSignal): Promise<SourceChange[]> {
     const changes: SourceChange[] = [];
     const pages = new Map<string, Heard>([...byKey].map(([key, { entry }]) => [key, { at: entry, digest: undefined }]));
@@ -320,16 +320,16 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
   }
 }
 
-/** A page, and what it was like when it was last looked at. */
+/** A page and its digest at the last poll. */
 interface Heard {
   readonly at: Address;
   readonly digest: string | undefined;
 }
 
-/** Page → what it looked like last; undefined when it was not there, absent until it was looked for. */
+/** Page → digest at the last poll; undefined if the page did not exist, absent before the first poll. */
 type Seen = Map<string, string | undefined>;
 
-/** As the newest; of more than so many the oldest goes. */
+/** Inserts as the newest, and removes the oldest beyond the limit. */
 function setLast<T>(map: Map<string, T>, key: string, value: T, most: number): void {
   map.delete(key);
   map.set(key, value);
@@ -356,10 +356,10 @@ function listPages({ pages, direct }: Pick<WebOptions, "pages" | "direct">): rea
       audience,
     } = typeof page === "string" ? ({ url: page } as PageOption) : page;
     const url = URL.parse(given);
-    if (!url || !/^https?:$/.test(url.protocol)) throw invalid(`${quote(given)} is no page; write it with https://`);
-    if (url.username !== "" || url.password !== "") throw invalid("a page's address may hold no password");
+    if (!url || !/^https?:$/.test(url.protocol)) throw invalid(`${quote(given)} is not a page URL; write it with https://`);
+    if (url.username !== "" || url.password !== "") throw invalid("the URL of a page may not contain a user name or password");
     if (direct && (url.protocol !== "https:" || url.port !== ""))
-      throw invalid(`${quote(given)} cannot be listed with direct: only https:// without a port can`);
+      throw invalid(`${quote(given)} cannot be listed with "direct": only https:// URLs without a port can`);
     url.hash = "";
     const annotations = { ...(priority !== undefined && { priority }), ...(audience && { audience }) };
     const entry: Entry = {
@@ -383,17 +383,17 @@ function addressOf(url: URL): Address {
     if (isSpelled && Object.keys(query).length === url.searchParams.size)
       return { path: pathOf([url.host, ...segments]), ...(url.searchParams.size > 0 && { query }) };
   } catch {
-    // An escape that is none.
+    // Invalid percent escape.
   }
   throw invalid(
-    `${quote(url.href)} cannot be listed: no name may stand twice in its query, and every "%" begins an escape`,
+    `${quote(url.href)} cannot be listed: its query may not repeat a name, and every "%" must begin a valid escape`,
   );
 }
 
-/** Undefined for what is no page of any host. */
+/** Undefined if the address is not a page of any host. */
 function urlOf({ path, query }: Address, schemeOf: (host: string) => string): URL | undefined {
   const [host = "", ...segments] = segmentsOf(path);
-  // The host alone is its first page; that has no second address.
+  // A bare host is its start page, which has no second address.
   if (!/^[\p{L}\p{N}.:[\]-]+$/u.test(host) || (segments.length === 1 && segments[0] === "")) return undefined;
   const way = segments.map(encodeURIComponent).join("/");
   const search = query
@@ -402,18 +402,18 @@ function urlOf({ path, query }: Address, schemeOf: (host: string) => string): UR
         .join("&")}`
     : "";
   const url = URL.parse(`${schemeOf(host)}//${host}/${way}${search}`);
-  // Another host than the one that is meant would be judged by another's rule, and so would another spelling of it.
+  // Rejects a URL whose host was normalized: the access rules were checked for the host as written.
   return url && url.username === "" && url.host === host && url.href.length <= maxUrlLength ? url : undefined;
 }
 
 function refuseFailure({ status, headers }: FetchedPage, path: string): void {
   if (status >= 200 && status < 300) return;
   if (status === 404 || status === 410) throw notFound(path);
-  if (status === 401 || status === 403) throw new ResourceError("denied", `the site refuses the page (${status})`);
+  if (status === 401 || status === 403) throw new ResourceError("denied", `the site denies access to the page (status ${status})`);
   if (status === 429) {
     const seconds = Number(headers["retry-after"]);
     const details = Number.isFinite(seconds) ? { retryAfterMs: Math.min(Math.max(seconds, 0), 86_400) * 1000 } : {};
-    throw new ResourceError("busy", "the site asks us to come back later", { details });
+    throw new ResourceError("busy", "the site limits requests; try again later", { details });
   }
-  throw new ResourceError("unavailable", `the site answered ${status}`, { passing: status >= 500 });
+  throw new ResourceError("unavailable", `the site responded with status ${status}`, { passing: status >= 500 });
 }

@@ -1,4 +1,4 @@
-/** The served names of a folder in address order, kept for folders so large that reading them again would be felt. */
+/** The served names of a folder in address order, cached for folders that are slow to read. */
 import type { BigIntStats } from "node:fs";
 import { createTimeSlices } from "../../lib/time-slices.ts";
 import { fileClockMs } from "../../lib/file-clock-ms.ts";
@@ -11,23 +11,23 @@ import type { Steps } from "../../backends/disk/steps.ts";
 
 export interface FolderNames {
   readonly names: readonly string[];
-  /** Those that are served only if they are files (or links), or only if they are folders. */
+  /** Names that are served only as files (or links), or only as folders. */
   readonly only: ReadonlyMap<string, typeof asFile | typeof asFolder>;
 }
 
 export interface Names {
   of(place: ServedPath): Steps<FolderNames>;
-  /** Lets go of all that is kept. */
+  /** Clears the cache. */
   clear(): void;
 }
 
 interface Kept extends FolderNames {
-  /** Which folder, in which state. */
+  /** Identity and state of the folder. */
   readonly stats: Pick<BigIntStats, "dev" | "mtimeNs" | "ctimeNs">;
   readonly rules: NameRules | undefined;
 }
 
-/** A folder with fewer names is kept only until some others have been read: the next page begins where this one ends. */
+/** A folder with fewer names is cached only until some others have been read, so that the next page can use it. */
 const minLarge = 2000;
 const maxSmallKept = 16;
 const maxKeptInAll = 200_000;
@@ -35,7 +35,7 @@ const maxKeptInAll = 200_000;
 const nothing: FolderNames = { names: [], only: new Map() };
 
 export function createNames(disk: Disk, folderRules: FolderRules): Names {
-  /** By inode, the least recently used first. */
+  /** By inode, least recently used first. */
   const large = new Map<bigint, Kept>();
   const small = new Map<bigint, Kept>();
   let keptInAll = 0;
@@ -74,7 +74,7 @@ export function createNames(disk: Disk, folderRules: FolderRules): Names {
 
   function* read(place: ServedPath): Steps<FolderNames> {
     const { stats, handle } = place;
-    // Its own stamp is older than the reading: what changes meanwhile gives the folder another.
+    // The folder's time stamp is older than this read, so a concurrent change gives it another.
     const isSettled = fileClockMs() - Number(stats.ctimeMs) > disk.settleMs + 30;
     const all = yield* disk.names(handle, Number(stats.size));
     const rules = yield* folderRules.rulesAmong(place, all);
@@ -86,7 +86,7 @@ export function createNames(disk: Disk, folderRules: FolderRules): Names {
     let judged = 0;
     for (const name of all) {
       const verdict = folderRules.verdict(rules, name);
-      // Names that are not UTF-8 are shown alike, and might stand beside one that really is written so.
+      // Names that are not UTF-8 look alike, and may equal a real name with the replacement character.
       if (verdict !== 0 && name !== before) {
         names.push((before = name));
         if (verdict === asFile || verdict === asFolder) (only ??= new Map()).set(name, verdict);

@@ -1,9 +1,9 @@
-/** Finding lines in a file that is too large to hold: a count of line feeds per block, made as far as it was needed. */
+/** Locates lines in a file that is too large for memory: an index of line feeds per block, built as far as needed. */
 import { ResourceError } from "../../errors.ts";
 import type { Encoding } from "../../lib/text-encoding.ts";
 import type { Stretch } from "./range.ts";
 
-/** How many line feeds there are before each block that was looked through. */
+/** Number of line feeds before each indexed block. */
 export interface LineIndex {
   readonly before: number[];
 }
@@ -17,20 +17,20 @@ export interface LinesAsk {
 
 export type TakenLines =
   | {
-      /** Where the first line begins. */
+      /** Offset of the first line. */
       readonly from: number;
       readonly data: Buffer;
-      /** The last line given; undefined if not even one fits. */
+      /** The last complete line; undefined if not even one fits. */
       readonly last: number | undefined;
-      /** How many lines there are, where that is known. */
+      /** Total number of lines, if known. */
       readonly total: number | undefined;
     }
-  /** There are only so many lines. */
+  /** The file has only this many lines. */
   | { readonly total: number };
 
 export const blockBytes = 256 * 1024;
 
-/** So far a file is looked through for a line. */
+/** A file is scanned this far for a line. */
 const maxScanned = 16 * 1024 ** 3;
 
 export function createLineIndex(): LineIndex {
@@ -48,7 +48,7 @@ export async function takeIndexedLines(
   const pieces: Buffer[] = [];
   let length = 0;
   let lines = 0;
-  /** Where the last whole line ends. */
+  /** End of the last complete line. */
   let end = 0;
   while (lines < wanted && length <= ask.maxBytes && from + length < stretch.size) {
     throwIfCancelled(ask.signal);
@@ -72,7 +72,7 @@ export async function takeIndexedLines(
   }
   const all = Buffer.concat(pieces, length);
   if (end > ask.maxBytes) {
-    // Read in pieces, it may have come to a line more than fits.
+    // Because it was read in blocks, it may contain one line more than fits.
     const fitting = findFeeds(all.subarray(0, ask.maxBytes), ask.encoding, Infinity);
     lines = fitting.count;
     end = fitting.end;
@@ -87,7 +87,7 @@ export async function takeIndexedLines(
   };
 }
 
-/** Where a line begins, or how many there are. */
+/** The offset of a line, or the total number of lines. */
 async function findLine(stretch: Stretch, line: number, ask: LinesAsk): Promise<number | { readonly total: number }> {
   const feeds = line - 1;
   if (feeds === 0) return stretch.size > 0 ? 0 : { total: 0 };
@@ -99,12 +99,12 @@ async function findLine(stretch: Stretch, line: number, ask: LinesAsk): Promise<
     if (at >= maxScanned) throw tooFar(stretch.size);
     throwIfCancelled(ask.signal);
     const { count } = findFeeds(await stretch.read(at, blockBytes), ask.encoding, Infinity);
-    // Another question may have come this far meanwhile.
+    // A concurrent read may have added this block already.
     if (before.length - 1 === block) before.push((before[block] as number) + count);
   }
   let low = 0;
   let high = before.length - 1;
-  // The last block that has fewer before it.
+  // Binary search for the last block with fewer line feeds before it.
   while (low < high) {
     const middle = (low + high + 1) >>> 1;
     if ((before[middle] as number) < feeds) low = middle;
@@ -115,7 +115,7 @@ async function findLine(stretch: Stretch, line: number, ask: LinesAsk): Promise<
   return at + end < stretch.size ? at + end : { total: feeds };
 }
 
-/** All lines of what has been looked through to its end. */
+/** The number of lines of a completely indexed file. */
 async function countLines(stretch: Stretch, { index, encoding }: LinesAsk): Promise<number> {
   const feeds = index.before.at(-1) as number;
   const tail = await stretch.read(Math.max(0, stretch.size - 2), 2);
@@ -123,7 +123,7 @@ async function countLines(stretch: Stretch, { index, encoding }: LinesAsk): Prom
   return end === tail.length && end > 0 ? feeds : feeds + 1;
 }
 
-/** Line feeds in bytes that begin with a whole unit: how many, at most `max`, and where the last of them ends. */
+/** Counts line feeds in bytes that begin with a whole code unit: at most `max`, with the end of the last one. */
 export function findFeeds(bytes: Uint8Array, encoding: Encoding, max: number): { count: number; end: number } {
   let count = 0;
   let end = 0;
@@ -145,17 +145,17 @@ export function findFeeds(bytes: Uint8Array, encoding: Encoding, max: number): {
   return { count, end };
 }
 
-/** So that units of two bytes are not torn. */
+/** Keeps two-byte units whole. */
 function evenly(length: number): number {
   return length % 2 === 0 ? length : length + 1;
 }
 
 function throwIfCancelled(signal: AbortSignal): void {
-  if (signal.aborted) throw new ResourceError("cancelled", "the question was withdrawn", { cause: signal.reason });
+  if (signal.aborted) throw new ResourceError("cancelled", "cancelled", { cause: signal.reason });
 }
 
 function tooFar(size: number): ResourceError {
-  return new ResourceError("too-large", "the file is too large for its lines to be counted; ask for bytes", {
+  return new ResourceError("too-large", "the file is too large to count its lines; request a range of bytes", {
     details: { reason: "too-large", size, ranges: ["bytes=0-1048575"] },
   });
 }

@@ -1,4 +1,4 @@
-/** Which part of a file is asked for, and that part: whole lines, or whole characters between two bytes. */
+/** Parses the requested range of a file and reads it: whole lines, or whole characters between two byte offsets. */
 import { invalid, quote } from "../../errors.ts";
 import { characterBytes, decodeExactly, type Encoding, endsCharacter } from "../../lib/text-encoding.ts";
 import type { Part } from "../../source.ts";
@@ -6,35 +6,35 @@ import { bytesPart, type ContentKind, encodingMeta } from "./content.ts";
 import { createLineIndex, type LineIndex, takeIndexedLines } from "./range-lines.ts";
 import type { Maybe } from "../../backends/disk/steps.ts";
 
-/** `last` is infinite where the range has no end of its own. */
+/** `last` is infinite for an open range. */
 export interface ContentRange {
   readonly unit: "lines" | "bytes";
   readonly first: number;
   readonly last: number;
 }
 
-/** What the query of an address asks for. */
+/** The parsed query of an address. */
 export interface ReadAsk {
   readonly range?: ContentRange;
   readonly asText: boolean;
 }
 
-/** Bytes that are read piece by piece. */
+/** Bytes that are read block by block. */
 export interface Stretch {
   readonly size: number;
-  /** Fewer than asked for only at the end. Not overwritten by later reads. */
+  /** Fewer bytes than requested only at the end. Later reads do not overwrite the buffer. */
   read(from: number, length: number): Maybe<Buffer>;
 }
 
 export interface RangeOptions {
-  /** As it may stand in an error. */
+  /** The path for error messages. */
   readonly path: string;
   readonly kind: ContentKind;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
-  /** What is known of the lines already; what is found out is added to it. */
+  /** The known line positions; extended by the read. */
   readonly index?: LineIndex | undefined;
-  /** What stands before a range in a query, as `as=text&`. */
+  /** Query parameters before the range, such as `as=text&`. */
   readonly prefix?: string;
 }
 
@@ -49,13 +49,13 @@ const forms = {
   },
 } as const;
 
-/** Undefined for a query that means nothing here. Throws "invalid" for one that is meant for this and is wrong. */
+/** Undefined for unknown parameters. Throws "invalid" for known parameters with an invalid value. */
 export function parseAsk(query: Readonly<Record<string, string>>): ReadAsk | undefined {
   for (const name in query) if (name !== "lines" && name !== "bytes" && name !== "as") return undefined;
   const { lines, bytes, as } = query;
-  if (as !== undefined && as !== "text") throw invalid(`"as" takes "text", and ${quote(as)} is not known here`);
+  if (as !== undefined && as !== "text") throw invalid(`"as" must be "text", not ${quote(as)}`);
   if (lines !== undefined && bytes !== undefined)
-    throw invalid('a range is in lines or in bytes: ask for "lines=10-40" or for "bytes=0-1023"');
+    throw invalid('give either "lines" or "bytes", as in "lines=10-40" or "bytes=0-1023"');
   const asText = as !== undefined;
   if (lines !== undefined) return { range: parseRange("lines", lines), asText };
   return bytes === undefined ? { asText } : { range: parseRange("bytes", bytes), asText };
@@ -66,11 +66,11 @@ function parseRange(unit: ContentRange["unit"], value: string): ContentRange {
   const found = /^(\d{1,15})-(\d{0,15})$/.exec(value);
   const first = Number(found?.[1]);
   const last = found?.[2] === "" ? Infinity : Number(found?.[2]);
-  if (!found || first < from || last < first) throw invalid(`${says}; ${quote(value, 40)} is no such range`);
+  if (!found || first < from || last < first) throw invalid(`${says}; ${quote(value, 40)} is not a valid range`);
   return { unit, first, last };
 }
 
-/** A range as it stands in a query. */
+/** A range as it appears in a query. */
 export function formatContentRange({ unit, first, last }: ContentRange): string {
   return `${unit}=${first}-${last === Infinity ? "" : last}`;
 }
@@ -81,7 +81,7 @@ export async function readRange(stretch: Stretch, range: ContentRange, options: 
 
 async function readLines(stretch: Stretch, range: ContentRange, options: RangeOptions): Promise<Part> {
   const { path, kind, maxBytes, signal, prefix = "", index = createLineIndex() } = options;
-  if (!kind.text) throw invalid(`${quote(path)} is no text, so it has no lines; ask for bytes, as in "bytes=0-1023"`);
+  if (!kind.text) throw invalid(`${quote(path)} is not text, so it has no lines; request bytes, as in "bytes=0-1023"`);
   const taken = await takeIndexedLines(stretch, range, { encoding: kind.text.encoding, index, maxBytes, signal });
   if ("total" in taken && !("data" in taken)) {
     const { total } = taken;
@@ -92,7 +92,7 @@ async function readLines(stretch: Stretch, range: ContentRange, options: RangeOp
   }
   const { from, data, last, total } = taken;
   if (last === undefined) {
-    // Not even one line fits: it is given in pieces.
+    // Not even one line fits: it is returned in pieces.
     const piece = { unit: "bytes", first: from, last: from + maxBytes - 1 } as const;
     return readBytes(stretch, piece, options);
   }
@@ -139,7 +139,7 @@ async function readBytes(stretch: Stretch, range: ContentRange, options: RangeOp
 }
 
 function toPart(data: Buffer, from: number, { mimeType, text: found }: ContentKind, range: object): Part {
-  // The mark belongs to the first character.
+  // The byte order mark belongs to the first character.
   const markBytes = found && from === 0 ? Math.min(found.markBytes, data.length) : 0;
   const text = found && decodeExactly(data.subarray(markBytes), found.encoding);
   const meta = { "pressmark/range": range };
@@ -147,12 +147,12 @@ function toPart(data: Buffer, from: number, { mimeType, text: found }: ContentKi
   return { body: { text }, mimeType, meta: { ...encodingMeta({ ...found, markBytes }), ...meta } };
 }
 
-/** So far back it is looked for a place where a character is sure to begin. */
+/** How far back to look for a certain start of a character. */
 const lookBack = { near: 4, far: 64 * 1024 };
 
 /**
- * The characters that begin between two offsets, so that ranges one after the other give each character once. Where none begins,
- * the one that goes on there.
+ * The characters that begin between two offsets, so that consecutive ranges contain each character once. If none begins there, the one that
+ * covers the range.
  */
 async function wholeCharacters(
   stretch: Stretch,
@@ -161,7 +161,7 @@ async function wholeCharacters(
   encoding: Encoding,
 ): Promise<{ readonly data: Buffer; readonly from: number }> {
   const margin = isSelfSynchronising(encoding) ? lookBack.near : lookBack.far;
-  // Units of two bytes begin at even offsets.
+  // Two-byte units begin at even offsets.
   const base = Math.max(0, begin - (begin % 2) - margin);
   const ahead = encoding === "iso-2022-jp" ? margin : lookBack.near;
   const window = await stretch.read(base, end + ahead - base);
@@ -175,7 +175,7 @@ function isSelfSynchronising(encoding: Encoding): boolean {
   return encoding === "utf-8" || encoding === "utf-16le" || encoding === "utf-16be" || encoding === "windows-1252";
 }
 
-/** The first place from here on where a character begins, or the end. */
+/** The first start of a character from here on, or the end. */
 function boundaryFrom(window: Uint8Array, at: number, encoding: Encoding, isStart: boolean): number {
   if (isStart && at <= 0) return 0;
   let place = syncBefore(window, at, encoding);
@@ -183,7 +183,7 @@ function boundaryFrom(window: Uint8Array, at: number, encoding: Encoding, isStar
   return place;
 }
 
-/** The last place up to here where a character is sure to begin. */
+/** The last certain start of a character up to here. */
 function syncBefore(window: Uint8Array, at: number, encoding: Encoding): number {
   let place = Math.min(at, window.length);
   if (encoding === "windows-1252") return place;

@@ -1,4 +1,4 @@
-/** What a file gives when it is read: all of it, a range, or the text of a document. */
+/** Reads a file: all of it, a range, or the text of a document. */
 import { read as readFd } from "node:fs";
 import { invalid, quote, ResourceError } from "../../errors.ts";
 import type { Address, Entry, Part } from "../../source.ts";
@@ -10,15 +10,15 @@ import { type ContentRange, type ReadAsk, readRange, formatContentRange, type St
 import { createLineIndex, type LineIndex } from "./range-lines.ts";
 import { run, settled, type Steps } from "../../backends/disk/steps.ts";
 
-/** The template that names every range. */
+/** The template with all query parameters. */
 export const fileTemplate = "{+path}{?lines,bytes,as}";
 
 export interface FileReader {
-  /** All of a file. Undefined where no file is. */
+  /** The whole file. Undefined if there is no file. */
   whole(path: string): Steps<Part[] | undefined>;
-  /** A part of it, or its text. */
+  /** A range of the file, or its text. */
   part(path: string, ask: ReadAsk, signal: AbortSignal): Steps<Part[] | undefined>;
-  /** What is said of a file, or of what is asked of it. Undefined where a folder is asked for its lines. */
+  /** The entry for a file, or for a range of it. Undefined for a range of a folder. */
   entry(at: Address, place: ServedPath, ask: ReadAsk | undefined): Entry | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface FileReaderOptions {
   entry(path: string, place: ServedPath): Entry;
 }
 
-/** A file that is open, for as long as the visit lasts. */
+/** A file that is open during the visit. */
 interface OpenFile {
   readonly place: ServedPath;
   readonly fd: number;
@@ -38,32 +38,32 @@ interface OpenFile {
   readonly name: string;
 }
 
-/** A document whose text is wanted. */
+/** A document whose text is requested. */
 interface Document {
   readonly place: ServedPath;
   readonly mimeType: string;
   readonly version: string | undefined;
 }
 
-/** What a question about a part of a file came to. */
+/** The result of a request for a part of a file. */
 type Found =
   | { readonly parts: Part[] }
   | { readonly document: Document }
-  /** It is text as it stands, and all of it is wanted. */
+  /** The file is plain text, and all of it is requested. */
   | { readonly isPlain: true };
 
-/** Said of a file that was replaced between the look and the opening. */
+/** The file was replaced between check and opening. */
 const again = "again";
 const attempts = 8;
 
-/** So much of a file is looked at in order to judge what it is. */
+/** How much of a file is read to detect its type. */
 const headBytes = 64 * 1024;
-/** A document above this is not read for its text. */
+/** Larger documents are not read for their text. */
 const maxDocumentBytes = 64 * 1024 * 1024;
 const maxIndexes = 16;
 
 export function createFileReader({ confine, disk, maxBytes, extract, entry }: FileReaderOptions): FileReader {
-  /** By version, the least recently used first. */
+  /** By version, least recently used first. */
   const indexes = new Map<string, LineIndex>();
 
   function* wholeOnce(path: string): Steps<Part[] | typeof again | undefined> {
@@ -102,7 +102,7 @@ export function createFileReader({ confine, disk, maxBytes, extract, entry }: Fi
     const kind = yield* kindOf(file);
     if (ask.asText && isDocumentType(kind.mimeType)) return { document: documentOf(path, kind.mimeType, file) };
     if (ask.asText && !kind.text)
-      throw invalid(`no text can be taken out of ${quote(path)}, which is ${kind.mimeType}; ask without "as"`);
+      throw invalid(`cannot extract text from ${quote(path)}, which is ${kind.mimeType}; read it without "as"`);
     if (!ask.range) return { isPlain: true };
     const stretch: Stretch = { size, read: (from, length) => readAt(fd, from, Math.min(length, size - from)) };
     const index = indexOf(entry(path, place).version);
@@ -127,7 +127,7 @@ export function createFileReader({ confine, disk, maxBytes, extract, entry }: Fi
     if (!extract.knows(version) && size > maxDocumentBytes)
       throw new ResourceError(
         "too-large",
-        `${quote(path)} has ${size} bytes, and text is taken out of at most ${maxDocumentBytes}; ask for bytes`,
+        `${quote(path)} has ${size} bytes; text is extracted from at most ${maxDocumentBytes}; request a range of bytes`,
         { details: { reason: "too-large", size, maxBytes: maxDocumentBytes, template: fileTemplate } },
       );
     return { place, mimeType, version };
@@ -135,11 +135,11 @@ export function createFileReader({ confine, disk, maxBytes, extract, entry }: Fi
 
   function versionOf(path: string, place: ServedPath, mimeType: string): string | undefined {
     const { version } = entry(path, place);
-    // One file may have two names, of which each says another type.
+    // One file may have two names with different types.
     return version === undefined ? undefined : `${version} ${mimeType}`;
   }
 
-  /** Undefined if there is another document by now, or none. */
+  /** Undefined if the document has changed or is gone. */
   function* documentBytes(path: string, { mimeType, version }: Document): Steps<Buffer | undefined> {
     return yield* confine.visit<Buffer | undefined>(path, function* (place) {
       if (place.kind === "folder" || versionOf(path, place, mimeType) !== version) return undefined;
@@ -166,7 +166,7 @@ export function createFileReader({ confine, disk, maxBytes, extract, entry }: Fi
     return readRange(stretch, range, { path, kind, maxBytes, signal, prefix: "as=text&" });
   }
 
-  /** Says what can be read instead. */
+  /** The error details list ranges that can be read instead. */
   function tooLarge(path: string, size: number, { text, mimeType }: ContentKind, prefix = ""): ResourceError {
     const most = Math.min(maxBytes, 1024 * 1024);
     const ranges = [
@@ -177,7 +177,7 @@ export function createFileReader({ confine, disk, maxBytes, extract, entry }: Fi
     if (prefix === "" && isDocumentType(mimeType)) ranges.unshift("as=text");
     return new ResourceError(
       "too-large",
-      `${quote(path)} has ${size} bytes; at most ${maxBytes} are read at once; ask for a part, as in ${quote(`?${ranges[0]}`)}`,
+      `${quote(path)} has ${size} bytes; at most ${maxBytes} can be read in one request; request a part, as in ${quote(`?${ranges[0]}`)}`,
       { details: { reason: "too-large", size, maxBytes, template: fileTemplate, next: ranges[0], ranges } },
     );
   }
@@ -238,7 +238,7 @@ function toParts({ direct, path }: ServedPath, part: Part): Part[] {
   return [direct ? part : { ...part, reveals: { path } }];
 }
 
-/** Fewer bytes only where the file ends. */
+/** Fewer bytes only at the end of the file. */
 async function readAt(fd: number, from: number, length: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafeSlow(Math.max(0, length));
   for (let end = 0; end < buffer.length;) {

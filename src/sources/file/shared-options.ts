@@ -1,4 +1,4 @@
-/** What every source over files lets be said of them: what is left out, and how changes are noticed. */
+/** Options shared by all sources that serve files. */
 import type { z } from "zod";
 import { ruleOptions } from "../../backends/folder-rules/rule-options.ts";
 
@@ -14,6 +14,6 @@ export function sharedOptions(zod: typeof z) {
       .min(100)
       .max(3_600_000)
       .default(2000)
-      .describe("how long to wait between two looks where changes are polled"),
+      .describe("Polling interval where changes are not announced, in milliseconds"),
   };
 }

@@ -1,4 +1,4 @@
-/** What is on the disk, as the watch compares it: what is served at a path, which folder stands there, what a change would alter. */
+/** Disk state that the watch compares: what is served at a path, which folder is there, and a signature that changes with the file. */
 import type { BigIntStats } from "node:fs";
 import { fileClockMs } from "../../lib/file-clock-ms.ts";
 import type { Confine, ServedPath } from "./confine.ts";
@@ -10,22 +10,22 @@ import { runNow, settled } from "../../backends/disk/steps.ts";
 import { identity } from "./watch-folder.ts";
 
 export interface WatchLook {
-  /** Undefined where nothing is that is served and may be looked at. */
+  /** Undefined if nothing accessible is served at the path. */
   visit<T>(path: string, use: (place: ServedPath) => T): T | undefined;
-  /** What is served at a path. A link counts as a file: what lies behind it is announced under its own name. */
+  /** The kind that is served at a path. A link counts as a file: its target is announced under its own name. */
   kindAt(path: string, verdict: Verdict): "file" | "folder" | undefined;
-  /** The same where the kind is known. */
+  /** Same as `kindAt` if the kind on the disk is known. */
   kindServed(kind: Kind, path: string, verdict: Verdict): "file" | "folder" | undefined;
-  /** Which folder is at a path; undefined where none is. */
+  /** The identity of the folder at a path; undefined if there is none. */
   identityAt(path: string): string | undefined;
-  /** What a change alters; 0 while a change might still leave it as it is. */
+  /** Changes with the file; 0 while a change might not alter it. */
   signature(path: string): number;
 }
 
-/** No file system counts in steps of more than two seconds. */
+/** More than the coarsest time stamps of any file system (two seconds). */
 const coarseSettleMs = 2500;
 
-/** The disk is one that answers at once. */
+/** `disk` must be synchronous. */
 export function createWatchLook(confine: Confine, disk: Disk): WatchLook {
   function lstat(path: string): BigIntStats | undefined {
     return runNow(settled(disk.lstat(confine.locate(path))));
