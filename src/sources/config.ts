@@ -73,9 +73,7 @@ export default defineSource<ConfigOptions>({
           .array(z.string().min(1).max(1000))
           .max(201)
           .optional()
-          .describe(
-            "File paths and env, in order of precedence. Default: env, then the files from last to first",
-          ),
+          .describe("File paths and env, in order of precedence. Default: env, then the files from last to first"),
         variables: z
           .record(z.string().min(1).max(1000), z.string().min(1).max(1000))
           .default({})

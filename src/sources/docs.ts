@@ -59,9 +59,7 @@ export default defineSource<DocsOptions>({
         .array(languageTag(z))
         .max(200)
         .optional()
-        .describe(
-          "Language codes that mark folders and files (ja/guide.md, guide.ja.md). Default: common languages",
-        ),
+        .describe("Language codes that mark folders and files (ja/guide.md, guide.ja.md). Default: common languages"),
       rules: z
         .array(
           z.strictObject({

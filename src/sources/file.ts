@@ -68,7 +68,11 @@ export default defineSource<FileOptions>({
   ) {
     const root = realRoot(configured);
     const kind = diskKind(statfsSync(root).type);
-    if (kind === "made-up") throw new ResourceError("invalid", `${quote(root)} is on a virtual file system (such as /proc) and cannot be served`);
+    if (kind === "made-up")
+      throw new ResourceError(
+        "invalid",
+        `${quote(root)} is on a virtual file system (such as /proc) and cannot be served`,
+      );
     const disk = kind === "local" ? createLocalDisk() : createRemoteDisk();
     const logged = new Set<string>();
     const choice = chooseRules(chosen);

@@ -65,12 +65,7 @@ export default defineSource<McpOptions>({
           .record(z.string(), z.string())
           .default({})
           .describe("Environment variables for the program, in addition to PATH, HOME and similar"),
-        cwd: z
-          .string()
-          .min(1)
-          .optional()
-          .describe("Working folder of the program")
-          .meta({ format: "path" }),
+        cwd: z.string().min(1).optional().describe("Working folder of the program").meta({ format: "path" }),
         era: z
           .enum(["auto", "modern", "legacy"])
           .default("auto")
@@ -182,8 +177,7 @@ function createGateway(
       return answer;
     } catch (cause) {
       const isAway = cause instanceof ResourceError && cause.kind === "unavailable";
-      if (isAway && !isDown)
-        runtime.log("warn", "the other server cannot be reached; retrying", { server, cause });
+      if (isAway && !isDown) runtime.log("warn", "the other server cannot be reached; retrying", { server, cause });
       if (isAway) isDown = true;
       throw discreet(cause);
     }

@@ -249,8 +249,7 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
       if (signal.aborted || byKey.has(key)) return;
       const known = heard.get(key);
       if (!known && heard.size >= maxHeard) {
-        if (!isSaid)
-          runtime.log("warn", `more than ${maxHeard} pages are subscribed to; further ones are not polled`);
+        if (!isSaid) runtime.log("warn", `more than ${maxHeard} pages are subscribed to; further ones are not polled`);
         isSaid = true;
         return;
       }
@@ -356,8 +355,10 @@ function listPages({ pages, direct }: Pick<WebOptions, "pages" | "direct">): rea
       audience,
     } = typeof page === "string" ? ({ url: page } as PageOption) : page;
     const url = URL.parse(given);
-    if (!url || !/^https?:$/.test(url.protocol)) throw invalid(`${quote(given)} is not a page URL; write it with https://`);
-    if (url.username !== "" || url.password !== "") throw invalid("the URL of a page may not contain a user name or password");
+    if (!url || !/^https?:$/.test(url.protocol))
+      throw invalid(`${quote(given)} is not a page URL; write it with https://`);
+    if (url.username !== "" || url.password !== "")
+      throw invalid("the URL of a page may not contain a user name or password");
     if (direct && (url.protocol !== "https:" || url.port !== ""))
       throw invalid(`${quote(given)} cannot be listed with "direct": only https:// URLs without a port can`);
     url.hash = "";
@@ -409,7 +410,8 @@ function urlOf({ path, query }: Address, schemeOf: (host: string) => string): UR
 function refuseFailure({ status, headers }: FetchedPage, path: string): void {
   if (status >= 200 && status < 300) return;
   if (status === 404 || status === 410) throw notFound(path);
-  if (status === 401 || status === 403) throw new ResourceError("denied", `the site denies access to the page (status ${status})`);
+  if (status === 401 || status === 403)
+    throw new ResourceError("denied", `the site denies access to the page (status ${status})`);
   if (status === 429) {
     const seconds = Number(headers["retry-after"]);
     const details = Number.isFinite(seconds) ? { retryAfterMs: Math.min(Math.max(seconds, 0), 86_400) * 1000 } : {};

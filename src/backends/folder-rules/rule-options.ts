@@ -7,7 +7,9 @@ export function ruleOptions(zod: typeof z) {
     ignore: zod
       .boolean()
       .default(true)
-      .describe("Leave out node_modules and everything that .gitignore, .ignore, .pressmarkignore and git's exclude files match"),
+      .describe(
+        "Leave out node_modules and everything that .gitignore, .ignore, .pressmarkignore and git's exclude files match",
+      ),
     hidden: zod
       .boolean()
       .default(false)

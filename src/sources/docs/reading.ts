@@ -1,4 +1,4 @@
-/** What a document gives when it is read: all of it, a part, or one section. */
+/** Reads a document: all of it, a range, or one section. */
 import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
 import type { Call } from "../../resources.ts";
 import type { Part } from "../../source.ts";
@@ -15,7 +15,7 @@ type Query = Readonly<Record<string, string>>;
 
 export interface DocumentReader {
   read(placed: Placed, query: Query | undefined, call: Call): Promise<readonly Part[]>;
-  /** The section that a query asks for. One that is not there throws "not-found". */
+  /** The section that a query names. Throws "not-found" if it does not exist. */
   section(placed: Placed, slug: string, call: Call): Promise<DocumentSection & { readonly mimeType: string }>;
   headings(placed: Placed, call: Call): Promise<readonly Heading[]>;
 }
@@ -25,10 +25,10 @@ export interface DocumentReaderOptions extends Pick<EntryOptions, "addressOf"> {
   readonly describe: Describe;
 }
 
-/** More headings than this are not named in an answer. */
+/** Further headings are not listed in a response. */
 const maxOutline = 500;
 
-/** Throws "not-found" for a query that is not known here. */
+/** Throws "not-found" for an unknown query. */
 export function parseDocumentQuery(address: string, query: Query | undefined): Query | undefined {
   const names = Object.keys(query ?? {});
   if (names.length === 0) return undefined;
@@ -49,7 +49,7 @@ export function createDocumentReader({ files, describe, addressOf }: DocumentRea
     }
   }
 
-  /** The text with headings, and what it is written in. */
+  /** The text with its headings and its format. */
   async function text(
     placed: Placed,
     call: Call,
@@ -104,7 +104,7 @@ function formatOfText({ mimeType }: Part): DocumentFormat {
   return mimeType === "text/markdown" ? "markdown" : "text";
 }
 
-/** The folder speaks of files; who asked knows addresses. */
+/** Replaces file paths in error messages by addresses, which the caller knows. */
 function inOwnWords(cause: ResourceError, { document, address }: Placed): ResourceError {
   const { kind, passing, details } = cause;
   const message = cause.message.replaceAll(quote(document.file), quote(address));

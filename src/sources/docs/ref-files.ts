@@ -1,4 +1,4 @@
-/** The files of a folder as they are at a branch, a tag or a commit: what a collection needs of them. */
+/** The files of a folder at a branch, tag or commit, as the collection needs them. */
 import { realpathSync } from "node:fs";
 import type { RuleChoice } from "../../backends/folder-rules/name-rules.ts";
 import { invalid, quote, ResourceError } from "../../errors.ts";
@@ -18,14 +18,15 @@ export interface RefFilesOptions extends Partial<RuleChoice> {
 export async function openRefFiles(options: RefFilesOptions, runtime: Runtime): Promise<DocumentFiles> {
   const { root, ref, ...folder } = options;
   const found = findAbove(root);
-  if (!found) throw invalid(`${quote(root)} is in no git repository, so there is no ${quote(ref)}; remove "ref"`);
+  if (!found)
+    throw invalid(`${quote(root)} is not in a git repository, so ${quote(ref)} cannot be resolved; remove "ref"`);
   const { repository, way } = found;
   const { openGit } = await import("../git.ts");
   const source = openGit(repository, folder, runtime, { root: realpathSync.native(root), way }) as Required<GitSource>;
 
   const at = (kind: "tree" | "blob", path: string) => pathOf([kind, ref, ...way, ...segmentsOf(path)]);
 
-  /** Git speaks of its own addresses. */
+  /** Errors of git name its own addresses; these are replaced. */
   async function ask<T>(path: string, work: Promise<T>): Promise<T> {
     try {
       return await work;
@@ -47,7 +48,7 @@ export async function openRefFiles(options: RefFilesOptions, runtime: Runtime): 
         return { items: items.sort((one, other) => compareAddresses(one.path, other.path)) };
       } catch (cause) {
         if (!(cause instanceof ResourceError) || cause.kind !== "not-found") throw cause;
-        const says = `there is no ${quote(ref)} with this folder in the repository`;
+        const says = `the repository has no ${quote(ref)} that contains this folder`;
         throw new ResourceError("unavailable", says, { cause });
       }
     },
@@ -65,7 +66,7 @@ export async function openRefFiles(options: RefFilesOptions, runtime: Runtime): 
     async watch(call) {
       const changes = await source.watch(call);
       return (async function* heard(): AsyncGenerator<SourceChange> {
-        // Which files a ref brings when it moves is seen by looking.
+        // When a ref moves, the changed files are found by a new check.
         for await (const change of changes) yield change.kind === "lost" ? change : { kind: "changed", path: "" };
       })();
     },

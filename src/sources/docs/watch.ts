@@ -1,10 +1,10 @@
-/** From changes of files to changes of addresses: a document that changes its language moves. */
+/** Translates file changes to address changes: a document whose language changes moves. */
 import type { Call } from "../../resources.ts";
 import type { SourceChange, Runtime } from "../../source.ts";
 import type { Arrangement } from "./arrange.ts";
 import type { DocumentCollection, DocumentFiles } from "./collection.ts";
 
-/** While files change without end, so much of the time is spent on looking. */
+/** Under continuous changes, checking takes at most this share of the time. */
 const lookShare = 0.2;
 const maxRestMs = 2000;
 
@@ -16,7 +16,7 @@ export async function watchDocuments(
   call: Call,
 ): Promise<AsyncIterable<SourceChange>> {
   const changes = await files.watch(call);
-  // Behind the arming, so that nothing falls between.
+  // After arming, so that no change is missed.
   const begun = call.signal.aborted ? undefined : await collection.look(call);
   return follow();
 
@@ -45,24 +45,24 @@ export async function watchDocuments(
 }
 
 interface Batch {
-  /** The files that something was said of. */
+  /** The changed files. */
   readonly paths: ReadonlySet<string>;
   readonly isLost: boolean;
 }
 
-/** Takes what is said as it comes, so that nothing piles up while it is looked at. */
+/** Collects changes as they arrive, merged, so that nothing piles up during a check. */
 function createEar(changes: AsyncIterable<SourceChange>): { take(): Promise<Batch | undefined>; leave(): void } {
   const iterator = changes[Symbol.asyncIterator]();
   let paths = new Set<string>();
   let isLost = false;
-  /** Resolves with the next thing that is said, or when nothing more will be. */
+  /** Resolves with the next change, or at the end. */
   let said = Promise.withResolvers<void>();
   let isOver = false;
   const over = hear().finally(() => {
     isOver = true;
     said.resolve();
   });
-  // Whoever takes hears of it.
+  // The rejection is reported to the next `take`.
   over.catch(() => undefined);
 
   async function hear(): Promise<void> {

@@ -15,11 +15,11 @@ const shapes = {
 type Shape = keyof typeof shapes;
 
 const icons = Object.fromEntries(
-  Object.entries(shapes).map(([shape, shape]) => [shape, [toIcon(shape)]]),
+  Object.entries(shapes).map(([shape, outline]) => [shape, [toIcon(outline)]]),
 ) as unknown as Readonly<Record<Shape, readonly Icon[]>>;
 
-function toIcon(shape: string): Icon {
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="none" stroke="#777" d="${way}"/></svg>`;
+function toIcon(outline: string): Icon {
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="none" stroke="#777" d="${outline}"/></svg>`;
   return { src: `data:image/svg+xml,${encodeURIComponent(svg)}`, mimeType: "image/svg+xml", sizes: ["any"] };
 }
 

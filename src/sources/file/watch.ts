@@ -86,9 +86,13 @@ export function createFolderWatcher(options: FolderWatcherOptions): FolderWatche
         else if ("armed" in message) resolve();
         else if ("busy" in message) run.isBusy = message.busy;
         else if (message.polling > 0)
-          log("warn", "the system has no more file watches; some folders are polled; raise fs.inotify.max_user_watches", {
-            folders: message.polling,
-          });
+          log(
+            "warn",
+            "the system has no more file watches; some folders are polled; raise fs.inotify.max_user_watches",
+            {
+              folders: message.polling,
+            },
+          );
       });
       worker.on("error", fail);
       worker.once("exit", () => fail(undefined));

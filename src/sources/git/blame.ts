@@ -1,4 +1,4 @@
-/** Who last changed each line of a file, and in which commit. */
+/** The commit and author that last changed each line of a file. */
 import { invalid, quote, ResourceError } from "../../errors.ts";
 import { createTimeSlices } from "../../lib/time-slices.ts";
 import type { Part } from "../../source.ts";
@@ -16,7 +16,7 @@ export interface BlameAsk {
   readonly maxBytes: number;
   readonly commit: string;
   readonly path: string;
-  /** What the file holds, as it is read. */
+  /** The content of the file. */
   readonly content: Part;
   readonly range: ContentRange | undefined;
   readonly rules: HistoryRules;
@@ -24,7 +24,7 @@ export interface BlameAsk {
 
 interface Stretch {
   readonly hash: string;
-  /** What the file was called in that commit. */
+  /** The path of the file in that commit. */
   readonly file: string;
   readonly first: number;
   readonly count: number;
@@ -35,27 +35,27 @@ interface Told {
   readonly email: string;
   readonly date: string;
   readonly subject: string;
-  /** Where the history ends in a shallow clone, or begins. */
+  /** Set for the oldest commit of the (possibly shallow) history. */
   readonly boundary?: true;
 }
 
 export async function readBlame(ask: BlameAsk): Promise<Part> {
   const { maxBytes, commit, path, content, range } = ask;
-  if (!("text" in content.body)) throw invalid(`${quote(path)} is no text, so it has no lines to ask about`);
+  if (!("text" in content.body)) throw invalid(`${quote(path)} is not text, so it has no lines`);
   const lines = content.body.text.split("\n");
   if (lines.at(-1) === "") lines.pop();
   if (range && range.first > lines.length)
-    throw invalid(`${quote(path)} has ${lines.length} lines, so there is none at ${range.first}`, {
+    throw invalid(`${quote(path)} has ${lines.length} lines, so there is no line ${range.first}`, {
       reason: "beyond-end",
       total: lines.length,
     });
   const last = Math.min(range?.last ?? Infinity, lines.length);
   const within = range ? ["-L", `${range.first},${last}`] : [];
-  let told = await askGit(within, ask);
-  // The file had a name that is not served: what it held there counts as written when it came to a served one.
-  if (!(await isServedThroughout(told.stretches, ask))) told = await askGit(["--no-follow", ...within], ask);
-  const { stretches, commits, isCut } = told;
-  // Text of two bytes a character has other line ends than git sees.
+  let result = await askGit(within, ask);
+  // The file had a path that is not served: its lines from then count as written by the commit that moved it to a served path.
+  if (!(await isServedThroughout(result.stretches, ask))) result = await askGit(["--no-follow", ...within], ask);
+  const { stretches, commits, isCut } = result;
+  // In UTF-16 text, git counts lines differently.
   const isPlain = !String(content.meta?.["pressmark/encoding"]).startsWith("utf-16");
   const text = JSON.stringify({
     path,
@@ -94,7 +94,7 @@ async function parseBlame(output: string): Promise<{ stretches: Stretch[]; commi
   const slice = createTimeSlices();
   const stretches: Stretch[] = [];
   let begun: Omit<Stretch, "file"> | undefined;
-  const told = new Map<string, Record<string, string>>();
+  const result = new Map<string, Record<string, string>>();
   let current: Record<string, string> = {};
   for (const line of output.split("\n")) {
     await slice();
@@ -102,18 +102,18 @@ async function parseBlame(output: string): Promise<{ stretches: Stretch[]; commi
     if (begins) {
       const [, hash = "", first, count] = begins;
       begun = { hash, first: Number(first), count: Number(count) };
-      current = told.get(hash) ?? {};
-      told.set(hash, current);
+      current = result.get(hash) ?? {};
+      result.set(hash, current);
       continue;
     }
     const space = line.indexOf(" ");
     const key = space < 0 ? line : line.slice(0, space);
     if (key !== "") current[key] = space < 0 ? "" : line.slice(space + 1);
-    // The last line of each stretch.
+    // The last header line of each block.
     if (key === "filename" && begun) stretches.push({ ...begun, file: unquoteName(line.slice(space + 1)) });
   }
   stretches.sort((a, b) => a.first - b.first);
-  return { stretches, commits: new Map([...told].map(([hash, said]) => [hash, toTold(said)])) };
+  return { stretches, commits: new Map([...result].map(([hash, said]) => [hash, toTold(said)])) };
 }
 
 function toTold(said: Readonly<Record<string, string>>): Told {
@@ -131,7 +131,7 @@ function tooLarge(path: string, lines: number, maxBytes: number): ResourceError 
   const ranges = [formatContentRange({ unit: "lines", first: 1, last: Math.min(lines, 200) })];
   return new ResourceError(
     "too-large",
-    `what there is to say of the ${lines} lines of ${quote(path)} has more than ${maxBytes} bytes; ask for some lines, as in ${quote(`?${ranges[0]}`)}`,
+    `the blame of the ${lines} lines of ${quote(path)} has more than ${maxBytes} bytes; request some lines, as in ${quote(`?${ranges[0]}`)}`,
     { details: { reason: "too-large", maxBytes, template: blameTemplate, ranges } },
   );
 }

@@ -1,4 +1,4 @@
-/** What a ref or a path that is being typed may become. */
+/** Completion of refs and paths. */
 import { type SourceCompletionRequest, pathOf, type Suggestion } from "../../source.ts";
 import type { Mirror } from "./mirror.ts";
 import type { Objects } from "./objects.ts";
@@ -30,7 +30,7 @@ export type GitCompletion = (ask: SourceCompletionRequest, signal: AbortSignal) 
 export function createGitCompletion(options: CompletingOptions): GitCompletion {
   return async ({ template: { template }, variable, value, given }, signal) => {
     const world = { ...options, signal };
-    // What a name reveals stands where the template leads, and for a query where its folders are.
+    // A suggestion reveals the address that the template leads to; for a query parameter, the folders.
     const place = /^(?:commit|tree|blob|blame)(?=\/)/.exec(template)?.[0] ?? "tree";
     if (/^(?:sha|base|head|ref)$/.test(variable)) return completeRef(value, place, world);
     if (variable !== "path") return [];
@@ -38,7 +38,7 @@ export function createGitCompletion(options: CompletingOptions): GitCompletion {
   };
 }
 
-/** Branches and tags first, then hashes of commits, in short. */
+/** Branches and tags first, then abbreviated commit hashes. */
 async function completeRef(typed: string, place: string, world: World): Promise<Suggestion[]> {
   const names = listedNames(await world.refs.all(world.signal));
   const hashes = /^[0-9a-f]*$/.test(typed) ? await commitsLike(typed, world) : [];
@@ -66,7 +66,7 @@ async function commitsLike(typed: string, { program, mirror, headers, commits, s
   return found.flat().map((hash) => hash.slice(0, Math.max(shortLength, typed.length)));
 }
 
-/** Names in the folder typed so far, in the commit that was chosen. */
+/** Names in the folder typed so far, in the chosen commit. */
 async function completePath(
   typed: string,
   { ref, place }: { readonly ref: string; readonly place: string },
@@ -84,7 +84,7 @@ async function completePath(
     });
 }
 
-/** Those that begin as typed, then those that do but for case, then those that hold it. */
+/** Prefix matches, then prefix matches that ignore case, then substring matches. */
 function best(names: readonly string[], typed: string): string[] {
   const folded = typed.toLowerCase();
   const exact = names.filter((name) => name.startsWith(typed));

@@ -1,4 +1,4 @@
-/** What differs between two commits, as a patch of the files that are served. */
+/** The difference between two commits, as a patch of the served files. */
 import { isUtf8 } from "node:buffer";
 import { quote, ResourceError } from "../../errors.ts";
 import { decodeExactly, findEncoding } from "../../lib/text-encoding.ts";
@@ -12,11 +12,11 @@ export interface DiffAsk extends CommitWorld {
   readonly rules: HistoryRules;
   readonly maxBytes: number;
   readonly path?: string | undefined;
-  /** The tree with nothing in it. */
+  /** Hash of the empty tree. */
   readonly emptyTree: string;
 }
 
-/** A change, and what the patch says of it. */
+/** A change, and its part of the patch. */
 interface Section {
   readonly change: RawChange;
   readonly text: Buffer;
@@ -36,7 +36,7 @@ const how = [
   "--dst-prefix=b/",
 ];
 const maxListBytes = 8 * 1024 * 1024;
-/** So many paths are named on one command line. */
+/** Limit of paths on one command line. */
 const maxNamed = 500;
 
 export async function readDiff(base: string, head: string, ask: DiffAsk): Promise<Part> {
@@ -61,7 +61,7 @@ export async function readDiff(base: string, head: string, ask: DiffAsk): Promis
   };
 }
 
-/** Undefined where the patch is longer than `maxBytes`. */
+/** Undefined if the patch is longer than `maxBytes`. */
 async function sectionsOf(
   base: string,
   head: string,
@@ -82,15 +82,16 @@ async function sectionsOf(
   let next = 0;
   const sections = changes.map((change) => {
     const from = next;
-    // A change of type is told as a file that goes and another that comes.
+    // A type change appears in the patch as a deletion and an addition.
     next += change.status === "T" ? 2 : 1;
     return { change, text: Buffer.concat(patches.slice(from, next)) };
   });
-  if (next !== patches.length) throw new ResourceError("unexpected", "git lists other files than it has patches of");
+  if (next !== patches.length)
+    throw new ResourceError("unexpected", "the patches of git do not match its list of files");
   return sections;
 }
 
-/** What is said of changes of which only one side is served: as if the other had never been there. */
+/** Patches of changes of which only one side is served, as if the other side had never existed. */
 async function halvesOf(
   changes: readonly (ServedChange | undefined)[],
   base: string,
@@ -129,14 +130,14 @@ async function tooLarge(base: string, head: string, ask: DiffAsk): Promise<Resou
     .map((part) => `path=${encodeURIComponent(part)}`);
   return new ResourceError(
     "too-large",
-    `the patch of ${files.length} files has more than ${maxBytes} bytes; ask for a part of it, as in ${quote(`?${ranges[0] ?? "path=src"}`)}`,
+    `the patch of ${files.length} files has more than ${maxBytes} bytes; request a part of it, as in ${quote(`?${ranges[0] ?? "path=src"}`)}`,
     { details: { reason: "too-large", maxBytes, files: files.length, template: diffTemplate, ranges } },
   );
 }
 
 const header = Buffer.from("\ndiff --git ");
 
-/** One per file. Lines of content have a sign in front, so none of them can look like the beginning of a file. */
+/** One per file. Content lines start with a sign, so none of them can look like the start of a file. */
 function splitPatch(patch: Buffer): Buffer[] {
   const patches: Buffer[] = [];
   for (let at = 0; at < patch.length;) {
@@ -148,7 +149,7 @@ function splitPatch(patch: Buffer): Buffer[] {
   return patches;
 }
 
-/** Files of one commit may be in different encodings. */
+/** Files of one commit may have different encodings. */
 function decode(section: Buffer): string {
   if (isUtf8(section)) return section.toString("utf8");
   const found = findEncoding(section);

@@ -1,4 +1,4 @@
-/** Branches and tags as facts, the most recent first. */
+/** Lists branches and tags, most recent first. */
 import { type CommitWorld, readCommits } from "./commits.ts";
 import { outputLines } from "./refs.ts";
 import type { ShownCommits } from "./shown-commits.ts";
@@ -11,7 +11,7 @@ const maxListed = 1000;
 const maxBytes = 32 * 1024 * 1024;
 const maxSubject = 300;
 
-/** The subject comes last: it alone may be long. */
+/** The subject comes last: only it may be long. */
 const fields = [
   "%(refname)",
   "%(objectname)",
@@ -61,7 +61,7 @@ export async function readTags(world: ListingWorld): Promise<object> {
   };
 }
 
-/** A ref whose commit is not shown stands for the nearest one before it that is; where there is none, it is left out. */
+/** A ref whose commit is not shown points to the nearest earlier one that is; if there is none, it is left out. */
 async function rows(prefixes: readonly string[], world: ListingWorld): Promise<Row[]> {
   const { program, mirror, commits, signal } = world;
   const gitDir = await mirror.ready();
@@ -87,7 +87,7 @@ async function rows(prefixes: readonly string[], world: ListingWorld): Promise<R
     .flatMap(({ row, hash }): Row[] => {
       if (hash === undefined) return [];
       const commit = facts.get(hash);
-      // What an annotated tag says is its own.
+      // An annotated tag has its own message.
       if (!commit || hash === row.hash || row.isAnnotated) return [{ ...row, hash }];
       return [{ ...row, hash, date: commit.committer.date, subject: subjectOf(commit.text) }];
     })

@@ -1,4 +1,4 @@
-/** What is at an address of a repository: read, described, and opened as a folder. */
+/** Reads, describes and lists the addresses of a repository. */
 import { notFound, quote, ResourceError } from "../../errors.ts";
 import { compareAddresses } from "../../lib/address-order.ts";
 import { directoryType, type Page } from "../../resources.ts";
@@ -46,7 +46,7 @@ const json = "application/json";
 
 const refsFolder: Entry = { path: "tree", mimeType: directoryType };
 
-/** The tree with nothing in it, which every repository has. */
+/** The empty tree, which every repository has. */
 const emptyTrees = {
   40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
   64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
@@ -63,7 +63,7 @@ export function createGitReader(options: GitReaderOptions): GitReader {
     return { commit, entry: await trees.at(commit, path) };
   }
 
-  /** The commit that a ref leads to or, where that one is not shown, the nearest before it that is. */
+  /** The commit of a ref or, if that is not shown, the nearest earlier one that is. */
   async function shownCommit(ref: string): Promise<Commit> {
     const commit = await refs.resolve(ref);
     if (commit.byHash !== undefined && !(await commits.isShown(commit.byHash))) throw notFound(ref);
@@ -72,7 +72,7 @@ export function createGitReader(options: GitReaderOptions): GitReader {
     return { ...commit, hash };
   }
 
-  /** A commit, or the tree without anything. */
+  /** A commit, or the empty tree. */
   async function side(spelled: string): Promise<Commit> {
     await mirror.ready();
     if (spelled === emptyTrees[mirror.hashLength]) return { hash: spelled, isPinned: true };
@@ -188,7 +188,7 @@ export function createGitReader(options: GitReaderOptions): GitReader {
           const [base, head] = await sides(at, ask);
           const emptyTree = emptyTrees[mirror.hashLength];
           const isServed = ask.path === undefined || (await servesEither(ask.path, base, head));
-          // What is hidden has not changed, as what is not there has not.
+          // Hidden paths count as unchanged.
           const to = isServed ? head : base;
           const part = await readDiff(base.hash, to.hash, { ...world(signal), path: ask.path, emptyTree });
           return { ...part, ...freshnessOf(base, head) };
@@ -209,7 +209,7 @@ export function createGitReader(options: GitReaderOptions): GitReader {
           return refsFolder;
         case "commit":
           await shownCommit(ask.ref);
-          // Without a version: what is told of a commit also depends on the rules of the folder.
+          // Without a version: the content also depends on the folder rules.
           return { ...asked, mimeType: json };
         case "diff":
           await sides(at, ask);
@@ -246,7 +246,7 @@ function facts(value: object): Part {
   return { body: { text: JSON.stringify(value) }, mimeType: json };
 }
 
-/** What is called by whole hashes never changes. */
+/** Content addressed by full hashes never changes. */
 function freshnessOf(...commits: readonly Commit[]): Pick<Part, "freshness"> {
   return commits.every(({ isPinned }) => isPinned) ? { freshness: pinnedFreshness } : {};
 }

@@ -1,4 +1,4 @@
-/** Branches, tags and what else names a commit: what there is, and which commit each means. */
+/** Lists branches, tags and other refs, and resolves them to commits. */
 import { isUtf8 } from "node:buffer";
 import { notFound } from "../../errors.ts";
 import type { Mirror } from "./mirror.ts";
@@ -8,9 +8,9 @@ import { isHash, isRefName, parseRef, type RefSpelling } from "./ref-name.ts";
 
 export interface Commit {
   readonly hash: string;
-  /** Whether it was called by its whole hash, under which nothing ever changes. */
+  /** Whether it was named by its full hash, so that the content never changes. */
   readonly isPinned: boolean;
-  /** The commit that was called by its hash, or the beginning of one, before any steps back. Absent where it was called by a name. */
+  /** The commit that was named by its hash or a prefix of it, before any steps back. Absent if it was named by a ref. */
   readonly byHash?: string;
 }
 
@@ -21,24 +21,24 @@ export interface Ref {
 }
 
 export interface Refs {
-  /** Throws "not-found" for what names no commit here. */
+  /** Throws "not-found" if it does not name a commit. */
   resolve(spelled: string): Promise<Commit>;
-  /** By name. Refs that only lead to another one are left out. */
+  /** Sorted by name. Symbolic refs are left out. */
   all(signal: AbortSignal): Promise<Ref[]>;
-  /** Called with every name that was resolved, and what it meant. */
+  /** Calls `hear` with every resolved name and its commit. */
   onResolved(hear: (spelled: string, hash: string) => void): void;
 }
 
-/** So long it may be taken for granted that a name means what it meant. */
+/** How long a resolved name may be assumed unchanged. */
 const trustMs = 5;
 const maxPinned = 1000;
 const maxListBytes = 64 * 1024 * 1024;
 
 export function createRefs(mirror: Mirror, program: GitProgram, headers: Objects): Refs {
   const underWay = new Map<string, Promise<Commit>>();
-  /** Commits that were found by their whole hash. */
+  /** Commits that were resolved by their full hash. */
   const pinned = new Map<string, Promise<Commit>>();
-  /** What was resolved a moment ago. */
+  /** The most recently resolved name. */
   let last: { readonly spelled: string; readonly commit: Promise<Commit>; readonly untilMs: number } | undefined;
   let hear: ((spelled: string, hash: string) => void) | undefined;
 
@@ -62,7 +62,7 @@ export function createRefs(mirror: Mirror, program: GitProgram, headers: Objects
     return commit;
   }
 
-  /** Git also takes what `git describe` prints for a hash. A branch may have a name that looks like one. */
+  /** Git also accepts the output of `git describe` as a hash. A branch may have a name that looks like one. */
   async function calledByHash({ name, steps }: RefSpelling, found: string): Promise<string | undefined> {
     const digits = /^(?:.*-g)?([0-9a-f]{4,64})$/i.exec(name)?.[1]?.toLowerCase();
     if (digits === undefined) return undefined;
@@ -74,7 +74,7 @@ export function createRefs(mirror: Mirror, program: GitProgram, headers: Objects
     resolve(spelled) {
       const known = pinned.get(spelled);
       if (known) return known;
-      // Many who ask at the same time ask once.
+      // Concurrent calls share one lookup.
       const under = underWay.get(spelled);
       if (under) return under;
       if (last?.spelled === spelled && performance.now() < last.untilMs) return last.commit;
@@ -102,7 +102,7 @@ export function createRefs(mirror: Mirror, program: GitProgram, headers: Objects
   };
 }
 
-/** Lines that are text; a name that is no UTF-8 cannot be spelled in a URI. */
+/** Lines of valid UTF-8; other names cannot be part of a URI. */
 export function outputLines(bytes: Buffer): string[] {
   const lines: string[] = [];
   for (let at = 0; at < bytes.length;) {
@@ -116,7 +116,7 @@ export function outputLines(bytes: Buffer): string[] {
 
 const shortened = ["refs/heads/", "refs/tags/", "refs/remotes/"];
 
-/** The names under which branches and tags are listed: short where that means the same, in full otherwise. */
+/** The names under which branches and tags are listed: short if that is unambiguous, else in full. */
 export function listedNames(refs: readonly Ref[]): string[] {
   const taken = new Map<string, number>();
   const shorts = refs.map(({ name }) => {

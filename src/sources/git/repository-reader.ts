@@ -1,4 +1,4 @@
-/** Everything that answers questions about one repository, put together. Loaded with the first question. */
+/** Assembles all parts that read one repository. Loaded with the first request. */
 import { statfsSync } from "node:fs";
 import { homedir } from "node:os";
 import { ResourceError } from "../../errors.ts";
@@ -29,18 +29,18 @@ export interface RepositoryReader {
   readonly reading: GitReader;
   readonly complete: GitCompletion;
   readonly watch: RepositoryWatcher["watch"];
-  /** Throws where the repository now leads to a place that it did not lead to when it was opened. */
+  /** Throws if the repository now refers to a location that it did not refer to when it was opened. */
   confine(): void;
-  /** All files below a folder, as they are at a ref. */
+  /** All files below a folder at a ref. */
   filesAt(ref: string, folder: readonly string[]): Promise<FileBelow[]>;
-  /** The answer, or in our own words why git has none: its own may hold paths. */
+  /** The result, or an error in our own words: messages of git may contain paths. */
   answer<T>(work: Promise<T>): Promise<T>;
   /** Afterwards nothing runs. */
   close(): Promise<void>;
 }
 
 export interface RepositoryReaderOptions {
-  /** What the repository read when it was opened. */
+  /** Locations that the repository used when it was opened. */
   readonly reach: Reach;
   readonly maxBytes: number;
   readonly watch: "auto" | "poll";
@@ -48,7 +48,7 @@ export interface RepositoryReaderOptions {
   readonly log: Runtime["log"];
   readonly redact?: Runtime["redact"] | undefined;
   readonly chosen: Partial<RuleChoice>;
-  /** A folder that alone is served, and the way to it from the root of the checkout; all of the repository unless given. */
+  /** The only folder that is served, and its path from the root of the checkout. Default: the whole repository. */
   readonly part?: { readonly root: string; readonly way: readonly string[] } | undefined;
 }
 
@@ -106,9 +106,11 @@ export function openRepositoryReader(repository: GitRepository, options: Reposit
       } catch (cause) {
         if (!(cause instanceof GitFailure)) throw cause;
         if (!findRepository(repository.root))
-          throw new ResourceError("unavailable", "the repository of this mount is not there just now", { cause });
+          throw new ResourceError("unavailable", "the repository of this mount does not exist at the moment", {
+            cause,
+          });
         log("warn", "git failed", { said: cause.message });
-        const says = "git cannot read this part of the repository; see what git fsck says there";
+        const says = "git cannot read this part of the repository; run git fsck there";
         throw new ResourceError("unavailable", says, { cause, passing: false });
       }
     },

@@ -1,4 +1,4 @@
-/** What is going on in a checkout: where HEAD is, and what differs from it. Submodules are not looked into. */
+/** The state of a checkout: where HEAD is, and what differs from it. Submodules are not examined. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ResourceError } from "../../errors.ts";
@@ -37,7 +37,7 @@ interface Upstream {
 const maxEntries = 2000;
 const maxStatusBytes = 32 * 1024 * 1024;
 
-/** What is under way, by the file that git keeps for it. */
+/** Operations in progress, by the file that git creates for them. */
 const operations: Readonly<Record<string, string>> = {
   "rebase-merge": "rebase",
   "rebase-apply": "rebase",
@@ -62,7 +62,7 @@ export async function readCheckoutStatus(world: StatusWorld): Promise<object> {
     maxBytes: maxStatusBytes,
     cwd: repository.root,
     env: { GIT_WORK_TREE: repository.root, GIT_INDEX_FILE: join(repository.gitDir, "index") },
-    less: '"log" or "branches", which need not look at the files',
+    less: '"log" or "branches", which do not read the files',
   });
   const status = await parseStatus(bytes.toString("utf8"), world.rules);
   const lists = {
@@ -104,9 +104,9 @@ async function headHash({ refs, commits }: StatusWorld): Promise<string | null> 
 }
 
 interface StatusRecord {
-  /** What kind of record it is: `1`, `2`, `u` or `?`. */
+  /** The kind of record: `1`, `2`, `u` or `?`. */
   readonly sign: string;
-  /** What became of it in the index, and in the work tree. */
+  /** The status in the index, and in the work tree. */
   readonly letters: string;
   readonly path: string;
   readonly from: string | undefined;
@@ -127,7 +127,7 @@ async function parseStatus(text: string, rules: HistoryRules) {
     const wasServed = from !== undefined && (await isServed(from, kind));
     if (!(await isServed(path, kind))) {
       leftOut += 1;
-      // It was moved to where nothing is served.
+      // It was moved to a path that is not served.
       if (wasServed) staged.push({ path: from, change: "deleted" });
       continue;
     }
@@ -145,7 +145,7 @@ async function parseStatus(text: string, rules: HistoryRules) {
   return { staged, unstaged, conflicts, untracked, hash, upstream, leftOut };
 }
 
-/** The records of `--porcelain=v2 -z`. Names that are no UTF-8 are left out. */
+/** The records of `--porcelain=v2 -z`. Names that are not UTF-8 are left out. */
 function splitStatus(text: string) {
   const records: StatusRecord[] = [];
   let hash: string | null = null;
@@ -162,7 +162,7 @@ function splitStatus(text: string) {
         upstream = { ...upstream, ahead: Number(said[0]), behind: Math.abs(Number(said[1])) };
       continue;
     }
-    // Each kind has so many words before the path, which may hold spaces.
+    // The number of words before the path, which may contain spaces.
     const words = { "1": 8, "2": 9, u: 10, "?": 1 }[sign];
     if (words === undefined) continue;
     const path = afterWords(piece, words);

@@ -1,8 +1,8 @@
-/** Sets of a house like this one: their members without the index, which names all of them, whoever may see which here. */
+/** Removes the index from sets of another Pressmark server: it names all members, and callers here may not see all of them. */
 import type { Content } from "../../resources.ts";
 import type { Addresses } from "./addresses.ts";
 
-/** Anything else stays as it is. */
+/** Other contents stay unchanged. */
 export function withoutIndex(contents: readonly Content[], asked: string, addresses: Addresses): readonly Content[] {
   const [first, ...members] = contents;
   if (!asked.startsWith("set://") || !first || !isIndex(first, asked)) return contents;
