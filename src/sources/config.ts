@@ -97,7 +97,7 @@ export default defineSource<ConfigOptions>({
           precedence.every((each) => each === "env" || files.some((file) => pathIn(file) === each)),
         {
           path: ["precedence"],
-          message: 'names what is neither "env" nor one of the files',
+          message: 'contains a name that is neither "env" nor one of the files',
         },
       );
   },

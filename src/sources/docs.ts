@@ -226,7 +226,7 @@ async function aWhile(runtime: Runtime, signal: AbortSignal): Promise<void> {
 function languageTag(zod: typeof z) {
   return zod
     .string()
-    .refine((text) => canonicalTag(text) !== undefined, { message: 'must be a language, as in "ja" or "zh-CN"' });
+    .refine((text) => canonicalTag(text) !== undefined, { message: 'must be a language tag, as in "ja" or "zh-CN"' });
 }
 
 /** The index that follows an address, even one that no longer exists. */

@@ -41,7 +41,7 @@ export default defineSource<GitOptions>({
         watch: z
           .enum(["auto", "poll"])
           .default("auto")
-          .describe('how changes are noticed: "poll" looks again and again, as network folders may need'),
+          .describe('How changes are detected: "auto" uses system events, "poll" checks regularly, as network folders may need'),
         pollMs: z
           .int()
           .min(500)

@@ -42,7 +42,7 @@ export default defineSource<SkillsOptions>({
         prefix: z
           .string()
           .regex(/^[a-z0-9][a-z0-9._-]*(?:\/[a-z0-9][a-z0-9._-]*)*$/, {
-            message: 'a prefix is made of a-z, 0-9, ".", "-" and "_", with "/" between its segments',
+            message: 'a prefix consists of a-z, 0-9, ".", "-" and "_", with "/" between its segments',
           })
           .max(200)
           .optional()
@@ -50,7 +50,7 @@ export default defineSource<SkillsOptions>({
         ...sharedOptions(z),
       })
       .refine(({ root, roots = [] }) => root !== undefined || roots.length > 0, {
-        message: 'name a folder of skills with "root", or several with "roots"',
+        message: 'give a folder of skills as "root", or several as "roots"',
         path: ["root"],
       }),
 

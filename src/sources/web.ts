@@ -68,7 +68,7 @@ export default defineSource<WebOptions>({
       allowAddresses: z
         .array(z.string().min(1))
         .default([])
-        .describe('addresses that are not public and may be asked all the same: "10.1.2.3", "10.1.0.0/16"'),
+        .describe('Private addresses that may be contacted: "10.1.2.3", "10.1.0.0/16"'),
       maxBytes: z
         .int()
         .min(1)

@@ -28,7 +28,7 @@ export function parseDotenv(text: string): readonly ConfigValue[] {
     if (/^[ \t]*(?:#|$)/.test(line)) continue;
     const begun = at + 1;
     const found = dotenvName.exec(line);
-    if (!found) throw new FormatError(begun, 'it is no "NAME=value", and no comment');
+    if (!found) throw new FormatError(begun, 'it is neither "NAME=value" nor a comment');
     const name = found[1] as string;
     const rest = line.slice(found[0].length);
     const quote = rest[0];
@@ -105,7 +105,7 @@ export function parseIni(text: string): readonly ConfigValue[] {
     const sign = body.search(/[=:[\]]/);
     const isPair = sign > 0 && sign <= maxName && (body[sign] === "=" || body[sign] === ":");
     if (!isPair && !/^[\w.-]{1,200}$/.test(body))
-      throw new FormatError(number, 'it is no "name = value", and no section');
+      throw new FormatError(number, 'it is neither "name = value" nor a section');
     close();
     if (!isPair) {
       leaves.add([...section, body], true, number);

@@ -35,7 +35,7 @@ export function parseDocumentQuery(address: string, query: Query | undefined): Q
   if (!names.every((name) => name === "heading" || name === "lines" || name === "bytes" || name === "as"))
     throw notFound(address);
   if (names.includes("heading") && names.length > 1)
-    throw invalid('a section is asked for by its heading alone, as in "heading=install", without a range');
+    throw invalid('request a section by its heading alone, as in "heading=install", without a range');
   return query;
 }
 

@@ -228,7 +228,7 @@ describe("a range", () => {
   ])("that is invalid is rejected with an example: %s", async (query) => {
     write("a.txt", "a\nb\nc\n");
     const { message } = await refusal(readPart(await open(), "a.txt", query), ["invalid"], query);
-    expect(message).toMatch(/"lines=10-40"|"bytes=0-1023"|"as" takes "text"/);
+    expect(message).toMatch(/"lines=10-40"|"bytes=0-1023"|"as" must be "text"/);
     expect(message.length).toBeLessThan(300);
   });
 

@@ -318,8 +318,8 @@ describe.runIf(process.platform === "linux")("the thread", () => {
   it("does not keep the process running after the last watch", () => {
     const options = watchingOptions();
     const script = `
-      const { createWatching } = await import(${JSON.stringify(new URL("./watch.ts", import.meta.url).href)});
-      const watching = createWatching({ ...${JSON.stringify(options)}, log() {} });
+      const { createFolderWatcher } = await import(${JSON.stringify(new URL("./watch.ts", import.meta.url).href)});
+      const watching = createFolderWatcher({ ...${JSON.stringify(options)}, log() {} });
       const stop = new AbortController();
       const changes = await watching.watch(stop.signal);
       stop.abort();
@@ -339,8 +339,8 @@ describe.runIf(process.platform === "linux")("the thread", () => {
     // In a separate process: settings of this one may override the limit.
     const options = { ...watchingOptions(), maxHeapMb: 8 };
     const script = `
-      const { createWatching } = await import(${JSON.stringify(new URL("./watch.ts", import.meta.url).href)});
-      const watching = createWatching({ ...${JSON.stringify(options)}, log() {} });
+      const { createFolderWatcher } = await import(${JSON.stringify(new URL("./watch.ts", import.meta.url).href)});
+      const watching = createFolderWatcher({ ...${JSON.stringify(options)}, log() {} });
       const said = await watching.watch(new AbortController().signal).then(() => "armed", ({ kind, passing, cause }) => [kind, passing, cause?.code]);
       await watching.close();
       console.log(JSON.stringify(said));`;

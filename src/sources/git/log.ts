@@ -313,5 +313,5 @@ function parsePosition(text: string, { hashLength }: Mirror): Position {
 }
 
 function noPosition(): ResourceError {
-  return invalid('"after" takes what the page before gave as "next", and this is something else');
+  return invalid('"after" must be the value of "next" from the previous page');
 }

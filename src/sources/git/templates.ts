@@ -33,7 +33,7 @@ export const gitTemplates: readonly SourceTemplate[] = [
   {
     template: diffTemplate,
     name: "Diff",
-    description: 'What changed from one commit to another, as a patch; "path" keeps to a folder or a file',
+    description: 'The changes from one commit to another, as a patch; "path" limits them to a folder or a file',
     mimeType: "text/x-diff",
   },
   {
