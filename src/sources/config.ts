@@ -177,8 +177,8 @@ export function openConfig(
   return {
     cursorAfter: ({ path }) => path,
 
-    async list(ask) {
-      return pageOf(await entries(), ask);
+    async list(request) {
+      return pageOf(await entries(), request);
     },
 
     async read(at) {
@@ -199,7 +199,7 @@ export function openConfig(
       throw notFound(at.path);
     },
 
-    async children(at, ask) {
+    async children(at, request) {
       refuseQuery(at);
       const all = await entries();
       if (!isDirectory(at.path, all)) throw notFound(at.path);
@@ -211,7 +211,7 @@ export function openConfig(
         const path = slash < 0 ? entry.path : entry.path.slice(0, slash);
         direct.set(path, slash < 0 ? entry : { path, mimeType: directoryType });
       }
-      return pageOf([...direct.values()], ask);
+      return pageOf([...direct.values()], request);
     },
 
     templates: [

@@ -125,30 +125,30 @@ export default defineSource<DocsOptions>({
       async read({ path, query }, call) {
         const found = await collection.find(path, call);
         if (!found) throw notFound(path);
-        const asked = parseDocumentQuery(path, query);
+        const parsed = parseDocumentQuery(path, query);
         if ("names" in found) {
-          if (asked) throw notFound(path);
+          if (parsed) throw notFound(path);
           throw new ResourceError("directory", `${quote(path)} is a directory; list its children instead`);
         }
-        return reading.read(found.placed, asked, call);
+        return reading.read(found.placed, parsed, call);
       },
 
       async stat({ path, query }, call) {
         const found = await collection.find(path, call);
-        const asked = parseDocumentQuery(path, query);
-        if (!found || ("names" in found && asked)) throw notFound(path);
+        const parsed = parseDocumentQuery(path, query);
+        if (!found || ("names" in found && parsed)) throw notFound(path);
         if ("names" in found) return directoryEntry(path, found.names);
         const entry = describe(found.placed);
-        if (!asked) return entry;
+        if (!parsed) return entry;
         const { size: _size, mimeType: _mimeType, ...rest } = entry;
-        const slug = asked["heading"];
+        const slug = parsed["heading"];
         if (slug === undefined) {
           // The file source parses the query, or rejects it.
-          await files.stat({ path: found.placed.document.file, query: asked }, call);
-          return { ...rest, query: asked };
+          await files.stat({ path: found.placed.document.file, query: parsed }, call);
+          return { ...rest, query: parsed };
         }
         const { heading, mimeType } = await reading.section(found.placed, slug, call);
-        return { ...rest, query: asked, title: heading.title, mimeType };
+        return { ...rest, query: parsed, title: heading.title, mimeType };
       },
 
       async children({ path, query }, { cursor, limit }, call): Promise<Page<Entry>> {
@@ -183,7 +183,7 @@ export default defineSource<DocsOptions>({
         },
       ],
 
-      complete: (ask, call) => completeDocument(ask, { collection, reading }, call),
+      complete: (request, call) => completeDocument(request, { collection, reading }, call),
 
       watch: (call) => watchDocuments(files, collection, runtime, call),
 

@@ -139,15 +139,15 @@ export default defineSource<FileOptions>({
       async read(at, call) {
         const { path } = at;
         if (!hasQuery(at)) return answer(path, reads.whole(path));
-        return answer(path, reads.part(path, askOf(at), call.signal));
+        return answer(path, reads.part(path, readQueryOf(at), call.signal));
       },
 
       async stat(at) {
         const { path } = at;
-        const ask = hasQuery(at) ? askOf(at) : undefined;
+        const readQuery = hasQuery(at) ? readQueryOf(at) : undefined;
         return answer(
           path,
-          confine.visit(path, (place) => settled(reads.entry(at, place, ask))),
+          confine.visit(path, (location) => settled(reads.entry(at, location, readQuery))),
         );
       },
 
@@ -206,8 +206,8 @@ function hasQuery({ query }: Address): boolean {
 }
 
 /** Throws "not-found" for an unknown query. */
-function askOf({ path, query = {} }: Address): ReadAsk {
-  const ask = parseAsk(query);
-  if (!ask) throw notFound(path);
-  return ask;
+function readQueryOf({ path, query = {} }: Address): ReadAsk {
+  const readQuery = parseAsk(query);
+  if (!readQuery) throw notFound(path);
+  return readQuery;
 }

@@ -17,7 +17,7 @@ export interface GitOptions extends Partial<RuleChoice> {
   readonly pollMs?: number;
 }
 
-const maxBytesUnlessSaid = 5 * 1024 * 1024;
+const defaultMaxBytes = 5 * 1024 * 1024;
 
 export default defineSource<GitOptions>({
   name: "git",
@@ -35,13 +35,15 @@ export default defineSource<GitOptions>({
           .int()
           .positive()
           .max(512 * 1024 * 1024)
-          .default(maxBytesUnlessSaid)
+          .default(defaultMaxBytes)
           .describe("Largest read, in bytes; a larger file can be read in parts"),
         ...ruleOptions(z),
         watch: z
           .enum(["auto", "poll"])
           .default("auto")
-          .describe('How changes are detected: "auto" uses system events, "poll" checks regularly, as network folders may need'),
+          .describe(
+            'How changes are detected: "auto" uses system events, "poll" checks regularly, as network folders may need',
+          ),
         pollMs: z
           .int()
           .min(500)
@@ -61,7 +63,7 @@ export interface GitSource extends Source {
 /** Without `part`, serves the whole repository. */
 export function openGit(
   repository: GitRepository,
-  { maxBytes = maxBytesUnlessSaid, watch = "auto", pollMs = 5000, ...chosen }: Omit<GitOptions, "root">,
+  { maxBytes = defaultMaxBytes, watch = "auto", pollMs = 5000, ...chosen }: Omit<GitOptions, "root">,
   { log, redact }: Runtime,
   part?: RepositoryReaderOptions["part"],
 ): GitSource {
@@ -96,8 +98,8 @@ export function openGit(
   return {
     cursorAfter: ({ path }) => path,
 
-    async list(ask) {
-      return entriesPage(listed, ask);
+    async list(request) {
+      return entriesPage(listed, request);
     },
 
     async read(at, { signal }) {
@@ -111,16 +113,16 @@ export function openGit(
       return answer(reading.stat(at));
     },
 
-    async children(at, ask, { signal }) {
+    async children(at, request, { signal }) {
       const { answer, reading } = await reader();
-      return answer(reading.children(at, ask, signal));
+      return answer(reading.children(at, request, signal));
     },
 
     templates: gitTemplates,
 
-    async complete(ask, { signal }) {
+    async complete(request, { signal }) {
       const { answer, complete } = await reader();
-      return answer(complete(ask, signal));
+      return answer(complete(request, signal));
     },
 
     lists: ({ path, query }) => query === undefined && listed.some((entry) => entry.path === path),

@@ -101,8 +101,8 @@ function createUpstream(options: McpOptions, runtime: Runtime): { get: Upstream;
     const { url, headers, command, args, env, cwd, era, timeoutMs } = options;
     try {
       const { createRemoteServer, httpWays } = await import("../client/connect.ts");
-      const said = { era, timeoutMs, now: monotonicMs, ...(headers && { headers }) };
-      if (url !== undefined) return createRemoteServer(httpWays(url, said), said, url);
+      const connectionOptions = { era, timeoutMs, now: monotonicMs, ...(headers && { headers }) };
+      if (url !== undefined) return createRemoteServer(httpWays(url, connectionOptions), connectionOptions, url);
       const { programWay } = await import("../client/stdio.ts");
       const { checkTrust: beforeStart } = runtime;
       const program = {
@@ -112,7 +112,7 @@ function createUpstream(options: McpOptions, runtime: Runtime): { get: Upstream;
         ...(cwd !== undefined && { cwd }),
         ...(beforeStart && { beforeStart }),
       };
-      return createRemoteServer([programWay(program)], said);
+      return createRemoteServer([programWay(program)], connectionOptions);
     } catch (cause) {
       if (!isPackageMissing(cause, neededPackage)) throw cause;
       throw new ResourceError(
@@ -169,9 +169,9 @@ function createGateway(
   const directories = new Set<string>();
 
   /** Sends a request, and logs once when the server becomes unreachable and once when it is back. */
-  async function ask<T>(question: (pressmark: RemoteServer) => Promise<T>): Promise<T> {
+  async function send<T>(request: (pressmark: RemoteServer) => Promise<T>): Promise<T> {
     try {
-      const answer = await question(await upstream.get());
+      const answer = await request(await upstream.get());
       if (isDown) runtime.log("info", "the other server is reachable again", { server });
       isDown = false;
       return answer;
@@ -190,13 +190,13 @@ function createGateway(
   }
 
   function entryOf(resource: Resource): Entry | undefined {
-    const { uri, ...said } = resource;
+    const { uri, ...connectionOptions } = resource;
     const at = addresses.of(uri);
-    if (at && said.mimeType === directoryType) {
+    if (at && connectionOptions.mimeType === directoryType) {
       if (directories.size >= maxDirectories) directories.clear();
       directories.add(at.path);
     }
-    if (at) return { ...at, ...said };
+    if (at) return { ...at, ...connectionOptions };
     leaveOut("a resource", uri, "its URI cannot be expressed below this mount");
     return undefined;
   }
@@ -209,7 +209,7 @@ function createGateway(
     runtime.log("warn", `left out: ${what} of another server, because ${why}`, { server, uri });
   }
 
-  const skills = createSkillRelay({ addresses, ask, leaveOut: (uri, why) => leaveOut("a skill", uri, why) });
+  const skills = createSkillRelay({ addresses, send, leaveOut: (uri, why) => leaveOut("a skill", uri, why) });
 
   function toEntries({ items, next, failures }: Page<Resource>): Page<Entry> {
     return {
@@ -220,7 +220,7 @@ function createGateway(
   }
 
   async function list(cursor: string | undefined, call: Call): Promise<Page<Entry>> {
-    const page = await ask((pressmark) => pressmark.list(cursor === undefined ? {} : { cursor }, call));
+    const page = await send((pressmark) => pressmark.list(cursor === undefined ? {} : { cursor }, call));
     return toEntries({ ...page, items: page.items.filter(({ mimeType }) => mimeType !== directoryType) });
   }
 
@@ -242,24 +242,24 @@ function createGateway(
 
   async function learn(call: Call): Promise<void> {
     const found: SourceTemplate[] = [];
-    const spelled = new Map<string, string>();
-    const pages = walkPages((page) => ask((pressmark) => pressmark.templates(page, call)), { maxPages });
+    const byTemplate = new Map<string, string>();
+    const pages = walkPages((page) => send((pressmark) => pressmark.templates(page, call)), { maxPages });
     for await (const template of pages) {
       const ours = toSourceTemplate(template);
-      if (!ours || spelled.has(ours.template)) continue;
+      if (!ours || byTemplate.has(ours.template)) continue;
       found.push(ours);
-      spelled.set(ours.template, template.uriTemplate);
+      byTemplate.set(ours.template, template.uriTemplate);
     }
     // Keeps the same array while nothing changes, so that callers can cache derived values.
     if (JSON.stringify(found) !== JSON.stringify(templates)) templates = found;
-    theirs = spelled;
+    theirs = byTemplate;
     learntMs = runtime.monotonicMs();
   }
 
   const relay = createRelay({
     addresses,
     runtime,
-    watch: (filter, call) => ask((pressmark) => pressmark.watch(filter, call)),
+    watch: (filter, call) => send((pressmark) => pressmark.watch(filter, call)),
     async paths(call) {
       learntMs = -Infinity;
       const found = new Set<string>();
@@ -286,7 +286,7 @@ function createGateway(
     async read(at, call) {
       if (at.path === "") throw new ResourceError("directory", "this is a server; list its children instead");
       const uri = uriOf(at);
-      const read = () => ask((pressmark) => pressmark.read(uri, call));
+      const read = () => send((pressmark) => pressmark.read(uri, call));
       const answer = await skills.checked(at, call, read).catch((cause: unknown) => {
         throw inOurWords(cause, theirs);
       });
@@ -301,12 +301,12 @@ function createGateway(
     async stat(at, call) {
       if (at.path !== "") {
         const uri = uriOf(at);
-        const entry = entryOf(await ask((pressmark) => pressmark.stat(uri, call)));
+        const entry = entryOf(await send((pressmark) => pressmark.stat(uri, call)));
         if (!entry) throw notFound(at.path);
         return { ...entry, ...at };
       }
       // The first page also provides the identity of the server.
-      const pressmark = await ask(async (each) => {
+      const pressmark = await send(async (each) => {
         await each.list({}, call).catch(ignoreUnsupported);
         return each;
       });
@@ -322,7 +322,9 @@ function createGateway(
     async children(at, { cursor }, call) {
       if (at.path === "") return heads(call);
       const uri = uriOf(at);
-      return toEntries(await ask((pressmark) => pressmark.children(uri, cursor === undefined ? {} : { cursor }, call)));
+      return toEntries(
+        await send((pressmark) => pressmark.children(uri, cursor === undefined ? {} : { cursor }, call)),
+      );
     },
 
     get templates() {
@@ -344,7 +346,7 @@ function createGateway(
     async complete({ template, variable, value, given }, call) {
       const known = theirs.get(template.template);
       if (known === undefined) return [];
-      const { values } = await ask((pressmark) =>
+      const { values } = await send((pressmark) =>
         pressmark.complete({ template: known, variable, value, given }, call),
       );
       return values.map((each) => ({ value: each }));
@@ -353,7 +355,7 @@ function createGateway(
     async search({ text, limit, within }, call) {
       const below = within === undefined || within === "" ? undefined : addresses.uri({ path: within });
       if (within !== undefined && within !== "" && below === undefined) return [];
-      const found = await ask((pressmark) =>
+      const found = await send((pressmark) =>
         pressmark.search({ text, limit, ...(below !== undefined && { within: below }) }, call),
       ).catch((cause: unknown) => {
         ignoreUnsupported(cause);
@@ -386,11 +388,11 @@ function ignoreUnsupported(cause: unknown): undefined {
 
 function toPart(
   { uri, body, mimeType, meta }: Content,
-  asked: string,
+  requested: string,
   freshness: NonNullable<Part["freshness"]>,
   addresses: Addresses,
 ): Part {
-  const at = uri === asked ? undefined : addresses.of(uri);
+  const at = uri === requested ? undefined : addresses.of(uri);
   return {
     body,
     freshness,

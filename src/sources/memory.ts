@@ -291,16 +291,16 @@ export default defineSource({
         initial[path] = value;
         continue;
       }
-      const { text, base64, ...said } = value;
+      const { text, base64, ...metadata } = value;
       const body = base64 === undefined ? { text: text ?? "" } : { bytes: Buffer.from(base64, "base64") };
-      initial[path] = { ...body, ...withoutUndefined(said) } as MemoryValue;
+      initial[path] = { ...body, ...withoutUndefined(metadata) } as MemoryValue;
     }
     return createMemory(initial).source;
   },
 });
 
-function withoutUndefined(said: object): object {
-  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
+function withoutUndefined(metadata: object): object {
+  return Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== undefined));
 }
 
 function toStored(path: string, value: MemoryValue, version: string): Searchable {
@@ -348,8 +348,8 @@ function ancestorsOf(path: string): string[] {
 function toRelativeUri({ path, query = {} }: Address): string | undefined {
   try {
     const pairs = Object.entries(query).map((pair) => pair.map(encodeURIComponent).join("="));
-    const spelled = segmentsOf(path).map(encodeURIComponent).join("/");
-    return pairs.length > 0 ? `${spelled}?${pairs.join("&")}` : spelled;
+    const encoded = segmentsOf(path).map(encodeURIComponent).join("/");
+    return pairs.length > 0 ? `${encoded}?${pairs.join("&")}` : encoded;
   } catch {
     return undefined;
   }

@@ -70,11 +70,11 @@ export default defineSource<SkillsOptions>({
     return {
       cursorAfter: ({ path }) => path,
 
-      async list(ask) {
+      async list(request) {
         const { files } = await catalogue.fresh();
         return snapshotPage(
           Array.from(files.values(), ({ entry }) => entry),
-          ask,
+          request,
         );
       },
 
@@ -93,10 +93,10 @@ export default defineSource<SkillsOptions>({
         return found;
       },
 
-      async children(at, ask) {
+      async children(at, request) {
         const inside = hasQuery(at) ? undefined : (await catalogue.fresh()).directories.get(at.path);
         if (inside === undefined) throw notFound(at.path);
-        return snapshotPage(inside, ask);
+        return snapshotPage(inside, request);
       },
 
       templates: [
@@ -118,8 +118,8 @@ export default defineSource<SkillsOptions>({
         return [];
       },
 
-      async skills(ask) {
-        return snapshotPage((await catalogue.fresh()).skills.values(), ask);
+      async skills(request) {
+        return snapshotPage((await catalogue.fresh()).skills.values(), request);
       },
 
       async skill(at) {

@@ -8,7 +8,7 @@ import type { Address, Entry, Source, SourceChange, SourceTemplate, Runtime } fr
 import { createExtract } from "./file/extract.ts";
 import { createPermit } from "./web/addresses.ts";
 import { createHosts } from "./web/hosts.ts";
-import { createKept, type CachedPage } from "./web/page-cache.ts";
+import { createPageCache, type CachedPage } from "./web/page-cache.ts";
 import { readPage } from "./web/read-page.ts";
 import { parseRobots, type Robots } from "./web/robots.ts";
 import { createVisit, type Resolve, type FetchedPage } from "./web/fetch-page.ts";
@@ -109,7 +109,7 @@ const maxUrlLength = 8000;
 /** Number of recently read pages that completion suggests. */
 const maxRecent = 200;
 /** Number of subscribed pages that are polled, in addition to the listed ones. */
-const maxHeard = 1000;
+const maxWatched = 1000;
 const looksAtOnce = 8;
 /** The first poll is awaited this long; after that, changes are announced as lost. */
 const armMs = 10_000;
@@ -133,14 +133,14 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     mayVisit: (url) => hosts.allows(url),
   });
   const visit = createVisit({ ...visiting, maxBytes: options.maxBytes, mayVisit });
-  const kept = createKept(16 * 1024 * 1024);
+  const cache = createPageCache(16 * 1024 * 1024);
   const extract = createExtract({ timeoutMs: 10_000 });
   const byKey = new Map(listed.map((each) => [keyOf(each.entry), each]));
   const closing = new AbortController();
-  let isSaid = false;
+  let isLogged = false;
   /** Recently read pages, oldest first. */
-  const recent = new Map<string, Heard>();
-  const heard = new Map<string, Heard & { readonly ears: Set<AbortSignal> }>();
+  const recent = new Map<string, WatchedPage>();
+  const watched = new Map<string, WatchedPage & { readonly ears: Set<AbortSignal> }>();
 
   async function mayVisit(url: URL): Promise<boolean> {
     if (!hosts.allows(url)) return false;
@@ -175,7 +175,7 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     const key = keyOf(at);
     const url = byKey.get(key)?.url ?? urlOf(at, hosts.schemeOf);
     if (!url || !hosts.allows(url)) throw notFound(at.path);
-    const before = kept.get(url.href);
+    const before = cache.get(url.href);
     const headersFor = ({ href }: URL) => ({
       Accept: "text/html, text/*;q=0.9, */*;q=0.5",
       ...(href === before?.href && before.validators),
@@ -184,7 +184,7 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     const isSame = visited.status === 304 && visited.url.href === before?.href;
     if (!isSame) refuseFailure(visited, at.path);
     const page = isSame && before ? before : await readPage(visited, at.path, extract, signal);
-    kept.set(url.href, page);
+    cache.set(url.href, page);
     setLast(recent, key, { at, digest: page.digest }, maxRecent);
     return page;
   }
@@ -228,9 +228,9 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
       const paths = [...byKey.values(), ...recent.values()].map((each) => ("at" in each ? each.at : each.entry));
       return [...new Set(paths.flatMap((at) => (at.query ? [] : [at.path])))].flatMap((path) => {
         const [host, ...rest] = path.split("/");
-        const way = rest.join("/");
-        const isMeant = (given["host"] ?? host) === host && way !== "" && way.startsWith(value);
-        return isMeant ? [{ value: way, reveals: { path } }] : [];
+        const pagePath = rest.join("/");
+        const isMatch = (given["host"] ?? host) === host && pagePath !== "" && pagePath.startsWith(value);
+        return isMatch ? [{ value: pagePath, reveals: { path } }] : [];
       });
     },
 
@@ -247,17 +247,18 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     async follow(at, { signal }) {
       const key = keyOf(at);
       if (signal.aborted || byKey.has(key)) return;
-      const known = heard.get(key);
-      if (!known && heard.size >= maxHeard) {
-        if (!isSaid) runtime.log("warn", `more than ${maxHeard} pages are subscribed to; further ones are not polled`);
-        isSaid = true;
+      const known = watched.get(key);
+      if (!known && watched.size >= maxWatched) {
+        if (!isLogged)
+          runtime.log("warn", `more than ${maxWatched} pages are subscribed to; further ones are not polled`);
+        isLogged = true;
         return;
       }
       // The subscriber has just read the page; later changes must be announced.
       const each = known ?? { at, digest: recent.get(key)?.digest, ears: new Set() };
-      heard.set(key, each);
+      watched.set(key, each);
       each.ears.add(signal);
-      const leave = () => each.ears.delete(signal) && each.ears.size === 0 && heard.delete(key);
+      const leave = () => each.ears.delete(signal) && each.ears.size === 0 && watched.delete(key);
       signal.addEventListener("abort", leave, { once: true });
     },
 
@@ -288,8 +289,10 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
   /** A page that cannot be reached counts as unchanged. */
   async function lookAtAll(seen: Seen, signal: AbortSignal): Promise<SourceChange[]> {
     const changes: SourceChange[] = [];
-    const pages = new Map<string, Heard>([...byKey].map(([key, { entry }]) => [key, { at: entry, digest: undefined }]));
-    for (const [key, each] of heard) pages.set(key, each);
+    const pages = new Map<string, WatchedPage>(
+      [...byKey].map(([key, { entry }]) => [key, { at: entry, digest: undefined }]),
+    );
+    for (const [key, each] of watched) pages.set(key, each);
     for (const key of seen.keys()) if (!pages.has(key)) seen.delete(key);
     const waiting = pages.entries();
     const walk = async () => {
@@ -301,7 +304,7 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
 
   async function lookAt(
     key: string,
-    { at, digest: first }: Heard,
+    { at, digest: first }: WatchedPage,
     seen: Seen,
     changes: SourceChange[],
     signal: AbortSignal,
@@ -320,7 +323,7 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
 }
 
 /** A page and its digest at the last poll. */
-interface Heard {
+interface WatchedPage {
   readonly at: Address;
   readonly digest: string | undefined;
 }
@@ -380,8 +383,8 @@ function addressOf(url: URL): Address {
   const query = Object.fromEntries(url.searchParams);
   try {
     const segments = url.pathname === "/" ? [] : url.pathname.slice(1).split("/").map(decodeURIComponent);
-    const isSpelled = !segments.some((each) => each.includes("\0")) && !("" in query);
-    if (isSpelled && Object.keys(query).length === url.searchParams.size)
+    const isAddressable = !segments.some((each) => each.includes("\0")) && !("" in query);
+    if (isAddressable && Object.keys(query).length === url.searchParams.size)
       return { path: pathOf([url.host, ...segments]), ...(url.searchParams.size > 0 && { query }) };
   } catch {
     // Invalid percent escape.
@@ -396,13 +399,13 @@ function urlOf({ path, query }: Address, schemeOf: (host: string) => string): UR
   const [host = "", ...segments] = segmentsOf(path);
   // A bare host is its start page, which has no second address.
   if (!/^[\p{L}\p{N}.:[\]-]+$/u.test(host) || (segments.length === 1 && segments[0] === "")) return undefined;
-  const way = segments.map(encodeURIComponent).join("/");
+  const pagePath = segments.map(encodeURIComponent).join("/");
   const search = query
     ? `?${Object.entries(query)
         .map((pair) => pair.map(encodeURIComponent).join("="))
         .join("&")}`
     : "";
-  const url = URL.parse(`${schemeOf(host)}//${host}/${way}${search}`);
+  const url = URL.parse(`${schemeOf(host)}//${host}/${pagePath}${search}`);
   // Rejects a URL whose host was normalized: the access rules were checked for the host as written.
   return url && url.username === "" && url.host === host && url.href.length <= maxUrlLength ? url : undefined;
 }

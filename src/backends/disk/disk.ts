@@ -309,9 +309,9 @@ async function readWhole(fd: number, size: number, maxBytes: number): Promise<Bu
   }
 }
 
-function answer<T>(ask: (done: (cause: NodeJS.ErrnoException | null, value: T) => void) => void): Promise<T> {
+function answer<T>(start: (done: (cause: NodeJS.ErrnoException | null, value: T) => void) => void): Promise<T> {
   return new Promise((resolve, reject) => {
-    ask((cause, value) => (cause ? reject(cause) : resolve(value)));
+    start((cause, value) => (cause ? reject(cause) : resolve(value)));
   });
 }
 

@@ -166,8 +166,8 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
         if (repository) break;
       }
     const global = yield* globalExcludes(person, repository && { folder: top, config: repository.config }, disk);
-    const said = global === undefined ? undefined : yield* files.read(global, true);
-    personal = said && { rank: ranks.person, rules: said.rules };
+    const globalFile = global === undefined ? undefined : yield* files.read(global, true);
+    personal = globalFile && { rank: ranks.person, rules: globalFile.rules };
     let rules = book.add(book.start, personal ? [personal] : [], false);
     // Outside a repository, and at its top, the folders above have no effect.
     if (!repository || aboveRoot.length === 0) return rules;
@@ -224,7 +224,7 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
     const own = yield* ownRules(path);
     const rules = own.length === 0 ? before : book.add(before, own, false);
     const nothing = { state: undefined, files: [], isRepository: false };
-    return keep(path, { ...nothing, above: before, rules, isAbsent: true, checkedMs: nowMs });
+    return cache(path, { ...nothing, above: before, rules, isAbsent: true, checkedMs: nowMs });
   }
 
   /** The folder's names are unchanged, but its ignore files may have been modified. */
@@ -239,9 +239,9 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
       known.checkedMs = nowMs;
       return known;
     }
-    const kept = own ?? known.files;
-    const rules = kept.length === 0 ? before : add(before, kept, known.isRepository);
-    return keep(path, { ...known, above: before, rules, files: kept, checkedMs: nowMs });
+    const ownFiles = own ?? known.files;
+    const rules = ownFiles.length === 0 ? before : add(before, ownFiles, known.isRepository);
+    return cache(path, { ...known, above: before, rules, files: ownFiles, checkedMs: nowMs });
   }
 
   /** Reads the ignore files of a folder. */
@@ -266,7 +266,7 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
     const isSettled = fileClockMs() - Number(stats.ctimeMs) > disk.settleMs + 30;
     const { dev, ino, mtimeNs, ctimeNs } = stats;
     const state = isSettled ? { dev, ino, mtimeNs, ctimeNs } : undefined;
-    return keep(path, { state, above: before, rules, files: own, isRepository, isAbsent: false, checkedMs: nowMs });
+    return cache(path, { state, above: before, rules, files: own, isRepository, isAbsent: false, checkedMs: nowMs });
   }
 
   function add(before: NameRules, own: readonly OwnFile[], isRepository: boolean): NameRules {
@@ -275,7 +275,7 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
     return book.add(before, ranked, isRepository);
   }
 
-  function keep(path: string, known: Known): Known {
+  function cache(path: string, known: Known): Known {
     const before = folders.get(path);
     // A change detected by one method invalidates the results of all.
     if (before && before.rules !== known.rules) {

@@ -50,16 +50,16 @@ export function* globalExcludes(
 ): Steps<string | undefined> {
   const configs = gitConfig === undefined ? [join(configHome, "git", "config"), join(home, ".gitconfig")] : [gitConfig];
   if (repository) configs.push(repository.config);
-  let said: string | undefined;
+  let value: string | undefined;
   for (const config of configs) {
     const content = isAbsolute(config) ? yield* settled(disk.content(config, maxConfigBytes, true)) : undefined;
-    said = (content && excludesFileIn(content.bytes.toString("utf8"))) ?? said;
+    value = (content && excludesFileIn(content.bytes.toString("utf8"))) ?? value;
   }
-  if (said === undefined) return join(configHome, "git", "ignore");
-  if (said === "") return undefined;
-  if (said.startsWith("~/")) return join(home, said.slice(2));
-  if (isAbsolute(said)) return said;
-  return repository && !said.startsWith("~") ? resolve(repository.folder, said) : undefined;
+  if (value === undefined) return join(configHome, "git", "ignore");
+  if (value === "") return undefined;
+  if (value.startsWith("~/")) return join(home, value.slice(2));
+  if (isAbsolute(value)) return value;
+  return repository && !value.startsWith("~") ? resolve(repository.folder, value) : undefined;
 }
 
 /** All folders above this one, nearest first. */
@@ -70,7 +70,7 @@ export function* foldersAbove(folder: string): Generator<string> {
 /** The last `core.excludesFile` in the text of a git config. */
 export function excludesFileIn(config: string): string | undefined {
   let isCore = false;
-  let said: string | undefined;
+  let value: string | undefined;
   const lines = config.replace(/^\ufeff/, "").split("\n");
   for (let index = 0; index < lines.length; index += 1) {
     let line = (lines[index] as string).trim();
@@ -85,9 +85,9 @@ export function excludesFileIn(config: string): string | undefined {
     const pieces = [line.slice(equals + 1)];
     while (isContinued(pieces.at(-1) as string) && index + 1 < lines.length)
       pieces.push((pieces.pop() as string).slice(0, -1), lines[(index += 1)] as string);
-    said = unquote(pieces.join(""));
+    value = unquote(pieces.join(""));
   }
-  return said;
+  return value;
 }
 
 /** Whether the line ends in a backslash that continues it. */

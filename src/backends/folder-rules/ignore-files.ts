@@ -25,7 +25,7 @@ export interface IgnoreFiles {
 
 /** Larger than any hand-written file; limits the memory for generated ones. */
 const maxBytes = 512 * 1024;
-const maxKeptBytes = 4 * 1024 * 1024;
+const maxCachedBytes = 4 * 1024 * 1024;
 
 export function createIgnoreFiles(disk: Disk, say: (message: string, path: string) => void): IgnoreFiles {
   /** By text, least recently used first. */
@@ -43,7 +43,7 @@ export function createIgnoreFiles(disk: Disk, say: (message: string, path: strin
     parsed.set(text, rules);
     keptBytes += text.length;
     for (const oldest of parsed.keys()) {
-      if (keptBytes <= maxKeptBytes || oldest === text) break;
+      if (keptBytes <= maxCachedBytes || oldest === text) break;
       parsed.delete(oldest);
       keptBytes -= oldest.length;
     }

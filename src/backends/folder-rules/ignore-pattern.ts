@@ -112,12 +112,12 @@ function parseSegments(text: Bytes, isFloating: boolean): PatternSegment[] | und
   for (let at = 0; at < text.length; at += 1) {
     const char = text[at] as string;
     const isEscaped = char === "\\";
-    const meant = isEscaped ? text[(at += 1)] : char;
-    if (meant === undefined) return undefined;
-    if (meant === "/") {
+    const current = isEscaped ? text[(at += 1)] : char;
+    if (current === undefined) return undefined;
+    if (current === "/") {
       if (!close()) return undefined;
     } else if (isEscaped) {
-      begun.literal(meant);
+      begun.literal(current);
     } else if (char === "*") {
       begun.star();
     } else if (char === "?") {
@@ -161,14 +161,14 @@ function createSegment() {
       const [only] = pieces;
       if (stars === 0 && only?.every((test) => typeof test === "string"))
         return { kind: "literal", text: only.join("") };
-      const kept = pieces.filter((piece) => piece.length > 0);
+      const nonEmpty = pieces.filter((piece) => piece.length > 0);
       return {
         kind: "glob",
-        pieces: kept.map(toPiece),
+        pieces: nonEmpty.map(toPiece),
         hasStars: stars > 0,
         isOpenBefore: stars > 0 && pieces[0]?.length === 0,
         isOpenBehind: stars > 0 && pieces.at(-1)?.length === 0,
-        minLength: kept.reduce((sum, piece) => sum + piece.length, 0),
+        minLength: nonEmpty.reduce((sum, piece) => sum + piece.length, 0),
       };
     },
   };
@@ -200,9 +200,9 @@ function parseClass(text: Bytes, from: number): { readonly test: ByteTest; reado
     const char = text[at];
     if (char === undefined) return undefined;
     if (char === "\\") {
-      const meant = text[(at += 1)];
-      if (meant === undefined) return undefined;
-      test[(before = meant.charCodeAt(0))] = 1;
+      const current = text[(at += 1)];
+      if (current === undefined) return undefined;
+      test[(before = current.charCodeAt(0))] = 1;
     } else if (char === "-" && before !== undefined && text[at + 1] !== undefined && text[at + 1] !== "]") {
       if (text[(at += 1)] === "\\") at += 1;
       const last = text[at];

@@ -33,7 +33,7 @@ interface Standing {
 }
 
 /** The rule that applies to a name if it is a file, and if it is a folder. */
-export interface Found {
+export interface RuleMatch {
   readonly file: Rule | undefined;
   readonly folder: Rule | undefined;
 }
@@ -142,7 +142,7 @@ export function leadsThrough(layer: RuleLayer, name: Bytes): boolean {
 const found: { file: Rule | undefined; folder: Rule | undefined } = { file: undefined, folder: undefined };
 
 /** The result object is reused by the next call. */
-export function judge({ rules, byName, byTrying }: RuleLayer, name: Bytes): Found {
+export function judge({ rules, byName, byTrying }: RuleLayer, name: Bytes): RuleMatch {
   forget();
   const named = rules.names.get(name);
   if (named) for (const rule of named) consider(rule);

@@ -114,10 +114,10 @@ export function createRuleBook({ ignore, hidden, allow, exclude }: RuleChoice): 
     if (!layers) return 0;
     const isOfSecret = isSecret(folded, secrets);
     const { file, folder } = judge(isOfSecret ? layers.named : layers.all, bytes);
-    const unlessSaid = isAllowed && !isOfSecret;
+    const otherwise = isAllowed && !isOfSecret;
     let served = 0;
-    if (file ? !file.isNegated : unlessSaid) served |= asFile;
-    if (folder ? !folder.isNegated : unlessSaid) served |= asFolder;
+    if (file ? !file.isNegated : otherwise) served |= asFile;
+    if (folder ? !folder.isNegated : otherwise) served |= asFolder;
     return served as Verdict;
   }
 
@@ -171,10 +171,10 @@ export function createRuleBook({ ignore, hidden, allow, exclude }: RuleChoice): 
     pass: (rules, name) => descend(rules, name, true),
 
     add(rules, own, isRepository) {
-      const kept = isRepository ? rules.layers.filter(({ rank }) => rank < ranks.gitignore) : rules.layers;
+      const inherited = isRepository ? rules.layers.filter(({ rank }) => rank < ranks.gitignore) : rules.layers;
       const added = own.map(({ rank, rules: file }) => ({ rank, layer: beginLayer(file) }));
       // The sort is stable: a folder's own rules come before those from above.
-      const layers = [...added.filter(({ layer }) => !isSilent(layer)), ...kept].sort((a, b) => a.rank - b.rank);
+      const layers = [...added.filter(({ layer }) => !isSilent(layer)), ...inherited].sort((a, b) => a.rank - b.rank);
       return intern({ ...rules, layers });
     },
   };

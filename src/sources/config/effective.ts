@@ -47,15 +47,15 @@ export function createEffective({ files, facts, precedence, variables }: Effecti
     for (const each of precedence) {
       if (each === "env")
         for (const { name, value } of environment) {
-          const meant = nameOf(name);
-          add(meant, facts.of(meant, value, { variable: name }));
+          const fileName = nameOf(name);
+          add(fileName, facts.of(fileName, value, { variable: name }));
         }
       const file = files.all.find(({ path }) => path === each);
       if (!file) continue;
       try {
         for (const { path, value, line } of await files.read(file)) {
-          const spelled = formatName(path);
-          const name = file.format === "dotenv" ? nameOf(spelled) : spelled;
+          const formatted = formatName(path);
+          const name = file.format === "dotenv" ? nameOf(formatted) : formatted;
           add(name, facts.of(name, value, { file: file.path, line }));
           await turn();
         }

@@ -52,11 +52,11 @@ export function createFacts(show: readonly string[], key: Uint8Array): SettingFa
     of(name, value, source) {
       const isSet = value !== null && value !== "";
       const safe = "variable" in source ? { variable: withoutSecret(source.variable) } : source;
-      const said = { name: withoutSecret(name), set: isSet, source: safe };
-      if (!isSet) return said;
+      const base = { name: withoutSecret(name), set: isSet, source: safe };
+      if (!isSet) return base;
       const isLong = typeof value === "string" && value.length > maxShown;
       const shown = !isLong && mayShow(name, value) ? shownAs(name, value) : undefined;
-      return shown === undefined ? { ...said, fingerprint: fingerprintOf(value, key) } : { ...said, value: shown };
+      return shown === undefined ? { ...base, fingerprint: fingerprintOf(value, key) } : { ...base, value: shown };
     },
   };
 }

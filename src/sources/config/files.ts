@@ -40,15 +40,15 @@ export interface FilesOptions {
   readonly maxBytes: number;
 }
 
-interface Way {
+interface FileAccess {
   readonly disk: Disk;
   readonly confine: Confine;
 }
 
 export function openFiles({ root: configured, files, maxBytes }: FilesOptions): ConfigFiles {
-  let opened: Way | undefined;
+  let opened: FileAccess | undefined;
 
-  function open(): Way {
+  function open(): FileAccess {
     let root: string;
     try {
       root = realpathSync.native(resolve(configured));
@@ -65,11 +65,11 @@ export function openFiles({ root: configured, files, maxBytes }: FilesOptions): 
 
   async function visit<T>(
     path: string,
-    use: (place: ServedPath, way: Way) => Steps<T | undefined>,
+    use: (location: ServedPath, access: FileAccess) => Steps<T | undefined>,
   ): Promise<T | undefined> {
-    const way = (opened ??= open());
+    const access = (opened ??= open());
     try {
-      return await run(way.confine.visit(path, (place) => use(place, way)));
+      return await run(access.confine.visit(path, (location) => use(location, access)));
     } catch (cause) {
       if (cause instanceof ResourceError) throw cause;
       if (isNothing(cause)) return undefined;
@@ -79,11 +79,11 @@ export function openFiles({ root: configured, files, maxBytes }: FilesOptions): 
   }
 
   async function textOf({ path }: NamedFile): Promise<string | undefined> {
-    return visit(path, function* (place, { confine, disk }) {
-      const fd = place.kind === "file" ? yield* confine.open(place) : undefined;
+    return visit(path, function* (location, { confine, disk }) {
+      const fd = location.kind === "file" ? yield* confine.open(location) : undefined;
       if (fd === undefined) return undefined;
       try {
-        const size = Number(place.stats.size);
+        const size = Number(location.stats.size);
         const bytes = size > maxBytes ? undefined : yield* settled(disk.read(fd, size, maxBytes));
         if (bytes && bytes.length <= maxBytes) return decode(path, bytes);
         throw new ResourceError(
@@ -131,9 +131,9 @@ export function openFiles({ root: configured, files, maxBytes }: FilesOptions): 
  * the same name in a folder whose name begins with two dots, which is replaced when they change.
  */
 function allowing(path: string): string[] {
-  const spelled = path.replaceAll(/[\\*?[\]!# ]/g, "\\$&");
-  const slash = spelled.lastIndexOf("/") + 1;
-  return [`/${spelled}`, `/${spelled.slice(0, slash)}..*/${spelled.slice(slash)}`];
+  const escaped = path.replaceAll(/[\\*?[\]!# ]/g, "\\$&");
+  const slash = escaped.lastIndexOf("/") + 1;
+  return [`/${escaped}`, `/${escaped.slice(0, slash)}..*/${escaped.slice(slash)}`];
 }
 
 function decode(path: string, bytes: Buffer): string {

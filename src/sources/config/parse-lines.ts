@@ -70,8 +70,8 @@ function closing(text: string, quote: string): number {
 
 function unescape(text: string): string {
   return text.replaceAll(/\\([nrt"\\])/g, (_, letter: string) => {
-    const meant: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
-    return meant[letter] ?? letter;
+    const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
+    return escapes[letter] ?? letter;
   });
 }
 
@@ -177,7 +177,7 @@ function decode(text: string, line: number): string {
       if (escape.length < 5) throw new FormatError(line, "an escape needs four digits");
       return String.fromCharCode(Number.parseInt(escape.slice(1), 16));
     }
-    const meant: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", f: "\f" };
-    return meant[escape] ?? escape;
+    const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", f: "\f" };
+    return escapes[escape] ?? escape;
   });
 }

@@ -94,8 +94,8 @@ function findLines(text: string): ReadonlyMap<string, number> {
       while (text[at] === " " || text[at] === "\t") at += 1;
       if (text[at] === '"' || text[at] === "'") {
         const end = stringEnd(at);
-        const spelled = text.slice(at, end);
-        key.push(spelled.startsWith("'") ? spelled.slice(1, -1) : unquote(spelled));
+        const quoted = text.slice(at, end);
+        key.push(quoted.startsWith("'") ? quoted.slice(1, -1) : unquote(quoted));
         at = end;
       } else {
         const bare = /[\w-]*/y;
@@ -164,10 +164,10 @@ function findLines(text: string): ReadonlyMap<string, number> {
   return lines;
 }
 
-function unquote(spelled: string): string {
+function unquote(quoted: string): string {
   try {
-    return JSON.parse(spelled) as string;
+    return JSON.parse(quoted) as string;
   } catch {
-    return spelled.slice(1, -1);
+    return quoted.slice(1, -1);
   }
 }

@@ -25,7 +25,7 @@ export function createConfigWatch({ root, files, pollMs, wait }: ConfigWatchOpti
     return new Map(seen);
   }
 
-  return async function lookOut({ armed, tell, signal }: DatabaseWatch): Promise<void> {
+  return async function runWatch({ armed, tell, signal }: DatabaseWatch): Promise<void> {
     let isWritten = false;
     let waiting: AbortController | undefined;
     // Before the first check, so that no change is missed.

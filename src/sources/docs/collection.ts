@@ -146,11 +146,11 @@ export function createCollection({ files, runtime, looked, ...options }: Collect
   }
 
   /** The current state of a document; undefined if it is gone or has changed. */
-  async function check(placed: Placed, asked: Call): Promise<Placed | undefined> {
+  async function check(placed: Placed, callerCall: Call): Promise<Placed | undefined> {
     const { document } = placed;
     let entry: Entry;
     try {
-      entry = await files.stat({ path: document.file }, asked);
+      entry = await files.stat({ path: document.file }, callerCall);
     } catch (cause) {
       if (cause instanceof ResourceError && (cause.kind === "not-found" || cause.kind === "denied")) return undefined;
       throw cause;
@@ -160,20 +160,20 @@ export function createCollection({ files, runtime, looked, ...options }: Collect
     return now?.lang === document.lang ? { ...placed, document: now } : undefined;
   }
 
-  async function findIn(among: Arrangement, address: string, asked: Call): Promise<FoundDocument | undefined> {
+  async function findIn(among: Arrangement, address: string, callerCall: Call): Promise<FoundDocument | undefined> {
     const names = among.directories.get(address);
     if (names) return { names };
     const known = among.byAddress.get(address);
-    const placed = known && (await check(known, asked));
+    const placed = known && (await check(known, callerCall));
     return placed && { placed };
   }
 
   return {
     look,
 
-    async find(address, asked) {
-      const found = await findIn(arrangement ?? (await look(asked)), address, asked);
-      return found ?? findIn(await lookAgain(asked.signal), address, asked);
+    async find(address, callerCall) {
+      const found = await findIn(arrangement ?? (await look(callerCall)), address, callerCall);
+      return found ?? findIn(await lookAgain(callerCall.signal), address, callerCall);
     },
 
     close: () => closing.abort(),

@@ -46,8 +46,8 @@ export async function completeDocument(
       for (const name of best(directories.get(folder) ?? [], value.slice(slash + 1))) {
         const at = `${folder}/${name}`;
         const whole = at.slice(each.length + 1);
-        const spelled = directories.has(at) ? `${whole}/` : whole;
-        if (!found.has(spelled)) found.set(spelled, { value: spelled, reveals: { path: at } });
+        const completed = directories.has(at) ? `${whole}/` : whole;
+        if (!found.has(completed)) found.set(completed, { value: completed, reveals: { path: at } });
       }
     }
     return [...found.values()].slice(0, maxSuggestions);

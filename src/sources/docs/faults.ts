@@ -59,13 +59,13 @@ export async function findFaults(
   function isThere(path: string): Promise<boolean> {
     let known = exists.get(path);
     if (!known) {
-      const asked = byFile.has(path)
+      const existence = byFile.has(path)
         ? Promise.resolve(true)
         : files.stat({ path }, call).then(
             () => true,
             () => false,
           );
-      exists.set(path, (known = asked));
+      exists.set(path, (known = existence));
     }
     return known;
   }

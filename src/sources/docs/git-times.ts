@@ -60,8 +60,8 @@ export function createGitTimes({
     mirror.confine();
     const gitDir = await mirror.ready();
     mirror.head();
-    const asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`];
-    const commit = (await program.run(asked, { gitDir, signal })).bytes.toString("latin1").trim();
+    const revParse = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`];
+    const commit = (await program.run(revParse, { gitDir, signal })).bytes.toString("latin1").trim();
     if (commit === known) return;
     times = await read(history, gitDir, commit, new Set(files()));
     known = commit;
@@ -124,18 +124,18 @@ export function createGitTimes({
 function openHistory(root: string): History | undefined {
   const found = findAbove(root);
   if (!found) return undefined;
-  const { repository, way } = found;
+  const { repository, folderPath } = found;
   const program = createProgram([repository.root, repository.gitDir, repository.commonDir]);
   const isLocal = diskKind(statfsSync(repository.commonDir).type) === "local";
   const disk = isLocal ? createLocalDisk() : createRemoteDisk();
   const mirror = createMirror({ repository, reach: reachOf(repository), program, disk, remade: () => undefined });
-  return { program, mirror, prefix: way.map((name) => `${name}/`).join("") };
+  return { program, mirror, prefix: folderPath.map((name) => `${name}/`).join("") };
 }
 
 /** The nearest repository at or above the folder, and the path from it to the folder. */
 export function findAbove(
   configured: string,
-): { readonly repository: GitRepository; readonly way: readonly string[] } | undefined {
+): { readonly repository: GitRepository; readonly folderPath: readonly string[] } | undefined {
   const root = realpathSync.native(configured);
   for (let folder = root; ; folder = dirname(folder)) {
     const repository = findRepository(folder);
@@ -143,7 +143,7 @@ export function findAbove(
     if (repository)
       return {
         repository,
-        way: relative(folder, root)
+        folderPath: relative(folder, root)
           .split(sep)
           .filter((name) => name !== ""),
       };

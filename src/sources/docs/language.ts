@@ -83,10 +83,10 @@ export function createLanguageMarks(languages: readonly string[] = knownLanguage
     strip(path, lang) {
       const segments = path.split("/");
       const name = segments.pop() ?? "";
-      const kept = segments.filter((segment) => tagOf(segment) !== lang);
+      const folders = segments.filter((segment) => tagOf(segment) !== lang);
       let bare = name;
       for (let split = splitName(bare); split?.tag === lang; split = splitName(bare)) ({ bare } = split);
-      return [...kept, bare].join("/");
+      return [...folders, bare].join("/");
     },
   };
 }
@@ -177,7 +177,7 @@ function count(text: string, letters: Letters): void {
   }
 }
 
-export interface LanguageAsk {
+export interface LanguageEvidence {
   readonly path: string;
   /** The language in its metadata. */
   readonly said?: string | undefined;
@@ -189,7 +189,7 @@ export interface LanguageAsk {
 }
 
 /** The document's metadata counts first, then its letters; a mark decides what letters cannot. */
-export function decideLanguage({ path, said, mark, detected, fallback }: LanguageAsk): string {
+export function decideLanguage({ path, said, mark, detected, fallback }: LanguageEvidence): string {
   if (said !== undefined) return said;
   const letters = detected ?? detectLanguage(stemOf(path), "text");
   const markBase = mark === undefined ? undefined : baseLanguageOf(mark);

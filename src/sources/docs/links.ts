@@ -55,8 +55,8 @@ export function* linksOf(text: string, format: DocumentFormat): Generator<Docume
       for (const found of bare.matchAll(form.pattern)) {
         const written = form.target.map((group) => found[group]).find((each) => each !== undefined);
         if (written === undefined || written === "") continue;
-        const said = form.text === undefined ? "" : (found[form.text] ?? "");
-        yield { target: written.replace(/^<|>$/g, ""), text: said.trim(), line: number };
+        const label = form.text === undefined ? "" : (found[form.text] ?? "");
+        yield { target: written.replace(/^<|>$/g, ""), text: label.trim(), line: number };
         if ((count += 1) === maxLinks) return;
       }
   }

@@ -68,9 +68,9 @@ export function* proseLines(text: string, format: DocumentFormat): Generator<Pro
       yield { number: here, text: line };
       continue;
     }
-    const kept = withoutComments(line, isComment);
-    isComment = kept.isOpen;
-    yield { number: here, text: kept.text };
+    const prose = withoutComments(line, isComment);
+    isComment = prose.isOpen;
+    yield { number: here, text: prose.text };
   }
 }
 

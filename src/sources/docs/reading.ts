@@ -40,7 +40,7 @@ export function parseDocumentQuery(address: string, query: Query | undefined): Q
 }
 
 export function createDocumentReader({ files, describe, addressOf }: DocumentReaderOptions): DocumentReader {
-  async function ask(placed: Placed, query: Query | undefined, call: Call): Promise<readonly Part[]> {
+  async function readFile(placed: Placed, query: Query | undefined, call: Call): Promise<readonly Part[]> {
     const { file } = placed.document;
     try {
       return await files.read(query ? { path: file, query } : { path: file }, call);
@@ -56,7 +56,7 @@ export function createDocumentReader({ files, describe, addressOf }: DocumentRea
   ): Promise<{ part: Part; text: string; format: DocumentFormat } | undefined> {
     const { format } = placed.document;
     const isTakenOut = format === "html" || format === "document";
-    const [part] = await ask(placed, isTakenOut ? { as: "text" } : undefined, call);
+    const [part] = await readFile(placed, isTakenOut ? { as: "text" } : undefined, call);
     if (!part || !("text" in part.body)) return undefined;
     return { part, text: part.body.text, format: isTakenOut ? formatOfText(part) : format };
   }
@@ -87,7 +87,7 @@ export function createDocumentReader({ files, describe, addressOf }: DocumentRea
         return [{ body: { text: cut }, mimeType, meta: { ...meta, ...own, ...named }, ...(reveals && { reveals }) }];
       }
       const isWhole = query?.["lines"] === undefined && query?.["bytes"] === undefined;
-      const parts = await ask(placed, query, call);
+      const parts = await readFile(placed, query, call);
       return Promise.all(
         parts.map(async ({ reveals: _reveals, ...part }) => {
           const format = query ? formatOfText(part) : placed.document.format;

@@ -58,8 +58,6 @@ describe("configured rules", () => {
   });
 
   it("that are invalid are rejected with a message", () => {
-    expect(() => createRules([{ match: `${"{a,".repeat(30)}b${"}".repeat(30)}` }])).toThrow(
-      /the rule .* is invalid/,
-    );
+    expect(() => createRules([{ match: `${"{a,".repeat(30)}b${"}".repeat(30)}` }])).toThrow(/the rule .* is invalid/);
   });
 });

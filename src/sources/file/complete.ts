@@ -16,8 +16,8 @@ export function* completePath(
   const slash = typed.lastIndexOf("/");
   const folder = typed.slice(0, Math.max(0, slash));
   if (slash === 0) return [];
-  const all = yield* confine.visit(folder, function* (place) {
-    return place.kind === "folder" ? (yield* names.of(place)).names : [];
+  const all = yield* confine.visit(folder, function* (location) {
+    return location.kind === "folder" ? (yield* names.of(location)).names : [];
   });
   const suggestions: Suggestion[] = [];
   for (const name of best(all ?? [], typed.slice(slash + 1))) {

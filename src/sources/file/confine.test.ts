@@ -257,11 +257,11 @@ describe.each([
       kindAt: (path: string) => run(confine.visit(path, ({ kind }) => settled(kind))),
       read: (path: string) =>
         run(
-          confine.visit(path, function* (place) {
-            const fd = yield* confine.open(place);
+          confine.visit(path, function* (location) {
+            const fd = yield* confine.open(location);
             if (fd === undefined) return undefined;
             try {
-              return (yield* settled(disk.read(fd, Number(place.stats.size), 1000))).toString();
+              return (yield* settled(disk.read(fd, Number(location.stats.size), 1000))).toString();
             } finally {
               disk.close(fd);
             }

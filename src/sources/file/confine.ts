@@ -25,9 +25,9 @@ export interface Confine {
   /** Where a path would be on the disk. */
   locate(path: string): string;
   /** Returns undefined without calling `use` if nothing is served at the path. */
-  visit<T>(path: string, use: (place: ServedPath) => Steps<T>): Steps<T | undefined>;
+  visit<T>(path: string, use: (location: ServedPath) => Steps<T>): Steps<T | undefined>;
   /** Opens a visited file for reading; undefined if it has been replaced. */
-  open(place: ServedPath): Steps<number | undefined>;
+  open(location: ServedPath): Steps<number | undefined>;
 }
 
 export interface ConfineOptions {
@@ -72,8 +72,8 @@ export function createConfine(
    * Whether links lead here, and each of them is in a served location. "direct" if there is none: the file was moved in between, or the
    * file system accepts several spellings of a name.
    */
-  function* wayOf(path: string): Steps<"links" | "direct" | "unserved"> {
-    let way: "links" | "direct" = "direct";
+  function* reachedVia(path: string): Steps<"links" | "direct" | "unserved"> {
+    let via: "links" | "direct" = "direct";
     let at = "";
     for (const name of path.split("/")) {
       const next = at === "" ? name : `${at}/${name}`;
@@ -85,17 +85,22 @@ export function createConfine(
         const real = yield* realPath(locate(next));
         const led = real === undefined ? undefined : pathOf(real);
         if (led === undefined) return "unserved";
-        way = "links";
+        via = "links";
         at = led;
       } else {
         at = next;
       }
     }
-    return way;
+    return via;
   }
 
   /** Undefined if it is not served, or is neither a file nor a folder. */
-  function* toPlace(stats: BigIntStats, path: string, direct: boolean, handle: string): Steps<ServedPath | undefined> {
+  function* toServedPath(
+    stats: BigIntStats,
+    path: string,
+    direct: boolean,
+    handle: string,
+  ): Steps<ServedPath | undefined> {
     const kind = kindOf(stats);
     if (kind !== "file" && kind !== "folder") return undefined;
     const isFolder = kind === "folder";
@@ -118,15 +123,15 @@ export function createConfine(
     const stats = asked instanceof Promise ? yield* settled(asked) : asked;
     // The kernel marks a deleted file this way; but a real name may also end so.
     if (real.endsWith(" (deleted)") && !isSame(stats, yield* settled(disk.lstat(real)))) return "again";
-    if (real === wanted) return yield* toPlace(stats, path, true, handle);
+    if (real === wanted) return yield* toServedPath(stats, path, true, handle);
     const led = pathOf(real);
     if (led === undefined) return undefined;
-    const way = yield* wayOf(path);
-    if (way === "links") return yield* toPlace(stats, led, false, handle);
-    return way === "direct" ? "again" : undefined;
+    const via = yield* reachedVia(path);
+    if (via === "links") return yield* toServedPath(stats, led, false, handle);
+    return via === "direct" ? "again" : undefined;
   }
 
-  function* visitByHandle<T>(path: string, use: (place: ServedPath) => Steps<T>): Steps<T | undefined> {
+  function* visitByHandle<T>(path: string, use: (location: ServedPath) => Steps<T>): Steps<T | undefined> {
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       let fd: number | undefined;
       try {
@@ -137,9 +142,9 @@ export function createConfine(
         throw cause;
       }
       try {
-        const place = yield* lookAt(path, fd);
-        if (place === undefined) return undefined;
-        if (place !== "again") return yield* use(place);
+        const location = yield* lookAt(path, fd);
+        if (location === undefined) return undefined;
+        if (location !== "again") return yield* use(location);
       } finally {
         disk.close(fd);
       }
@@ -165,16 +170,16 @@ export function createConfine(
     }
   }
 
-  function* visitByPath<T>(path: string, use: (place: ServedPath) => Steps<T>): Steps<T | undefined> {
+  function* visitByPath<T>(path: string, use: (location: ServedPath) => Steps<T>): Steps<T | undefined> {
     const wanted = locate(path);
     const real = yield* realPath(wanted);
     const led = real === undefined ? undefined : pathOf(real);
     if (real === undefined || led === undefined) return undefined;
     const direct = real === wanted;
-    if (!direct && (yield* wayOf(path)) !== "links") return undefined;
+    if (!direct && (yield* reachedVia(path)) !== "links") return undefined;
     const stats = yield* settled(disk.lstat(real));
-    const place = stats && (yield* toPlace(stats, led, direct, real));
-    return place && (yield* use(place));
+    const location = stats && (yield* toServedPath(stats, led, direct, real));
+    return location && (yield* use(location));
   }
 
   return {

@@ -60,7 +60,7 @@ const lasting: ReadonlySet<ErrorKind> = new Set(["invalid", "too-large"]);
 /** Timeouts are cached only this long: the machine may have been busy. */
 const failureMs = 300_000;
 
-interface Kept {
+interface CachedOutcome {
   readonly outcome: Outcome;
   readonly untilMs: number;
 }
@@ -71,14 +71,14 @@ export function createExtract({
   pool = sharedExtractPool(),
 }: ExtractOptions = {}): Extract {
   /** By version, least recently used first. */
-  const cached = new Map<string, Kept>();
+  const cached = new Map<string, CachedOutcome>();
   let keptBytes = 0;
   const jobs = new Set<Job>();
   const jobsByVersion = new Map<string, Job>();
   let isClosed = false;
   pool.join();
 
-  function keep(version: string, outcome: Outcome): void {
+  function store(version: string, outcome: Outcome): void {
     drop(version);
     cached.set(version, { outcome, untilMs: isExtractionFailure(outcome) ? monotonicMs() + failureMs : Infinity });
     keptBytes += costOf(outcome);
@@ -124,7 +124,7 @@ export function createExtract({
         jobs.delete(job);
         if (version !== undefined && jobsByVersion.get(version) === job) jobsByVersion.delete(version);
         if (version !== undefined && (!isExtractionFailure(outcome) || lasting.has(outcome.kind)))
-          keep(version, outcome);
+          store(version, outcome);
         resolve(outcome);
       },
     });

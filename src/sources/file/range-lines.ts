@@ -8,7 +8,7 @@ export interface LineIndex {
   readonly before: number[];
 }
 
-export interface LinesAsk {
+export interface LinesRequest {
   readonly encoding: Encoding;
   readonly index: LineIndex;
   readonly maxBytes: number;
@@ -40,9 +40,9 @@ export function createLineIndex(): LineIndex {
 export async function takeIndexedLines(
   stretch: Stretch,
   { first, last }: { readonly first: number; readonly last: number },
-  ask: LinesAsk,
+  request: LinesRequest,
 ): Promise<TakenLines> {
-  const from = await findLine(stretch, first, ask);
+  const from = await findLine(stretch, first, request);
   if (typeof from !== "number") return from;
   const wanted = last - first + 1;
   const pieces: Buffer[] = [];
@@ -50,30 +50,30 @@ export async function takeIndexedLines(
   let lines = 0;
   /** End of the last complete line. */
   let end = 0;
-  while (lines < wanted && length <= ask.maxBytes && from + length < stretch.size) {
-    throwIfCancelled(ask.signal);
-    const left = ask.maxBytes + 1 - length;
+  while (lines < wanted && length <= request.maxBytes && from + length < stretch.size) {
+    throwIfCancelled(request.signal);
+    const left = request.maxBytes + 1 - length;
     const piece = await stretch.read(
       from + length,
       evenly(Math.min(left, pieces.length === 0 ? 16 * 1024 : blockBytes)),
     );
     if (piece.length === 0) break;
-    const feeds = findFeeds(piece, ask.encoding, wanted - lines);
+    const feeds = findFeeds(piece, request.encoding, wanted - lines);
     lines += feeds.count;
     if (feeds.count > 0) end = length + feeds.end;
     pieces.push(piece);
     length += piece.length;
   }
   const isAtEnd = from + length >= stretch.size;
-  if (lines < wanted && isAtEnd && end < length && length <= ask.maxBytes) {
+  if (lines < wanted && isAtEnd && end < length && length <= request.maxBytes) {
     // The last line has no line feed.
     lines += 1;
     end = length;
   }
   const all = Buffer.concat(pieces, length);
-  if (end > ask.maxBytes) {
+  if (end > request.maxBytes) {
     // Because it was read in blocks, it may contain one line more than fits.
-    const fitting = findFeeds(all.subarray(0, ask.maxBytes), ask.encoding, Infinity);
+    const fitting = findFeeds(all.subarray(0, request.maxBytes), request.encoding, Infinity);
     lines = fitting.count;
     end = fitting.end;
   }
@@ -88,17 +88,21 @@ export async function takeIndexedLines(
 }
 
 /** The offset of a line, or the total number of lines. */
-async function findLine(stretch: Stretch, line: number, ask: LinesAsk): Promise<number | { readonly total: number }> {
+async function findLine(
+  stretch: Stretch,
+  line: number,
+  request: LinesRequest,
+): Promise<number | { readonly total: number }> {
   const feeds = line - 1;
   if (feeds === 0) return stretch.size > 0 ? 0 : { total: 0 };
-  const { before } = ask.index;
+  const { before } = request.index;
   while ((before.at(-1) as number) < feeds) {
     const block = before.length - 1;
     const at = block * blockBytes;
-    if (at >= stretch.size) return { total: await countLines(stretch, ask) };
+    if (at >= stretch.size) return { total: await countLines(stretch, request) };
     if (at >= maxScanned) throw tooFar(stretch.size);
-    throwIfCancelled(ask.signal);
-    const { count } = findFeeds(await stretch.read(at, blockBytes), ask.encoding, Infinity);
+    throwIfCancelled(request.signal);
+    const { count } = findFeeds(await stretch.read(at, blockBytes), request.encoding, Infinity);
     // A concurrent read may have added this block already.
     if (before.length - 1 === block) before.push((before[block] as number) + count);
   }
@@ -111,12 +115,12 @@ async function findLine(stretch: Stretch, line: number, ask: LinesAsk): Promise<
     else high = middle - 1;
   }
   const at = low * blockBytes;
-  const { end } = findFeeds(await stretch.read(at, blockBytes), ask.encoding, feeds - (before[low] as number));
+  const { end } = findFeeds(await stretch.read(at, blockBytes), request.encoding, feeds - (before[low] as number));
   return at + end < stretch.size ? at + end : { total: feeds };
 }
 
 /** The number of lines of a completely indexed file. */
-async function countLines(stretch: Stretch, { index, encoding }: LinesAsk): Promise<number> {
+async function countLines(stretch: Stretch, { index, encoding }: LinesRequest): Promise<number> {
   const feeds = index.before.at(-1) as number;
   const tail = await stretch.read(Math.max(0, stretch.size - 2), 2);
   const { end } = findFeeds(tail, encoding, Infinity);

@@ -41,11 +41,11 @@ export interface RangeOptions {
 const forms = {
   lines: {
     from: 1,
-    says: '"lines" takes two line numbers, counted from 1, as in "lines=10-40", or "lines=10-" to the end',
+    message: '"lines" takes two line numbers, counted from 1, as in "lines=10-40", or "lines=10-" to the end',
   },
   bytes: {
     from: 0,
-    says: '"bytes" takes two offsets, counted from 0, as in "bytes=0-1023", or "bytes=1024-" to the end',
+    message: '"bytes" takes two offsets, counted from 0, as in "bytes=0-1023", or "bytes=1024-" to the end',
   },
 } as const;
 
@@ -62,11 +62,11 @@ export function parseAsk(query: Readonly<Record<string, string>>): ReadAsk | und
 }
 
 function parseRange(unit: ContentRange["unit"], value: string): ContentRange {
-  const { from, says } = forms[unit];
+  const { from, message } = forms[unit];
   const found = /^(\d{1,15})-(\d{0,15})$/.exec(value);
   const first = Number(found?.[1]);
   const last = found?.[2] === "" ? Infinity : Number(found?.[2]);
-  if (!found || first < from || last < first) throw invalid(`${says}; ${quote(value, 40)} is not a valid range`);
+  if (!found || first < from || last < first) throw invalid(`${message}; ${quote(value, 40)} is not a valid range`);
   return { unit, first, last };
 }
 
@@ -86,7 +86,7 @@ async function readLines(stretch: Stretch, range: ContentRange, options: RangeOp
   if ("total" in taken && !("data" in taken)) {
     const { total } = taken;
     throw invalid(
-      `${quote(path)} has ${total} ${total === 1 ? "line" : "lines"}, so there is none at ${range.first}; ${forms.lines.says}`,
+      `${quote(path)} has ${total} ${total === 1 ? "line" : "lines"}, so there is none at ${range.first}; ${forms.lines.message}`,
       { reason: "beyond-end", total },
     );
   }
@@ -111,7 +111,7 @@ async function readBytes(stretch: Stretch, range: ContentRange, options: RangeOp
   const { path, kind, maxBytes, prefix = "" } = options;
   const { size } = stretch;
   if (range.first >= size)
-    throw invalid(`${quote(path)} has ${size} bytes, so there is none at ${range.first}; ${forms.bytes.says}`, {
+    throw invalid(`${quote(path)} has ${size} bytes, so there is none at ${range.first}; ${forms.bytes.message}`, {
       reason: "beyond-end",
       total: size,
     });
@@ -178,24 +178,24 @@ function isSelfSynchronising(encoding: Encoding): boolean {
 /** The first start of a character from here on, or the end. */
 function boundaryFrom(window: Uint8Array, at: number, encoding: Encoding, isStart: boolean): number {
   if (isStart && at <= 0) return 0;
-  let place = syncBefore(window, at, encoding);
-  while (place < at && place < window.length) place += characterBytes(window, place, encoding);
-  return place;
+  let offset = syncBefore(window, at, encoding);
+  while (offset < at && offset < window.length) offset += characterBytes(window, offset, encoding);
+  return offset;
 }
 
 /** The last certain start of a character up to here. */
 function syncBefore(window: Uint8Array, at: number, encoding: Encoding): number {
-  let place = Math.min(at, window.length);
-  if (encoding === "windows-1252") return place;
+  let offset = Math.min(at, window.length);
+  if (encoding === "windows-1252") return offset;
   if (encoding === "utf-8") {
-    for (let back = 0; back < 3 && place > 0 && ((window[place] ?? 0) & 0xc0) === 0x80; back += 1) place -= 1;
-    return place;
+    for (let back = 0; back < 3 && offset > 0 && ((window[offset] ?? 0) & 0xc0) === 0x80; back += 1) offset -= 1;
+    return offset;
   }
   if (encoding === "utf-16le" || encoding === "utf-16be") {
-    place -= place % 2;
+    offset -= offset % 2;
     const high = (unit: number): number => window[unit + (encoding === "utf-16le" ? 1 : 0)] ?? 0;
-    return place >= 2 && (high(place) & 0xfc) === 0xdc ? place - 2 : place;
+    return offset >= 2 && (high(offset) & 0xfc) === 0xdc ? offset - 2 : offset;
   }
-  while (place > 0 && !endsCharacter(window[place - 1] as number, encoding)) place -= 1;
-  return place;
+  while (offset > 0 && !endsCharacter(window[offset - 1] as number, encoding)) offset -= 1;
+  return offset;
 }

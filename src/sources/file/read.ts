@@ -17,9 +17,9 @@ export interface FileReader {
   /** The whole file. Undefined if there is no file. */
   whole(path: string): Steps<Part[] | undefined>;
   /** A range of the file, or its text. */
-  part(path: string, ask: ReadAsk, signal: AbortSignal): Steps<Part[] | undefined>;
+  part(path: string, readQuery: ReadAsk, signal: AbortSignal): Steps<Part[] | undefined>;
   /** The entry for a file, or for a range of it. Undefined for a range of a folder. */
-  entry(at: Address, place: ServedPath, ask: ReadAsk | undefined): Entry | undefined;
+  entry(at: Address, location: ServedPath, readQuery: ReadAsk | undefined): Entry | undefined;
 }
 
 export interface FileReaderOptions {
@@ -27,12 +27,12 @@ export interface FileReaderOptions {
   readonly disk: Disk;
   readonly maxBytes: number;
   readonly extract: Extract;
-  entry(path: string, place: ServedPath): Entry;
+  entry(path: string, location: ServedPath): Entry;
 }
 
 /** A file that is open during the visit. */
 interface OpenFile {
-  readonly place: ServedPath;
+  readonly location: ServedPath;
   readonly fd: number;
   readonly size: number;
   readonly name: string;
@@ -40,7 +40,7 @@ interface OpenFile {
 
 /** A document whose text is requested. */
 interface Document {
-  readonly place: ServedPath;
+  readonly location: ServedPath;
   readonly mimeType: string;
   readonly version: string | undefined;
 }
@@ -67,47 +67,52 @@ export function createFileReader({ confine, disk, maxBytes, extract, entry }: Fi
   const indexes = new Map<string, LineIndex>();
 
   function* wholeOnce(path: string): Steps<Part[] | typeof again | undefined> {
-    return yield* confine.visit<Part[] | typeof again>(path, function* (place) {
-      refuseFolder(path, place);
-      const fd = yield* confine.open(place);
+    return yield* confine.visit<Part[] | typeof again>(path, function* (location) {
+      refuseFolder(path, location);
+      const fd = yield* confine.open(location);
       if (fd === undefined) return again;
       try {
-        const size = Number(place.stats.size);
+        const size = Number(location.stats.size);
         const bytes = size > maxBytes ? undefined : yield* settled(disk.read(fd, size, maxBytes));
         const name = nameOf(path);
-        if (bytes && bytes.length <= maxBytes) return toParts(place, toPart(name, bytes));
+        if (bytes && bytes.length <= maxBytes) return toParts(location, toPart(name, bytes));
         const length = Math.max(size, bytes?.length ?? 0);
-        throw tooLarge(path, length, yield* kindOf({ place, fd, size: length, name }));
+        throw tooLarge(path, length, yield* kindOf({ location, fd, size: length, name }));
       } finally {
         disk.close(fd);
       }
     });
   }
 
-  function* partOnce(path: string, ask: ReadAsk, signal: AbortSignal): Steps<Found | typeof again | undefined> {
-    return yield* confine.visit<Found | typeof again>(path, function* (place) {
-      refuseFolder(path, place);
-      const fd = yield* confine.open(place);
+  function* partOnce(path: string, readQuery: ReadAsk, signal: AbortSignal): Steps<Found | typeof again | undefined> {
+    return yield* confine.visit<Found | typeof again>(path, function* (location) {
+      refuseFolder(path, location);
+      const fd = yield* confine.open(location);
       if (fd === undefined) return again;
       try {
-        return yield* readPart(path, ask, { place, fd, size: Number(place.stats.size), name: nameOf(path) }, signal);
+        return yield* readPart(
+          path,
+          readQuery,
+          { location, fd, size: Number(location.stats.size), name: nameOf(path) },
+          signal,
+        );
       } finally {
         disk.close(fd);
       }
     });
   }
 
-  function* readPart(path: string, ask: ReadAsk, file: OpenFile, signal: AbortSignal): Steps<Found> {
-    const { place, fd, size } = file;
+  function* readPart(path: string, readQuery: ReadAsk, file: OpenFile, signal: AbortSignal): Steps<Found> {
+    const { location, fd, size } = file;
     const kind = yield* kindOf(file);
-    if (ask.asText && isDocumentType(kind.mimeType)) return { document: documentOf(path, kind.mimeType, file) };
-    if (ask.asText && !kind.text)
+    if (readQuery.asText && isDocumentType(kind.mimeType)) return { document: documentOf(path, kind.mimeType, file) };
+    if (readQuery.asText && !kind.text)
       throw invalid(`cannot extract text from ${quote(path)}, which is ${kind.mimeType}; read it without "as"`);
-    if (!ask.range) return { isPlain: true };
+    if (!readQuery.range) return { isPlain: true };
     const stretch: Stretch = { size, read: (from, length) => readAt(fd, from, Math.min(length, size - from)) };
-    const index = indexOf(entry(path, place).version);
-    const part = yield* settled(readRange(stretch, ask.range, { path, kind, maxBytes, signal, index }));
-    return { parts: toParts(place, part) };
+    const index = indexOf(entry(path, location).version);
+    const part = yield* settled(readRange(stretch, readQuery.range, { path, kind, maxBytes, signal, index }));
+    return { parts: toParts(location, part) };
   }
 
   function indexOf(version: string | undefined): LineIndex {
@@ -122,29 +127,29 @@ export function createFileReader({ confine, disk, maxBytes, extract, entry }: Fi
     return known;
   }
 
-  function documentOf(path: string, mimeType: string, { place, size }: OpenFile): Document {
-    const version = versionOf(path, place, mimeType);
+  function documentOf(path: string, mimeType: string, { location, size }: OpenFile): Document {
+    const version = versionOf(path, location, mimeType);
     if (!extract.knows(version) && size > maxDocumentBytes)
       throw new ResourceError(
         "too-large",
         `${quote(path)} has ${size} bytes; text is extracted from at most ${maxDocumentBytes}; request a range of bytes`,
         { details: { reason: "too-large", size, maxBytes: maxDocumentBytes, template: fileTemplate } },
       );
-    return { place, mimeType, version };
+    return { location, mimeType, version };
   }
 
-  function versionOf(path: string, place: ServedPath, mimeType: string): string | undefined {
-    const { version } = entry(path, place);
+  function versionOf(path: string, location: ServedPath, mimeType: string): string | undefined {
+    const { version } = entry(path, location);
     // One file may have two names with different types.
     return version === undefined ? undefined : `${version} ${mimeType}`;
   }
 
   /** Undefined if the document has changed or is gone. */
   function* documentBytes(path: string, { mimeType, version }: Document): Steps<Buffer | undefined> {
-    return yield* confine.visit<Buffer | undefined>(path, function* (place) {
-      if (place.kind === "folder" || versionOf(path, place, mimeType) !== version) return undefined;
-      const size = Number(place.stats.size);
-      const fd = size > maxDocumentBytes ? undefined : yield* confine.open(place);
+    return yield* confine.visit<Buffer | undefined>(path, function* (location) {
+      if (location.kind === "folder" || versionOf(path, location, mimeType) !== version) return undefined;
+      const size = Number(location.stats.size);
+      const fd = size > maxDocumentBytes ? undefined : yield* confine.open(location);
       if (fd === undefined) return undefined;
       try {
         return yield* settled(readAt(fd, 0, size));
@@ -193,16 +198,16 @@ export function createFileReader({ confine, disk, maxBytes, extract, entry }: Fi
   return {
     whole,
 
-    *part(path, ask, signal) {
+    *part(path, readQuery, signal) {
       for (let attempt = 0; attempt < attempts; attempt += 1) {
-        const found = yield* partOnce(path, ask, signal);
+        const found = yield* partOnce(path, readQuery, signal);
         if (found === undefined) return undefined;
         if (found === again) continue;
         if ("parts" in found) return found.parts;
         if ("isPlain" in found) return yield* whole(path);
         try {
-          const part = yield* settled(textPart(path, found.document, ask.range, signal));
-          return toParts(found.document.place, part);
+          const part = yield* settled(textPart(path, found.document, readQuery.range, signal));
+          return toParts(found.document.location, part);
         } catch (cause) {
           if (!isChanged(cause)) throw cause;
         }
@@ -210,11 +215,11 @@ export function createFileReader({ confine, disk, maxBytes, extract, entry }: Fi
       return undefined;
     },
 
-    entry({ path, query }, place, ask) {
-      const said = entry(path, place);
-      if (!ask || !query) return said;
-      if (place.kind === "folder") return undefined;
-      const { size: _size, mimeType: _mimeType, ...rest } = said;
+    entry({ path, query }, location, readQuery) {
+      const described = entry(path, location);
+      if (!readQuery || !query) return described;
+      if (location.kind === "folder") return undefined;
+      const { size: _size, mimeType: _mimeType, ...rest } = described;
       return { ...rest, query };
     },
   };

@@ -8,7 +8,9 @@ export function sharedOptions(zod: typeof z) {
     watch: zod
       .enum(["auto", "poll"])
       .default("auto")
-      .describe('How changes are detected: "auto" uses system events, "poll" checks regularly, as network folders may need'),
+      .describe(
+        'How changes are detected: "auto" uses system events, "poll" checks regularly, as network folders may need',
+      ),
     pollMs: zod
       .int()
       .min(100)

@@ -27,10 +27,10 @@ export interface WalkPageRequest {
 
 export interface FileWalk {
   /** Files after the cursor's path. Does not enter links to folders. Undefined if the root does not exist. */
-  files(ask: WalkPageRequest): Steps<Page<Entry> | undefined>;
+  files(request: WalkPageRequest): Steps<Page<Entry> | undefined>;
   /** The direct children of a folder, after the cursor's name. Undefined if the folder does not exist. */
-  children(path: string, ask: WalkPageRequest): Steps<Page<Entry> | undefined>;
-  entry(path: string, place: ServedPath): Entry;
+  children(path: string, request: WalkPageRequest): Steps<Page<Entry> | undefined>;
+  entry(path: string, location: ServedPath): Entry;
   /** The entry at a path, following links; undefined if nothing exists there, or it may not be accessed. */
   find(path: string): Steps<Entry | undefined>;
 }
@@ -128,8 +128,8 @@ export function createWalk(options: FileWalkOptions): FileWalk {
     for (let above = path; above !== "";) {
       above = above.slice(0, Math.max(0, above.lastIndexOf("/")));
       // Number precision is enough: a move now is dated much later than a folder that was unchanged before.
-      const asked = disk.lstatSmall(confine.locate(above));
-      const stats = asked instanceof Promise ? yield* settled(asked) : asked;
+      const pending = disk.lstatSmall(confine.locate(above));
+      const stats = pending instanceof Promise ? yield* settled(pending) : pending;
       if (!stats || kindOf(stats) !== "folder" || began - stats.ctimeMs < quietMs) return undefined;
       stamp.push(stats);
     }
@@ -142,28 +142,28 @@ export function createWalk(options: FileWalkOptions): FileWalk {
    */
   function* lookAt(
     frame: Frame,
-    place: ServedPath,
+    location: ServedPath,
     some: readonly string[],
     began: number,
     page: PageState,
   ): Steps<readonly Look[]> {
     // Converts immediately: stats take several times the memory of the result.
     const use = (stats: Stats | undefined, name: string) => toLook(frame, name, stats, began, page);
-    const isWorthIt = place.direct && disk.settleMs < quietMs && some.length > 3 * frame.depth;
+    const isWorthIt = location.direct && disk.settleMs < quietMs && some.length > 3 * frame.depth;
     if (isWorthIt) {
       const parent = frame.path.slice(0, Math.max(0, frame.path.lastIndexOf("/")));
       // The stamp of the previous folder with the same parent is still valid if it is unchanged after this one.
       const isNeighbour = page.above?.parent === parent && frame.path !== "";
       const before = isNeighbour ? page.above?.stamp : yield* stampAbove(frame.path, began);
       if (before !== undefined) {
-        const asked = disk.lstats(confine.locate(frame.path), some, use);
-        const looks = asked instanceof Promise ? yield* settled(asked) : asked;
+        const pending = disk.lstats(confine.locate(frame.path), some, use);
+        const looks = pending instanceof Promise ? yield* settled(pending) : pending;
         const after = yield* stampAbove(frame.path, began);
         page.above = after && { parent, stamp: after };
         if (isSameStamp(before, after)) return looks;
       }
     }
-    return yield* settled(disk.lstats(place.handle, some, use));
+    return yield* settled(disk.lstats(location.handle, some, use));
   }
 
   function toLook(
@@ -209,11 +209,11 @@ export function createWalk(options: FileWalkOptions): FileWalk {
   }
 
   /** Undefined if counting is slow: in large folders, and where links must be followed. */
-  function* count(place: ServedPath): Steps<number | undefined> {
-    if (place.kind !== "folder" || !disk.isSmall(place.stats)) return undefined;
-    const kinds = disk.kinds(place.handle);
+  function* count(location: ServedPath): Steps<number | undefined> {
+    if (location.kind !== "folder" || !disk.isSmall(location.stats)) return undefined;
+    const kinds = disk.kinds(location.handle);
     const ruleNames = kinds.flatMap(({ name }) => (folderRules.isRule(name) ? [name] : [])).sort();
-    const rules = yield* folderRules.rulesAmong(place, ruleNames);
+    const rules = yield* folderRules.rulesAmong(location, ruleNames);
     if (!rules) return undefined;
     let served = 0;
     for (const { name, kind } of kinds) {
@@ -227,15 +227,15 @@ export function createWalk(options: FileWalkOptions): FileWalk {
   /** Checks the next names of a frame; false at the end. */
   function* lookOn(frame: Frame, wanted: number, page: PageState): Steps<boolean> {
     const began = fileClockMs();
-    const found = yield* confine.visit(frame.path, function* (place) {
-      if (place.kind !== "folder" || (page.deep && !place.direct)) return false;
+    const found = yield* confine.visit(frame.path, function* (location) {
+      if (location.kind !== "folder" || (page.deep && !location.direct)) return false;
       if (!frame.names) {
-        if (!place.direct) frame.real = place.path;
-        ({ names: frame.names, only: frame.only } = yield* names.of(place));
+        if (!location.direct) frame.real = location.path;
+        ({ names: frame.names, only: frame.only } = yield* names.of(location));
         frame.next = firstFrom(frame.names, frame.cursor[0]);
       }
       const some = frame.names.slice(frame.next, frame.next + Math.min(frame.window, Math.max(firstLook, wanted)));
-      frame.ahead = yield* lookAt(frame, place, some, began, page);
+      frame.ahead = yield* lookAt(frame, location, some, began, page);
       frame.aheadFrom = frame.next;
       const isOfFiles = frame.ahead.at(-1) !== "folder";
       frame.window = isOfFiles ? Math.max(firstLook, Math.min(lookAhead, frame.window * 4)) : firstLook;
@@ -246,19 +246,19 @@ export function createWalk(options: FileWalkOptions): FileWalk {
 
   function* find(path: string): Steps<Entry | undefined> {
     try {
-      return yield* confine.visit(path, (place) => settled(entry(path, place)));
+      return yield* confine.visit(path, (location) => settled(entry(path, location)));
     } catch (cause) {
       if (isNothing(cause) || isRefusal(cause)) return undefined;
       throw cause;
     }
   }
 
-  function* take(ask: WalkPageRequest, first: Frame, deep: boolean): Steps<Page<Entry> | undefined> {
-    const limit = Math.max(1, Math.min(maxLimit, Math.trunc(ask.limit) || 1));
+  function* take(request: WalkPageRequest, first: Frame, deep: boolean): Steps<Page<Entry> | undefined> {
+    const limit = Math.max(1, Math.min(maxLimit, Math.trunc(request.limit) || 1));
     const pause = createTimeSlices();
     const items: Entry[] = [];
     const frames = [first];
-    const page: PageState = { deep, versions: ask.versions !== false, above: undefined };
+    const page: PageState = { deep, versions: request.versions !== false, above: undefined };
     for (let frame = frames.at(-1); frame; frame = frames.at(-1)) {
       if (frame.next >= frame.aheadFrom + frame.ahead.length) {
         if (frame.names && frame.next >= frame.names.length) {
@@ -267,7 +267,7 @@ export function createWalk(options: FileWalkOptions): FileWalk {
         }
         const waiting = pause();
         if (waiting) yield waiting;
-        if (ask.signal.aborted) throw new ResourceError("cancelled", "cancelled");
+        if (request.signal.aborted) throw new ResourceError("cancelled", "cancelled");
         let isMore = false;
         try {
           isMore = yield* lookOn(frame, limit - items.length, page);
@@ -309,10 +309,11 @@ export function createWalk(options: FileWalkOptions): FileWalk {
   }
 
   return {
-    files: (ask) => take(ask, createFrame("", 0, ask.cursor === undefined ? [] : ask.cursor.split("/")), true),
-    *children(path, ask) {
-      const frame = createFrame(path, path.split("/").length, ask.cursor === undefined ? [] : [ask.cursor]);
-      return yield* withCounts(yield* take(ask, frame, false));
+    files: (request) =>
+      take(request, createFrame("", 0, request.cursor === undefined ? [] : request.cursor.split("/")), true),
+    *children(path, request) {
+      const frame = createFrame(path, path.split("/").length, request.cursor === undefined ? [] : [request.cursor]);
+      return yield* withCounts(yield* take(request, frame, false));
     },
     entry,
     find,

@@ -11,7 +11,7 @@ import { identity } from "./watch-folder.ts";
 
 export interface WatchLook {
   /** Undefined if nothing accessible is served at the path. */
-  visit<T>(path: string, use: (place: ServedPath) => T): T | undefined;
+  visit<T>(path: string, use: (location: ServedPath) => T): T | undefined;
   /** The kind that is served at a path. A link counts as a file: its target is announced under its own name. */
   kindAt(path: string, verdict: Verdict): "file" | "folder" | undefined;
   /** Same as `kindAt` if the kind on the disk is known. */
@@ -31,9 +31,9 @@ export function createWatchLook(confine: Confine, disk: Disk): WatchLook {
     return runNow(settled(disk.lstat(confine.locate(path))));
   }
 
-  function visit<T>(path: string, use: (place: ServedPath) => T): T | undefined {
+  function visit<T>(path: string, use: (location: ServedPath) => T): T | undefined {
     try {
-      return runNow(confine.visit(path, (place) => settled(use(place))));
+      return runNow(confine.visit(path, (location) => settled(use(location))));
     } catch (cause) {
       if (isNothing(cause) || isRefusal(cause)) return undefined;
       throw cause;
@@ -56,7 +56,7 @@ export function createWatchLook(confine: Confine, disk: Disk): WatchLook {
     },
 
     identityAt: (path) =>
-      visit(path, (place) => (place.kind === "folder" && place.direct ? identity(place) : undefined)),
+      visit(path, (location) => (location.kind === "folder" && location.direct ? identity(location) : undefined)),
 
     signature(path) {
       const stats = lstat(path);

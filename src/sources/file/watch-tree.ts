@@ -256,16 +256,16 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
    * False if the folder does not exist.
    */
   function enter(path: string, isTold: boolean, parent?: WatchedFolder, depth: Depth = "all"): boolean {
-    const entered = visit(path, (place) => {
-      if (place.kind !== "folder" || !place.direct) return undefined;
+    const entered = visit(path, (location) => {
+      if (location.kind !== "folder" || !location.direct) return undefined;
       const known = folders.get(path);
-      if (known && known.identity !== identity(place)) leave(path, parent);
+      if (known && known.identity !== identity(location)) leave(path, parent);
       const isNew = !folders.has(path);
-      const folder = folders.get(path) ?? begin(path, place);
+      const folder = folders.get(path) ?? begin(path, location);
       if (isNew && path !== "" && isTold) sayFolder("appeared", path);
       if (parent && !hasName(parent.names, nameOf(path))) note(parent, nameOf(path));
       const rules = folder.rules;
-      const found = read(folder, place);
+      const found = read(folder, location);
       if (depth !== "new" || isNew || folder.rules === rules) return { folder, found };
       folder.rules = rules;
       if (!ruled.has(path)) ruled.hear(path);
@@ -279,17 +279,17 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     return true;
   }
 
-  function begin(path: string, place: ServedPath): WatchedFolder {
+  function begin(path: string, location: ServedPath): WatchedFolder {
     const folder: WatchedFolder = {
       path,
-      identity: identity(place),
+      identity: identity(location),
       names: createWatchedNames(),
       rules: noRules,
       isRepository: false,
     };
     folders.set(path, folder);
     try {
-      const begun = watch(place.handle, (event, name) => hear(folder, event, name), failed);
+      const begun = watch(location.handle, (event, name) => hear(folder, event, name), failed);
       if (begun) folder.watch = begun;
     } catch {
       // No more watches, or none on this file system.
@@ -315,12 +315,12 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     const rulesHere = kinds.flatMap(({ name }) => (folderRules.isRule(name) ? [name] : [])).sort();
     folder.isRepository = rulesHere.includes(".git");
     folder.rules = runNow(folderRules.rulesAmong({ path, stats, handle }, rulesHere)) ?? noRules;
-    for (const { name, kind: told } of kinds) {
+    for (const { name, kind: reported } of kinds) {
       const verdict = folderRules.verdict(folder.rules, name);
       if (verdict === 0) continue;
       // A name that is not valid UTF-8 is displayed like this one, but cannot be opened by it.
-      const isSure = (told === "file" || told === "folder") && !name.includes("\ufffd");
-      const kind = isSure ? kindServed(told, "", verdict) : kindAt(join(path, name), verdict);
+      const isSure = (reported === "file" || reported === "folder") && !name.includes("\ufffd");
+      const kind = isSure ? kindServed(reported, "", verdict) : kindAt(join(path, name), verdict);
       if (kind) found.set(name, kind);
     }
     return found;

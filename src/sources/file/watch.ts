@@ -148,9 +148,9 @@ export function createFolderWatcher(options: FolderWatcherOptions): FolderWatche
         leave();
         throw listener.failure;
       }
-      const heard = eventsOf(listener, leave);
+      const events = eventsOf(listener, leave);
       return {
-        [Symbol.asyncIterator]: () => heard,
+        [Symbol.asyncIterator]: () => events,
         ...(stateOf && { stateOf }),
         get pending() {
           return listener.queue.length + (run.isBusy ? 1 : 0);

@@ -37,10 +37,10 @@ export function parseAddress({ path, query = noQuery }: Address): GitRequest {
     if (query["path"] !== undefined) checkPath(query["path"]);
     return { kind, base: ref, head: rest[0] ?? "", path: query["path"] };
   } else if (kind === "tree" || ((kind === "blob" || kind === "blame") && rest.length > 0)) {
-    const asked = names.length === 0 ? undefined : parseAsk(query);
-    const isKnown = names.length === 0 || (asked?.range !== undefined && !asked.asText);
-    if (isKnown && !(kind === "blame" && asked?.range?.unit === "bytes"))
-      return { kind, ref, path: rest, range: asked?.range };
+    const parsed = names.length === 0 ? undefined : parseAsk(query);
+    const isKnown = names.length === 0 || (parsed?.range !== undefined && !parsed.asText);
+    if (isKnown && !(kind === "blame" && parsed?.range?.unit === "bytes"))
+      return { kind, ref, path: rest, range: parsed?.range };
   }
   throw notFound(path);
 }

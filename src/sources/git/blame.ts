@@ -9,7 +9,7 @@ import type { GitProgram } from "./program.ts";
 import { blameTemplate } from "./templates.ts";
 import { unquoteName } from "./unquote-name.ts";
 
-export interface BlameAsk {
+export interface BlameRequest {
   readonly program: GitProgram;
   readonly mirror: Mirror;
   readonly signal: AbortSignal;
@@ -30,7 +30,7 @@ interface Stretch {
   readonly count: number;
 }
 
-interface Told {
+interface BlamedCommit {
   readonly author: string;
   readonly email: string;
   readonly date: string;
@@ -39,8 +39,8 @@ interface Told {
   readonly boundary?: true;
 }
 
-export async function readBlame(ask: BlameAsk): Promise<Part> {
-  const { maxBytes, commit, path, content, range } = ask;
+export async function readBlame(request: BlameRequest): Promise<Part> {
+  const { maxBytes, commit, path, content, range } = request;
   if (!("text" in content.body)) throw invalid(`${quote(path)} is not text, so it has no lines`);
   const lines = content.body.text.split("\n");
   if (lines.at(-1) === "") lines.pop();
@@ -51,9 +51,10 @@ export async function readBlame(ask: BlameAsk): Promise<Part> {
     });
   const last = Math.min(range?.last ?? Infinity, lines.length);
   const within = range ? ["-L", `${range.first},${last}`] : [];
-  let result = await askGit(within, ask);
+  let result = await runBlame(within, request);
   // The file had a path that is not served: its lines from then count as written by the commit that moved it to a served path.
-  if (!(await isServedThroughout(result.stretches, ask))) result = await askGit(["--no-follow", ...within], ask);
+  if (!(await isServedThroughout(result.stretches, request)))
+    result = await runBlame(["--no-follow", ...within], request);
   const { stretches, commits, isCut } = result;
   // In UTF-16 text, git counts lines differently.
   const isPlain = !String(content.meta?.["pressmark/encoding"]).startsWith("utf-16");
@@ -71,7 +72,7 @@ export async function readBlame(ask: BlameAsk): Promise<Part> {
   return { body: { text }, mimeType: "application/json" };
 }
 
-async function askGit(how: readonly string[], { program, mirror, signal, maxBytes, commit, path }: BlameAsk) {
+async function runBlame(how: readonly string[], { program, mirror, signal, maxBytes, commit, path }: BlameRequest) {
   const gitDir = await mirror.ready();
   const args = ["blame", "--incremental", "--no-textconv", ...how, commit, "--", path];
   const { bytes, isCut } = await program.run(args, {
@@ -83,14 +84,14 @@ async function askGit(how: readonly string[], { program, mirror, signal, maxByte
   return { ...(await parseBlame(bytes.toString("utf8"))), isCut };
 }
 
-async function isServedThroughout(stretches: readonly Stretch[], { path, rules }: BlameAsk): Promise<boolean> {
+async function isServedThroughout(stretches: readonly Stretch[], { path, rules }: BlameRequest): Promise<boolean> {
   const names = new Set(stretches.map(({ file }) => file));
   names.delete(path);
   const served = await rules.servesEach([...names].map((name) => [name, { kind: "file", hash: "" }] as const));
   return !served.includes(false);
 }
 
-async function parseBlame(output: string): Promise<{ stretches: Stretch[]; commits: Map<string, Told> }> {
+async function parseBlame(output: string): Promise<{ stretches: Stretch[]; commits: Map<string, BlamedCommit> }> {
   const slice = createTimeSlices();
   const stretches: Stretch[] = [];
   let begun: Omit<Stretch, "file"> | undefined;
@@ -113,17 +114,17 @@ async function parseBlame(output: string): Promise<{ stretches: Stretch[]; commi
     if (key === "filename" && begun) stretches.push({ ...begun, file: unquoteName(line.slice(space + 1)) });
   }
   stretches.sort((a, b) => a.first - b.first);
-  return { stretches, commits: new Map([...result].map(([hash, said]) => [hash, toTold(said)])) };
+  return { stretches, commits: new Map([...result].map(([hash, fields]) => [hash, toBlamedCommit(fields)])) };
 }
 
-function toTold(said: Readonly<Record<string, string>>): Told {
-  const seconds = Number(said["author-time"]);
+function toBlamedCommit(fields: Readonly<Record<string, string>>): BlamedCommit {
+  const seconds = Number(fields["author-time"]);
   return {
-    author: said["author"] ?? "",
-    email: (said["author-mail"] ?? "").replace(/^<|>$/g, ""),
+    author: fields["author"] ?? "",
+    email: (fields["author-mail"] ?? "").replace(/^<|>$/g, ""),
     date: new Date(Number.isFinite(seconds) ? Math.min(seconds, 8.64e12) * 1000 : 0).toISOString(),
-    subject: said["summary"] ?? "",
-    ...(said["boundary"] !== undefined && { boundary: true as const }),
+    subject: fields["summary"] ?? "",
+    ...(fields["boundary"] !== undefined && { boundary: true as const }),
   };
 }
 

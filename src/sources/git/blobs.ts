@@ -54,12 +54,12 @@ export function createBlobs(contents: Objects, headers: Objects, maxBytes: numbe
     if (!found.bytes) throw tooLarge(at.path, name, found.size, maxBytes);
     const { body, mimeType, meta } = toPart(name, found.bytes);
     const pointer = found.size <= maxPointerBytes ? lfsPointer(found.bytes) : undefined;
-    const said = {
+    const allMeta = {
       ...meta,
       ...(pointer && { "pressmark/lfs": pointer }),
       "pressmark/hash": entry.hash,
     };
-    const part = { body, mimeType: mimeType!, meta: said };
+    const part = { body, mimeType: mimeType!, meta: allMeta };
     return commit.isPinned ? { ...part, freshness: pinnedFreshness } : part;
   }
 

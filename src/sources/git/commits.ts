@@ -63,7 +63,7 @@ export function shallowEnds({ commonDir }: GitRepository): ReadonlySet<string> |
   return text === undefined || text === "" ? undefined : new Set(text.split("\n").filter((line) => line !== ""));
 }
 
-export interface CommitWorld {
+export interface CommitContext {
   readonly program: GitProgram;
   readonly mirror: Mirror;
   readonly signal: AbortSignal;
@@ -72,7 +72,7 @@ export interface CommitWorld {
 /** With complete messages. Throws "not-found" if one of them does not exist. */
 export async function readCommits(
   hashes: readonly string[],
-  { program, mirror, signal }: CommitWorld,
+  { program, mirror, signal }: CommitContext,
 ): Promise<CommitFacts[]> {
   const gitDir = await mirror.ready();
   const args = ["log", "-z", "--no-walk=unsorted", "--no-show-signature", messageFormat, ...hashes, "--"];
@@ -93,7 +93,7 @@ export interface ChangedFiles {
   readonly isCut: boolean;
 }
 
-export interface ChangedFilesOptions extends CommitWorld {
+export interface ChangedFilesOptions extends CommitContext {
   readonly rules: HistoryRules;
   readonly path?: string | undefined;
   /** Whether to detect renames, or to include folders. */

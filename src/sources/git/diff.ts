@@ -3,12 +3,12 @@ import { isUtf8 } from "node:buffer";
 import { quote, ResourceError } from "../../errors.ts";
 import { decodeExactly, findEncoding } from "../../lib/text-encoding.ts";
 import type { Part } from "../../source.ts";
-import { changedFiles, type CommitWorld } from "./commits.ts";
+import { changedFiles, type CommitContext } from "./commits.ts";
 import type { HistoryRules } from "./history-rules.ts";
 import { parseRawDiff, type RawChange, type ServedChange, servedChanges } from "./raw-diff.ts";
 import { diffTemplate } from "./templates.ts";
 
-export interface DiffAsk extends CommitWorld {
+export interface DiffRequest extends CommitContext {
   readonly rules: HistoryRules;
   readonly maxBytes: number;
   readonly path?: string | undefined;
@@ -39,15 +39,15 @@ const maxListBytes = 8 * 1024 * 1024;
 /** Limit of paths on one command line. */
 const maxNamed = 500;
 
-export async function readDiff(base: string, head: string, ask: DiffAsk): Promise<Part> {
-  const { rules, path } = ask;
-  const sections = await sectionsOf(base, head, path === undefined ? [] : [path], "-M", ask);
-  if (!sections) throw await tooLarge(base, head, ask);
+export async function readDiff(base: string, head: string, request: DiffRequest): Promise<Part> {
+  const { rules, path } = request;
+  const sections = await sectionsOf(base, head, path === undefined ? [] : [path], "-M", request);
+  if (!sections) throw await tooLarge(base, head, request);
   const { served, leftOut } = await servedChanges(
     sections.map(({ change }) => change),
     rules,
   );
-  const halves = await halvesOf(served, base, head, ask);
+  const halves = await halvesOf(served, base, head, request);
   const texts = served.flatMap((change, index) => {
     if (!change) return [];
     const text = change.isHalf ? halves.get(keyOf(change)) : sections[index]?.text;
@@ -67,7 +67,7 @@ async function sectionsOf(
   head: string,
   paths: readonly string[],
   renames: "-M" | "--no-renames",
-  { program, mirror, signal, maxBytes }: DiffAsk,
+  { program, mirror, signal, maxBytes }: DiffRequest,
 ): Promise<Section[] | undefined> {
   const gitDir = await mirror.ready();
   const { bytes, isCut } = await program.run(["diff-tree", ...how, renames, base, head, "--", ...paths], {
@@ -96,16 +96,16 @@ async function halvesOf(
   changes: readonly (ServedChange | undefined)[],
   base: string,
   head: string,
-  ask: DiffAsk,
+  request: DiffRequest,
 ): Promise<ReadonlyMap<string, Buffer>> {
   const found = new Map<string, Buffer>();
   for (const what of ["added", "deleted"] as const) {
     const paths = changes.flatMap((each) => (each?.isHalf && each.change === what ? [each.path] : []));
     for (let at = 0; at < paths.length; at += maxNamed) {
       const some = paths.slice(at, at + maxNamed);
-      const [one, other] = what === "added" ? [ask.emptyTree, head] : [base, ask.emptyTree];
-      const sections = await sectionsOf(one, other, some, "--no-renames", ask);
-      if (!sections) throw await tooLarge(base, head, ask);
+      const [one, other] = what === "added" ? [request.emptyTree, head] : [base, request.emptyTree];
+      const sections = await sectionsOf(one, other, some, "--no-renames", request);
+      if (!sections) throw await tooLarge(base, head, request);
       for (const { change, text } of sections) {
         const side = what === "added" ? change.after : change.before;
         if (side) found.set(keyOf({ change: what, path: side.path }), text);
@@ -119,9 +119,9 @@ function keyOf({ change, path }: Pick<ServedChange, "change" | "path">): string 
   return `${change} ${path}`;
 }
 
-async function tooLarge(base: string, head: string, ask: DiffAsk): Promise<ResourceError> {
-  const { maxBytes, path } = ask;
-  const { files } = await changedFiles(base, head, ask);
+async function tooLarge(base: string, head: string, request: DiffRequest): Promise<ResourceError> {
+  const { maxBytes, path } = request;
+  const { files } = await changedFiles(base, head, request);
   const depth = path === undefined ? 1 : path.split("/").length + 1;
   const parts = new Set(files.map((file) => file.path.split("/").slice(0, depth).join("/")));
   const ranges = [...parts]

@@ -19,7 +19,7 @@ export interface HeadIgnoreFilesOptions {
   readonly trees: GitTrees;
   readonly contents: Objects;
   /** The folder of the repository to which the rules belong. Default: the whole repository. */
-  readonly way?: readonly string[];
+  readonly folderPath?: readonly string[];
 }
 
 /** As for files on the disk. */
@@ -30,7 +30,7 @@ const maxParsed = 1000;
 const headMs = 5;
 
 export function createHeadIgnoreFiles(options: HeadIgnoreFilesOptions): AbsentFolders {
-  const { repository, disk, refs, trees, contents, way = [] } = options;
+  const { repository, disk, refs, trees, contents, folderPath = [] } = options;
   /** By the hash of the file. */
   const parsed = new Map<string, IgnoreRules>();
   let head: { readonly commit: Promise<string | undefined>; readonly untilMs: number } | undefined;
@@ -64,7 +64,7 @@ export function createHeadIgnoreFiles(options: HeadIgnoreFilesOptions): AbsentFo
 
   async function inHead(path: string): Promise<RankedRules[]> {
     const commit = await headCommit();
-    const folder = path === "" ? way : [...way, ...path.split("/")];
+    const folder = path === "" ? folderPath : [...folderPath, ...path.split("/")];
     const found = commit === undefined ? undefined : await trees.find(commit, folder);
     if (found?.kind !== "folder") return [];
     const { entries } = await trees.read(found.hash);

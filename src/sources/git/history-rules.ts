@@ -14,27 +14,27 @@ export interface HistoryRules {
   /** Whether the entry at a path is served. A link is not served if its target is not. */
   serves(path: string, entry: TreeEntry): Maybe<boolean>;
   /** Same as `serves` for several, in order. */
-  servesEach(asked: readonly (readonly [path: string, entry: TreeEntry])[]): Promise<boolean[]>;
+  servesEach(pairs: readonly (readonly [path: string, entry: TreeEntry])[]): Promise<boolean[]>;
   /** The served names of a folder, in order. */
   servedNames(folder: string, tree: GitTree): Promise<string[]>;
 }
 
 export interface HistoryRulesOptions {
-  /** Rules of the served folder: the repository, or the folder at `way`. */
+  /** Rules of the served folder: the repository, or the folder at `folderPath`. */
   readonly folderRules: Pick<FolderRules, "rulesIn" | "trustedRules" | "verdict">;
   readonly contents: Objects;
   /** The only folder of the repository that is served. Default: the whole repository. */
-  readonly way?: readonly string[];
+  readonly folderPath?: readonly string[];
 }
 
 /** Longest possible path. */
 const maxLinkBytes = 4096;
 
-export function createHistoryRules({ folderRules, contents, way = [] }: HistoryRulesOptions): HistoryRules {
+export function createHistoryRules({ folderRules, contents, folderPath = [] }: HistoryRulesOptions): HistoryRules {
   const judges = new WeakMap<NameRules, JudgeName>();
   /** Pending rule lookups by folder, shared by concurrent callers. */
-  const underWay = new Map<string, Promise<JudgeName | undefined>>();
-  const inside = way.map((name) => `${name}/`).join("");
+  const pending = new Map<string, Promise<JudgeName | undefined>>();
+  const inside = folderPath.map((name) => `${name}/`).join("");
 
   function judgeOf(rules: NameRules | undefined): JudgeName | undefined {
     if (!rules) return undefined;
@@ -49,23 +49,23 @@ export function createHistoryRules({ folderRules, contents, way = [] }: HistoryR
   function namesIn(folder: string): Maybe<JudgeName | undefined> {
     if (inside === "" || `${folder}/`.startsWith(inside)) return namesBelow(folder.slice(inside.length));
     const depth = folder === "" ? 0 : folder.split("/").length;
-    const isOnTheWay = folder === way.slice(0, depth).join("/");
-    return isOnTheWay ? (name, kind) => kind === "folder" && name === way[depth] : undefined;
+    const isOnTheWay = folder === folderPath.slice(0, depth).join("/");
+    return isOnTheWay ? (name, kind) => kind === "folder" && name === folderPath[depth] : undefined;
   }
 
   /** In a subfolder of the served one. */
   function namesBelow(path: string): Maybe<JudgeName | undefined> {
     const trusted = folderRules.trustedRules(path);
     if (trusted) return judgeOf(trusted);
-    const under = underWay.get(path);
+    const under = pending.get(path);
     if (under) return under;
     // Parent folder first: its rules are then cached for all its children.
     const above = path === "" ? undefined : namesBelow(parentOf(path));
     const found =
       above instanceof Promise ? above.then(() => run(folderRules.rulesIn(path))) : run(folderRules.rulesIn(path));
     if (!(found instanceof Promise)) return judgeOf(found);
-    const judging = found.then(judgeOf).finally(() => underWay.delete(path));
-    underWay.set(path, judging);
+    const judging = found.then(judgeOf).finally(() => pending.delete(path));
+    pending.set(path, judging);
     return judging;
   }
 
@@ -107,10 +107,10 @@ export function createHistoryRules({ folderRules, contents, way = [] }: HistoryR
     namesIn,
     serves,
 
-    async servesEach(asked) {
+    async servesEach(pairs) {
       const pause = createTimeSlices();
       const served: boolean[] = [];
-      for (const [path, entry] of asked) {
+      for (const [path, entry] of pairs) {
         const isServed = serves(path, entry);
         served.push(isServed instanceof Promise ? await isServed : isServed);
         const waiting = pause();

@@ -18,7 +18,7 @@ export interface LogPage {
   readonly next?: string;
 }
 
-export interface LogWorld {
+export interface LogContext {
   readonly program: GitProgram;
   readonly mirror: Mirror;
   readonly refs: Refs;
@@ -68,19 +68,19 @@ interface Walked {
 const maxPerPage = 1000;
 const perPage = 50;
 /** Limit of commits examined for one page if few of them match. */
-const maxLookedAt = 20_000;
+const maxExamined = 20_000;
 const maxAhead = 16;
 const maxSubject = 1000;
 const maxRecordBytes = 8 * 1024 * 1024;
 
-export async function readLog(query: Readonly<Record<string, string>>, world: LogWorld): Promise<LogPage> {
+export async function readLog(query: Readonly<Record<string, string>>, context: LogContext): Promise<LogPage> {
   const filter = parseFilter(query);
-  const { mirror, repository, commits } = world;
+  const { mirror, repository, commits } = context;
   await mirror.ready();
   const from =
-    query["after"] === undefined ? await beginning(query["ref"], world) : parsePosition(query["after"], mirror);
+    query["after"] === undefined ? await beginning(query["ref"], context) : parsePosition(query["after"], mirror);
   if (!from) return { from: null, commits: [] };
-  const walked = await walk(from, filter, world).catch((cause: unknown) => {
+  const walked = await walk(from, filter, context).catch((cause: unknown) => {
     // A forged position names commits that do not exist.
     throw cause instanceof GitFailure && query["after"] !== undefined ? noPosition() : cause;
   });
@@ -97,7 +97,7 @@ export async function readLog(query: Readonly<Record<string, string>>, world: Lo
   };
 }
 
-async function beginning(ref: string | undefined, { refs, commits }: LogWorld): Promise<Position | undefined> {
+async function beginning(ref: string | undefined, { refs, commits }: LogContext): Promise<Position | undefined> {
   try {
     const { hash, byHash } = await refs.resolve(ref ?? "HEAD");
     if (byHash !== undefined && !(await commits.isShown(byHash))) throw notFound(ref ?? "HEAD");
@@ -110,15 +110,16 @@ async function beginning(ref: string | undefined, { refs, commits }: LogWorld): 
 }
 
 /** One page of matching, shown commits, read in batches that grow while few commits match. */
-async function walk(start: Position, filter: Filter, world: LogWorld): Promise<Walked> {
+async function walk(start: Position, filter: Filter, context: LogContext): Promise<Walked> {
   const { max, path } = filter;
-  const { commits: shown } = world;
+  const { commits: shown } = context;
   const page: CommitFacts[] = [];
-  if (path !== undefined && !(await world.servesPath(path, start.start))) return { commits: page, position: undefined };
+  if (path !== undefined && !(await context.servesPath(path, start.start)))
+    return { commits: page, position: undefined };
   let position = start;
   let looked = 0;
-  for (let length = max + 1; ; length = Math.min(4 * length, maxLookedAt - looked)) {
-    const { commits, isMore } = await stretch(position, filter, length, world);
+  for (let length = max + 1; ; length = Math.min(4 * length, maxExamined - looked)) {
+    const { commits, isMore } = await stretch(position, filter, length, context);
     for (const { hash, tree, parents } of commits) shown.note(hash, { tree, parent: parents[0] });
     const isGiven = await Promise.all(
       commits.map(
@@ -135,7 +136,7 @@ async function walk(start: Position, filter: Filter, world: LogWorld): Promise<W
     position = advance(position, commits, filter);
     looked += commits.length;
     if (!isMore) return { commits: page, position: undefined };
-    if (looked >= maxLookedAt) return { commits: page, position };
+    if (looked >= maxExamined) return { commits: page, position };
   }
 }
 
@@ -150,20 +151,20 @@ function isWanted({ seconds, author: { name, email } }: CommitFacts, { untilSeco
 }
 
 /** The next commits from a position on, until this many match. */
-async function stretch(from: Position, filter: Filter, length: number, world: LogWorld): Promise<Stretch> {
-  const found = await askGit(from, filter, length, world);
+async function stretch(from: Position, filter: Filter, length: number, context: LogContext): Promise<Stretch> {
+  const found = await runLog(from, filter, length, context);
   // Wrong clocks may have led back to commits that were already returned: then restart from the beginning of the walk.
   const isDoubtful = from.ahead !== undefined && from.passed > 0 && from.merged;
   if (isDoubtful && found.commits.some(({ seconds }) => seconds >= from.oldest))
-    return askGit({ ...from, ahead: undefined }, filter, length, world);
+    return runLog({ ...from, ahead: undefined }, filter, length, context);
   return found;
 }
 
-async function askGit(
+async function runLog(
   from: Position,
   filter: Filter,
   length: number,
-  { program, mirror, signal }: LogWorld,
+  { program, mirror, signal }: LogContext,
 ): Promise<Stretch> {
   const gitDir = await mirror.ready();
   const { sinceSeconds, path } = filter;
@@ -178,7 +179,7 @@ async function askGit(
     isMore = isPlain(filter) ? commits.length + 1 === length : wanted + 1 === length;
     commits.push(commit);
     if (isWanted(commit, filter)) wanted += 1;
-    isMore ||= commits.length === maxLookedAt;
+    isMore ||= commits.length === maxExamined;
     return !isMore;
   });
   const args = [

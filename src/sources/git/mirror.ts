@@ -160,14 +160,14 @@ export function createMirror({ repository, reach, program, disk, remade }: Mirro
   async function writeConfig(own: string): Promise<void> {
     const stamp = stampOf();
     const settings = await readSettings(own);
-    const said = (key: string) => settings.findLast(([name]) => name === key)?.[1]?.toLowerCase();
-    hashLength = said("extensions.objectformat") === "sha256" ? 64 : 40;
-    const kept = settings.filter(([key]) => harmless.has(key) || isTracking(key));
+    const setting = (key: string) => settings.findLast(([name]) => name === key)?.[1]?.toLowerCase();
+    hashLength = setting("extensions.objectformat") === "sha256" ? 64 : 40;
+    const copied = settings.filter(([key]) => harmless.has(key) || isTracking(key));
     const excludes = await run(globalExcludes(personOf(process.env, homedir()), undefined, disk));
-    const isNewer = kept.some(([key]) => key.startsWith("extensions."));
+    const isNewer = copied.some(([key]) => key.startsWith("extensions."));
     const lines: readonly (readonly [string, string])[] = [
       ["core.repositoryformatversion", isNewer ? "1" : "0"],
-      ...kept,
+      ...copied,
       ["core.bare", "true"],
       ["core.warnambiguousrefs", "false"],
       ["core.fsmonitor", "false"],
@@ -296,8 +296,8 @@ function formatSetting(key: string, value: string): string {
   const last = key.lastIndexOf(".");
   const section = key.slice(0, first);
   const sub = first === last ? "" : ` "${key.slice(first + 1, last).replace(/["\\]/g, "\\$&")}"`;
-  const spelled = value.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n");
-  return `[${section}${sub}]\n\t${key.slice(last + 1)} = "${spelled}"\n`;
+  const escaped = value.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n");
+  return `[${section}${sub}]\n\t${key.slice(last + 1)} = "${escaped}"\n`;
 }
 
 function refuseIfGone({ gitDir, commonDir }: GitRepository): void {

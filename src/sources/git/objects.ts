@@ -29,7 +29,7 @@ export interface ObjectsOptions {
   readonly idleMs?: number;
 }
 
-interface Ask {
+interface ObjectRequest {
   readonly name: string;
   readonly maxBytes: number;
   /** Whether it is a retry after a process ended. */
@@ -42,7 +42,7 @@ interface Ask {
 interface Run {
   readonly child: ChildProcess;
   /** Sent requests without a response, oldest first. */
-  owed: Ask[];
+  owed: ObjectRequest[];
   /** Number of requests in `owed` that have a response. */
   done: number;
   toWrite: string;
@@ -84,7 +84,7 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
       isGone();
       clearTimeout(timer);
       if (current === run) current = undefined;
-      for (const ask of run.owed.splice(0).slice(run.done)) hand(ask, cause);
+      for (const request of run.owed.splice(0).slice(run.done)) hand(request, cause);
     };
     child.stdin?.on("error", () => undefined);
     child.stdout?.on("data", (piece: Buffer) => {
@@ -99,13 +99,13 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
   }
 
   /** Pending requests of a process that ended are sent to another one, once. */
-  function hand(ask: Ask, cause?: unknown): void {
-    if (cause !== undefined && isMissing(cause)) ask.reject(missingGit(cause));
-    else if (ask.isAgain || closed)
-      ask.reject(new ResourceError("unavailable", "git ended without a response; try again", { cause }));
+  function hand(request: ObjectRequest, cause?: unknown): void {
+    if (cause !== undefined && isMissing(cause)) request.reject(missingGit(cause));
+    else if (request.isAgain || closed)
+      request.reject(new ResourceError("unavailable", "git ended without a response; try again", { cause }));
     else {
-      ask.isAgain = true;
-      put(ask);
+      request.isAgain = true;
+      put(request);
     }
   }
 
@@ -115,19 +115,19 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
     run.child.kill("SIGKILL");
   }
 
-  function put(ask: Ask): void {
-    if (current) send(current, ask);
+  function put(request: ObjectRequest): void {
+    if (current) send(current, request);
     else {
       starting ??= begin().finally(() => {
         starting = undefined;
       });
-      starting.then((run) => send(run, ask), ask.reject);
+      starting.then((run) => send(run, request), request.reject);
     }
   }
 
-  function send(run: Run, ask: Ask): void {
-    if (run.isOver) return hand(ask);
-    run.owed.push(ask);
+  function send(run: Run, request: ObjectRequest): void {
+    if (run.isOver) return hand(request);
+    run.owed.push(request);
     // Written after all settled promises have run, so that their requests are batched.
     if (run.toWrite === "")
       process.nextTick(() => {
@@ -136,7 +136,7 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
         run.timer.refresh();
         run.child.stdin?.write(text);
       });
-    run.toWrite += `${ask.name}\n`;
+    run.toWrite += `${request.name}\n`;
   }
 
   function take(run: Run, piece: Buffer): void {
@@ -175,19 +175,19 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
   }
 
   function takeLine(run: Run, line: string): void {
-    const ask = run.owed[run.done];
+    const request = run.owed[run.done];
     const parts = line.split(" ");
     const [hash = "", type = "", size = ""] = parts;
-    if (!ask) return end(run);
+    if (!request) return end(run);
     if (parts.length === 2) {
-      if (type === "ambiguous") fail(run, ambiguous(ask.name));
+      if (type === "ambiguous") fail(run, ambiguous(request.name));
       else answer(run, undefined);
       return;
     }
     if (parts.length !== 3 || !/^[0-9a-f]{40,64}$/.test(hash) || !/^\d{1,15}$/.test(size)) return end(run);
     const found: GitObject = { hash, type, size: Number(size) };
     if (!givesContents) return answer(run, found);
-    const isWanted = found.size <= ask.maxBytes;
+    const isWanted = found.size <= request.maxBytes;
     run.body = { found, isWanted, into: undefined, left: found.size + 1 };
     if (isWanted || found.size <= maxPassed) return;
     answer(run, found);
@@ -202,14 +202,14 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
     next(run)?.reject(cause);
   }
 
-  function next(run: Run): Ask | undefined {
-    const ask = run.owed[run.done];
+  function next(run: Run): ObjectRequest | undefined {
+    const request = run.owed[run.done];
     run.done += 1;
     if (run.done >= run.owed.length || run.done > 4096) {
       run.owed = run.owed.slice(run.done);
       run.done = 0;
     }
-    return ask;
+    return request;
   }
 
   return {
@@ -236,6 +236,6 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
 }
 
 function ambiguous(name: string): ResourceError {
-  const asked = name.replace(/\^\{\w+\}$/, "");
-  return invalid(`${quote(asked)} matches several hashes; give more characters`);
+  const prefix = name.replace(/\^\{\w+\}$/, "");
+  return invalid(`${quote(prefix)} matches several hashes; give more characters`);
 }

@@ -367,13 +367,13 @@ describe("a repository is served that", () => {
 
 it("every alternate that git uses is known, for any alternates file", async () => {
   const { victim, served } = victimAndServed();
-  const places = [victim.objects, "../../inner/objects", "../../linked", "../../inner/../linked", "/nowhere", "."];
+  const locations = [victim.objects, "../../inner/objects", "../../linked", "../../inner/../linked", "/nowhere", "."];
   symlinkSync(victim.objects, join(served.folder, "linked"));
   served.write("inner/objects/info/x", "");
   const odd = fc.constantFrom('"', "\\", "\\057", "#", " ", "\r", "\0", "\t", "x", "\u00e9");
   const piece = fc.oneof(
     { weight: 6, arbitrary: fc.constant("\n") },
-    { weight: 4, arbitrary: fc.constantFrom(...places) },
+    { weight: 4, arbitrary: fc.constantFrom(...locations) },
     { weight: 2, arbitrary: odd },
   );
   let followed = 0;

@@ -44,7 +44,7 @@ export class GitFailure extends Error {
 export const neededVersion = "2.30";
 const defaultTimeoutMs = 20_000;
 const defaultMaxBytes = 16 * 1024 * 1024;
-const maxSaidBytes = 4096;
+const maxStderrBytes = 4096;
 /** Limit of concurrent short runs; more would only slow each other down. */
 const maxAtOnce = 4;
 
@@ -117,7 +117,7 @@ function finish(child: ChildProcessWithoutNullStreams, options: RunOptions): Pro
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let length = 0;
-    let said = "";
+    let errorText = "";
     /** Why it was stopped, if it was. */
     let stopped: "enough" | "cut" | "late" | "cancelled" | "refused" | undefined;
     let refusal: unknown;
@@ -131,7 +131,7 @@ function finish(child: ChildProcessWithoutNullStreams, options: RunOptions): Pro
     if (signal.aborted) cancel();
     child.stdin.on("error", () => undefined).end();
     child.stderr.setEncoding("utf8").on("data", (piece: string) => {
-      if (said.length < maxSaidBytes) said += piece;
+      if (errorText.length < maxStderrBytes) errorText += piece;
     });
     child.stdout.on("data", (piece: Buffer) => {
       if (stopped) return;
@@ -157,7 +157,7 @@ function finish(child: ChildProcessWithoutNullStreams, options: RunOptions): Pro
       else if (stopped === "late") reject(tooSlow(timeoutMs, options.less));
       else if (cause) reject(isMissing(cause) ? missingGit(cause) : unwell(cause));
       else if (code === 0 || stopped) resolve({ bytes: Buffer.concat(pieces, length), isCut: stopped === "cut" });
-      else reject(new GitFailure(said.slice(0, maxSaidBytes)));
+      else reject(new GitFailure(errorText.slice(0, maxStderrBytes)));
     };
     child.once("error", (cause) => settle(cause, null));
     child.once("close", (code) => settle(undefined, code));

@@ -69,13 +69,13 @@ export async function servedChanges(
     const before = change.before && isServed.get(change.before) ? change.before : undefined;
     const after = change.after && isServed.get(change.after) ? change.after : undefined;
     const isHalf = isTwoSided(change.status) && (before === undefined || after === undefined);
-    const told = after ?? before;
-    if (!told || isHalf) leftOut += 1;
-    if (!told) return undefined;
+    const shown = after ?? before;
+    if (!shown || isHalf) leftOut += 1;
+    if (!shown) return undefined;
     const isFolder = before?.entry.kind === "folder" || after?.entry.kind === "folder";
     const what = before && after ? changeOf(change.status) : after ? "added" : "deleted";
     return {
-      path: told.path,
+      path: shown.path,
       change: what,
       isFolder,
       isHalf,

@@ -13,7 +13,7 @@ export interface Reach {
   /** Object folders without links: the repository's own first, then its alternates. */
   readonly objectFolders: readonly string[];
   /** Every location that is read, without links. */
-  readonly places: readonly string[];
+  readonly locations: readonly string[];
 }
 
 const maxListBytes = 256 * 1024;
@@ -34,7 +34,7 @@ export function reachOf(repository: GitRepository): Reach {
 }
 
 function findReach({ gitDir, commonDir }: GitRepository): Reach {
-  const places = new Set([commonDir, gitDir]);
+  const locations = new Set([commonDir, gitDir]);
   const objectFolders = new Set<string>();
   const walked = new Set<string>();
   let entriesLeft = maxEntries;
@@ -57,7 +57,7 @@ function findReach({ gitDir, commonDir }: GitRepository): Reach {
   function follow(link: string): string {
     const real = realOf(link);
     if (real === undefined) throw unusual(`${nameOf(link)} is a broken link`);
-    places.add(real);
+    locations.add(real);
     return real;
   }
 
@@ -66,7 +66,7 @@ function findReach({ gitDir, commonDir }: GitRepository): Reach {
     if (!stats?.isSymbolicLink()) return;
     const target = resolve(dirname(path), readlinkSync(path));
     // Its target may be created later.
-    places.add(realOf(path) ?? join(realOf(dirname(target)) ?? dirname(target), basename(target)));
+    locations.add(realOf(path) ?? join(realOf(dirname(target)) ?? dirname(target), basename(target)));
   }
 
   function addObjects(path: string, depth: number): void {
@@ -75,7 +75,7 @@ function findReach({ gitDir, commonDir }: GitRepository): Reach {
     if (objects === undefined || objectFolders.has(objects)) return;
     if (!statSync(objects).isDirectory()) throw unusual("one of its alternates is not a folder");
     if (objectFolders.size >= maxObjectFolders) throw unusual(`it has more than ${maxObjectFolders - 1} alternates`);
-    places.add(objects);
+    locations.add(objects);
     objectFolders.add(objects);
     for (const entry of entriesOf(objects)) {
       const inner = join(objects, entry.name);
@@ -119,26 +119,27 @@ function findReach({ gitDir, commonDir }: GitRepository): Reach {
   for (const name of ["config", "packed-refs", "shallow", "info/exclude"]) addFile(join(commonDir, name));
   const refs = realOf(join(commonDir, "refs"));
   if (refs !== undefined) {
-    places.add(refs);
+    locations.add(refs);
     addRefs(refs);
   }
   const reftable = realOf(join(gitDir, "reftable"));
   if (reftable !== undefined) {
-    places.add(reftable);
+    locations.add(reftable);
     addFiles(reftable, false);
     // Git opens the files that the list names, wherever they are.
     for (const line of linesOf(join(reftable, "tables.list"), "reftable/tables.list"))
       if (!/^[\w.-]*$/.test(line)) throw unusual('"reftable/tables.list" names a file elsewhere');
   }
   addObjects(join(commonDir, "objects"), 0);
-  return { objectFolders: [...objectFolders], places: [...places] };
+  return { objectFolders: [...objectFolders], locations: [...locations] };
 }
 
 /** The locations outside the folders. A location inside another one is not repeated. */
-export function placesOutside({ places }: Reach, folders: readonly string[]): string[] {
+export function placesOutside({ locations }: Reach, folders: readonly string[]): string[] {
   const inside = folders.map((folder) => realOf(folder) ?? folder);
   const found: string[] = [];
-  for (const place of places) if (![...inside, ...found].some((outer) => isInside(outer, place))) found.push(place);
+  for (const location of locations)
+    if (![...inside, ...found].some((outer) => isInside(outer, location))) found.push(location);
   return found;
 }
 
@@ -200,6 +201,8 @@ function unusual(what: string) {
 
 /** Whether the second is the first or below it. */
 function isInside(outer: string, inner: string): boolean {
-  const way = relative(outer, inner);
-  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+  const relativePath = relative(outer, inner);
+  return (
+    relativePath === "" || (relativePath !== ".." && !relativePath.startsWith(`..${sep}`) && !isAbsolute(relativePath))
+  );
 }

@@ -1,6 +1,6 @@
 /** Parses refs given by callers: a name that git allows, and steps back from it. Nothing else ever reaches git. */
 
-export interface RefSpelling {
+export interface ParsedRef {
   readonly name: string;
   /** `~3^2` */
   readonly steps: string;
@@ -17,13 +17,13 @@ export function isRefName(name: string): boolean {
 }
 
 /** Undefined for anything but the name of a branch, a tag, a remote branch, a full ref or a hash, with steps back. */
-export function parseRef(spelled: string): RefSpelling | undefined {
-  if (spelled.length > maxLength) return undefined;
+export function parseRef(ref: string): ParsedRef | undefined {
+  if (ref.length > maxLength) return undefined;
   // Names cannot contain these characters.
-  const first = spelled.search(/[~^]/);
-  const steps = first < 0 ? "" : spelled.slice(first);
+  const first = ref.search(/[~^]/);
+  const steps = first < 0 ? "" : ref.slice(first);
   if (!/^(?:[~^]\d{0,6})*$/.test(steps)) return undefined;
-  const name = spelled.slice(0, spelled.length - steps.length);
+  const name = ref.slice(0, ref.length - steps.length);
   if (name === "@") return { name: "HEAD", steps };
   return isRefName(name) ? { name, steps } : undefined;
 }

@@ -4,7 +4,7 @@ import { notFound } from "../../errors.ts";
 import type { Mirror } from "./mirror.ts";
 import type { Objects } from "./objects.ts";
 import type { GitProgram } from "./program.ts";
-import { isHash, isRefName, parseRef, type RefSpelling } from "./ref-name.ts";
+import { isHash, isRefName, parseRef, type ParsedRef } from "./ref-name.ts";
 
 export interface Commit {
   readonly hash: string;
@@ -22,11 +22,11 @@ export interface Ref {
 
 export interface Refs {
   /** Throws "not-found" if it does not name a commit. */
-  resolve(spelled: string): Promise<Commit>;
+  resolve(ref: string): Promise<Commit>;
   /** Sorted by name. Symbolic refs are left out. */
   all(signal: AbortSignal): Promise<Ref[]>;
   /** Calls `hear` with every resolved name and its commit. */
-  onResolved(hear: (spelled: string, hash: string) => void): void;
+  onResolved(onResolve: (ref: string, hash: string) => void): void;
 }
 
 /** How long a resolved name may be assumed unchanged. */
@@ -35,35 +35,35 @@ const maxPinned = 1000;
 const maxListBytes = 64 * 1024 * 1024;
 
 export function createRefs(mirror: Mirror, program: GitProgram, headers: Objects): Refs {
-  const underWay = new Map<string, Promise<Commit>>();
+  const pending = new Map<string, Promise<Commit>>();
   /** Commits that were resolved by their full hash. */
   const pinned = new Map<string, Promise<Commit>>();
   /** The most recently resolved name. */
-  let last: { readonly spelled: string; readonly commit: Promise<Commit>; readonly untilMs: number } | undefined;
-  let hear: ((spelled: string, hash: string) => void) | undefined;
+  let last: { readonly ref: string; readonly commit: Promise<Commit>; readonly untilMs: number } | undefined;
+  let onResolve: ((ref: string, hash: string) => void) | undefined;
 
-  async function resolveNow(spelled: string): Promise<Commit> {
-    const parsed = parseRef(spelled);
-    if (!parsed) throw notFound(spelled);
+  async function resolveNow(ref: string): Promise<Commit> {
+    const parsed = parseRef(ref);
+    if (!parsed) throw notFound(ref);
     await mirror.ready();
     if (parsed.name === "HEAD") mirror.head();
-    const isPinned = isHash(spelled, mirror.hashLength);
+    const isPinned = isHash(ref, mirror.hashLength);
     const found = await headers.find(`${parsed.name}${parsed.steps}^{commit}`);
-    if (!found || found.type !== "commit") throw notFound(spelled);
+    if (!found || found.type !== "commit") throw notFound(ref);
     const byHash = await calledByHash(parsed, found.hash);
     const commit = {
       hash: found.hash,
-      isPinned: isPinned && found.hash === spelled,
+      isPinned: isPinned && found.hash === ref,
       ...(byHash !== undefined && { byHash }),
     };
-    if (!isPinned) hear?.(spelled, found.hash);
+    if (!isPinned) onResolve?.(ref, found.hash);
     if (pinned.size >= maxPinned) pinned.clear();
-    if (commit.isPinned) pinned.set(spelled, Promise.resolve(commit));
+    if (commit.isPinned) pinned.set(ref, Promise.resolve(commit));
     return commit;
   }
 
   /** Git also accepts the output of `git describe` as a hash. A branch may have a name that looks like one. */
-  async function calledByHash({ name, steps }: RefSpelling, found: string): Promise<string | undefined> {
+  async function calledByHash({ name, steps }: ParsedRef, found: string): Promise<string | undefined> {
     const digits = /^(?:.*-g)?([0-9a-f]{4,64})$/i.exec(name)?.[1]?.toLowerCase();
     if (digits === undefined) return undefined;
     const hash = steps === "" ? found : (await headers.find(`${name}^{commit}`))?.hash;
@@ -71,18 +71,18 @@ export function createRefs(mirror: Mirror, program: GitProgram, headers: Objects
   }
 
   return {
-    resolve(spelled) {
-      const known = pinned.get(spelled);
+    resolve(ref) {
+      const known = pinned.get(ref);
       if (known) return known;
       // Concurrent calls share one lookup.
-      const under = underWay.get(spelled);
+      const under = pending.get(ref);
       if (under) return under;
-      if (last?.spelled === spelled && performance.now() < last.untilMs) return last.commit;
-      const commit = resolveNow(spelled).finally(() => {
-        underWay.delete(spelled);
-        last = { spelled, commit, untilMs: performance.now() + trustMs };
+      if (last?.ref === ref && performance.now() < last.untilMs) return last.commit;
+      const commit = resolveNow(ref).finally(() => {
+        pending.delete(ref);
+        last = { ref, commit, untilMs: performance.now() + trustMs };
       });
-      underWay.set(spelled, commit);
+      pending.set(ref, commit);
       return commit;
     },
 
@@ -97,7 +97,7 @@ export function createRefs(mirror: Mirror, program: GitProgram, headers: Objects
     },
 
     onResolved(listener) {
-      hear = listener;
+      onResolve = listener;
     },
   };
 }

@@ -49,7 +49,7 @@ export interface RepositoryReaderOptions {
   readonly redact?: Runtime["redact"] | undefined;
   readonly chosen: Partial<RuleChoice>;
   /** The only folder that is served, and its path from the root of the checkout. Default: the whole repository. */
-  readonly part?: { readonly root: string; readonly way: readonly string[] } | undefined;
+  readonly part?: { readonly root: string; readonly folderPath: readonly string[] } | undefined;
 }
 
 export function openRepositoryReader(repository: GitRepository, options: RepositoryReaderOptions): RepositoryReader {
@@ -72,16 +72,16 @@ export function openRepositoryReader(repository: GitRepository, options: Reposit
   const headers = createObjects({ start: startBatch("--batch-check"), givesContents: false });
   const refs = createRefs(mirror, program, headers);
   const allTrees = createTrees(mirror, contents);
-  const way = part?.way ?? [];
+  const folderPath = part?.folderPath ?? [];
   const folderRules = createFolderRules({
     ...chooseRules(chosen),
     root: part?.root ?? repository.root,
     disk,
     person: personOf(process.env, homedir()),
-    absent: createHeadIgnoreFiles({ repository, disk, refs, trees: allTrees, contents, way }),
+    absent: createHeadIgnoreFiles({ repository, disk, refs, trees: allTrees, contents, folderPath }),
     say: (message, path) => log("warn", message, { path }),
   });
-  const rules = createHistoryRules({ folderRules, contents, way });
+  const rules = createHistoryRules({ folderRules, contents, folderPath });
   const hashBytes = () => mirror.hashLength / 2;
   const commits = part ? allCommits : createShownCommits({ repository, rules, trees: allTrees, contents, hashBytes });
   const trees = createServedTrees(allTrees, rules, commits);
@@ -92,10 +92,10 @@ export function openRepositoryReader(repository: GitRepository, options: Reposit
   const askRecent = (signal: AbortSignal) => judgeRecent(commits, { program, mirror, signal });
   const noticing = { rules, generation, askRecent, isAnnounced, pollMs };
   const watching = createRepositoryWatcher({ repository, program, mirror, refs, ...noticing, log });
-  const world = { repository, program, mirror, refs, rules, commits, trees };
+  const context = { repository, program, mirror, refs, rules, commits, trees };
   return {
-    reading: createGitReader({ ...world, blobs, watching, maxBytes, redact }),
-    complete: createGitCompletion({ ...world, headers }),
+    reading: createGitReader({ ...context, blobs, watching, maxBytes, redact }),
+    complete: createGitCompletion({ ...context, headers }),
     watch: watching.watch,
     confine: mirror.confine,
     filesAt: async (ref, folder) => filesBelow(await refs.resolve(ref), folder),
@@ -110,8 +110,8 @@ export function openRepositoryReader(repository: GitRepository, options: Reposit
             cause,
           });
         log("warn", "git failed", { said: cause.message });
-        const says = "git cannot read this part of the repository; run git fsck there";
-        throw new ResourceError("unavailable", says, { cause, passing: false });
+        const message = "git cannot read this part of the repository; run git fsck there";
+        throw new ResourceError("unavailable", message, { cause, passing: false });
       }
     },
 

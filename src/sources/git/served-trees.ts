@@ -48,13 +48,13 @@ export function createServedTrees(trees: GitTrees, rules: HistoryRules, commits:
   }
 
   function served(path: readonly string[], entry: TreeEntry | undefined): Maybe<TreeEntry> {
-    const spelled = path.join("/");
-    if (!entry) throw notFound(spelled);
-    const isServed = rules.serves(spelled, entry);
+    const joined = path.join("/");
+    if (!entry) throw notFound(joined);
+    const isServed = rules.serves(joined, entry);
     if (isServed === true) return entry;
-    if (isServed === false) throw notFound(spelled);
+    if (isServed === false) throw notFound(joined);
     return isServed.then((is) => {
-      if (!is) throw notFound(spelled);
+      if (!is) throw notFound(joined);
       return entry;
     });
   }

@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { createTimeSlices } from "../../lib/time-slices.ts";
 import type { Maybe } from "../../backends/disk/steps.ts";
 import { ResourceError } from "../../errors.ts";
-import { type CommitWorld, shallowEnds } from "./commits.ts";
+import { type CommitContext, shallowEnds } from "./commits.ts";
 import type { HistoryRules } from "./history-rules.ts";
 import type { Objects } from "./objects.ts";
 import { GitFailure } from "./program.ts";
@@ -62,12 +62,12 @@ interface Finding {
 }
 
 const recent = 50;
-const maxKept = 20_000;
-const maxHiddenKept = 16;
+const maxCached = 20_000;
+const maxHiddenCached = 16;
 const maxCommitBytes = 16 * 1024 * 1024;
 /** Limit of consecutive hidden commits that are skipped. */
 const maxPassed = 10_000;
-const maxKeptBytes = 8 * 1024 * 1024;
+const maxCachedBytes = 8 * 1024 * 1024;
 const noTree = Buffer.alloc(0);
 
 export function createShownCommits({
@@ -79,17 +79,17 @@ export function createShownCommits({
 }: ShownCommitsOptions): ShownCommits {
   const links = new Map<string, CommitLinks>();
   const findings = new Map<string, Finding>();
-  const underWay = new Map<string, Promise<boolean>>();
+  const judging = new Map<string, Promise<boolean>>();
   /** Recently read trees, oldest first: successive commits share most of them. */
-  const kept = new Map<string, Buffer>();
+  const cachedTrees = new Map<string, Buffer>();
   const fetching = new Map<string, Promise<Buffer>>();
   let keptBytes = 0;
   let round: PromiseWithResolvers<void> | undefined;
-  let asked = 0;
+  let pending = 0;
 
-  function note(commit: string, told: CommitLinks): void {
-    if (links.size >= maxKept) links.clear();
-    links.set(commit, told);
+  function note(commit: string, commitLinks: CommitLinks): void {
+    if (links.size >= maxCached) links.clear();
+    links.set(commit, commitLinks);
   }
 
   /** Undefined if the repository lacks the commit, as beyond the end of a shallow clone. */
@@ -100,9 +100,9 @@ export function createShownCommits({
     if (found?.type !== "commit" || !found.bytes) return undefined;
     const head = found.bytes.toString("latin1", 0, 512);
     const [, tree = "", parent] = /^tree ([0-9a-f]+)\n(?:parent ([0-9a-f]+)\n)?/.exec(head) ?? [];
-    const told = { tree, parent: shallowEnds(repository)?.has(commit) ? undefined : parent };
-    note(commit, told);
-    return told;
+    const commitLinks = { tree, parent: shallowEnds(repository)?.has(commit) ? undefined : parent };
+    note(commit, commitLinks);
+    return commitLinks;
   }
 
   async function entryAt(commit: string | undefined, path: string): Promise<TreeEntry | undefined> {
@@ -114,18 +114,18 @@ export function createShownCommits({
    * Requests trees in rounds, the next when all of the last have arrived. Judging many commits concurrently then takes one write to git per
    * tree depth, instead of one per tree.
    */
-  async function inRounds<T>(ask: () => Promise<T>): Promise<T> {
+  async function inRounds<T>(work: () => Promise<T>): Promise<T> {
     if (!round) {
       round = Promise.withResolvers();
-      if (asked === 0) setImmediate(beginRound);
+      if (pending === 0) setImmediate(beginRound);
     }
     await round.promise;
-    asked += 1;
+    pending += 1;
     try {
-      return await ask();
+      return await work();
     } finally {
-      asked -= 1;
-      if (asked === 0) beginRound();
+      pending -= 1;
+      if (pending === 0) beginRound();
     }
   }
 
@@ -139,11 +139,11 @@ export function createShownCommits({
     if (found?.type !== "tree" || !found.bytes) throw lacking();
     // A copy, because the bytes are part of a larger buffer.
     const bytes = Buffer.from(found.bytes);
-    kept.set(hash, bytes);
+    cachedTrees.set(hash, bytes);
     keptBytes += bytes.length;
-    for (const [oldest, { length }] of kept) {
-      if (keptBytes <= maxKeptBytes || oldest === hash) break;
-      kept.delete(oldest);
+    for (const [oldest, { length }] of cachedTrees) {
+      if (keptBytes <= maxCachedBytes || oldest === hash) break;
+      cachedTrees.delete(oldest);
       keptBytes -= length;
     }
     return bytes;
@@ -151,7 +151,7 @@ export function createShownCommits({
 
   async function readTree(hash: string | undefined): Promise<Buffer> {
     if (hash === undefined) return noTree;
-    const known = kept.get(hash) ?? fetching.get(hash);
+    const known = cachedTrees.get(hash) ?? fetching.get(hash);
     if (known) return known;
     const fetched = fetchTree(hash).finally(() => fetching.delete(hash));
     fetching.set(hash, fetched);
@@ -208,7 +208,7 @@ export function createShownCommits({
     const hidden: Place[] = [];
     const served = await findServed("", parent?.tree, own.tree, hidden);
     if (served) return { served, hidden: undefined };
-    return { hidden: hidden.length > maxHiddenKept ? undefined : hidden };
+    return { hidden: hidden.length > maxHiddenCached ? undefined : hidden };
   }
 
   /** Whether the earlier result still holds; undefined if it must be determined again. */
@@ -225,7 +225,7 @@ export function createShownCommits({
     if (verdict !== undefined) return verdict;
     try {
       const found = await look(commit);
-      if (findings.size >= maxKept) findings.clear();
+      if (findings.size >= maxCached) findings.clear();
       findings.set(commit, found);
       return found.served !== undefined || found.hidden?.length === 0;
     } catch (cause) {
@@ -237,10 +237,10 @@ export function createShownCommits({
   function isShown(commit: string): Maybe<boolean> {
     const known = findings.get(commit);
     if (known?.hidden?.length === 0 || (known?.served && rules.serves(...known.served) === true)) return true;
-    let answer = underWay.get(commit);
+    let answer = judging.get(commit);
     if (!answer) {
-      answer = judge(commit).finally(() => underWay.delete(commit));
-      underWay.set(commit, answer);
+      answer = judge(commit).finally(() => judging.delete(commit));
+      judging.set(commit, answer);
     }
     return answer;
   }
@@ -278,7 +278,10 @@ export function createShownCommits({
 }
 
 /** Judges as many commits of HEAD as the first page of a log contains. */
-export async function judgeRecent({ isShown }: ShownCommits, { program, mirror, signal }: CommitWorld): Promise<void> {
+export async function judgeRecent(
+  { isShown }: ShownCommits,
+  { program, mirror, signal }: CommitContext,
+): Promise<void> {
   const gitDir = await mirror.ready();
   const args = ["rev-list", `--max-count=${recent}`, "--ignore-missing", "HEAD", "--"];
   const { bytes } = await program.run(args, { gitDir, signal }).catch((cause: unknown) => {

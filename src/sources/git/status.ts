@@ -12,7 +12,7 @@ import type { HistoryRules } from "./history-rules.ts";
 import type { ShownCommits } from "./shown-commits.ts";
 import type { TreeEntryKind } from "./trees.ts";
 
-export interface StatusWorld {
+export interface StatusContext {
   readonly program: GitProgram;
   readonly mirror: Mirror;
   readonly refs: Refs;
@@ -47,13 +47,13 @@ const operations: Readonly<Record<string, string>> = {
   BISECT_LOG: "bisect",
 };
 
-export async function readCheckoutStatus(world: StatusWorld): Promise<object> {
-  const { program, mirror, repository, commits, signal } = world;
+export async function readCheckoutStatus(context: StatusContext): Promise<object> {
+  const { program, mirror, repository, commits, signal } = context;
   const gitDir = await mirror.refresh();
   const head = mirror.head();
   const operation = Object.keys(operations).find((name) => existsSync(join(repository.gitDir, name)));
   if (repository.isBare) {
-    return { ...whereFrom(head, await headHash(world)), bare: true, ...shallow(repository) };
+    return { ...whereFrom(head, await headHash(context)), bare: true, ...shallow(repository) };
   }
   const args = ["status", "--porcelain=v2", "-z", "--branch", "--ignore-submodules=dirty"];
   const { bytes, isCut } = await program.run(args, {
@@ -64,7 +64,7 @@ export async function readCheckoutStatus(world: StatusWorld): Promise<object> {
     env: { GIT_WORK_TREE: repository.root, GIT_INDEX_FILE: join(repository.gitDir, "index") },
     less: '"log" or "branches", which do not read the files',
   });
-  const status = await parseStatus(bytes.toString("utf8"), world.rules);
+  const status = await parseStatus(bytes.toString("utf8"), context.rules);
   const lists = {
     staged: status.staged,
     unstaged: status.unstaged,
@@ -94,7 +94,7 @@ function shallow(repository: GitRepository): object {
   return shallowEnds(repository) ? { shallow: true } : {};
 }
 
-async function headHash({ refs, commits }: StatusWorld): Promise<string | null> {
+async function headHash({ refs, commits }: StatusContext): Promise<string | null> {
   try {
     return (await commits.nearest((await refs.resolve("HEAD")).hash)) ?? null;
   } catch (cause) {
@@ -155,11 +155,11 @@ function splitStatus(text: string) {
     const piece = pieces[at] ?? "";
     const sign = piece.charAt(0);
     if (sign === "#") {
-      const [, what, ...said] = piece.split(" ");
-      if (what === "branch.oid") hash = said[0] === "(initial)" ? null : (said[0] ?? null);
-      if (what === "branch.upstream") upstream = { name: said.join(" ") };
+      const [, what, ...tail] = piece.split(" ");
+      if (what === "branch.oid") hash = tail[0] === "(initial)" ? null : (tail[0] ?? null);
+      if (what === "branch.upstream") upstream = { name: tail.join(" ") };
       if (what === "branch.ab" && upstream)
-        upstream = { ...upstream, ahead: Number(said[0]), behind: Math.abs(Number(said[1])) };
+        upstream = { ...upstream, ahead: Number(tail[0]), behind: Math.abs(Number(tail[1])) };
       continue;
     }
     // The number of words before the path, which may contain spaces.

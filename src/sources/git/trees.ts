@@ -34,7 +34,7 @@ export function createTrees(mirror: Mirror, contents: Objects): GitTrees {
   let recent = new Map<string, GitTree>();
   let older: ReadonlyMap<string, GitTree> = new Map();
   const roots = new Map<string, string>();
-  const underWay = new Map<string, Promise<GitTree>>();
+  const pending = new Map<string, Promise<GitTree>>();
   let recentNames = 0;
 
   function keep(tree: GitTree): GitTree {
@@ -66,10 +66,10 @@ export function createTrees(mirror: Mirror, contents: Objects): GitTrees {
   function read(name: string): Promise<GitTree> {
     const known = cached(name);
     if (known) return Promise.resolve(known);
-    const under = underWay.get(name);
+    const under = pending.get(name);
     if (under) return under;
-    const answer = fetch(name).finally(() => underWay.delete(name));
-    underWay.set(name, answer);
+    const answer = fetch(name).finally(() => pending.delete(name));
+    pending.set(name, answer);
     return answer;
   }
 

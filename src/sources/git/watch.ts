@@ -83,10 +83,10 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
   let looking: Promise<void> = Promise.resolve();
   const closing = new AbortController();
 
-  refs.onResolved((spelled, hash) => {
-    if (notes.has(spelled)) return;
+  refs.onResolved((ref, hash) => {
+    if (notes.has(ref)) return;
     if (notes.size >= maxNotes) isForgetful = true;
-    else notes.set(spelled, hash);
+    else notes.set(ref, hash);
   });
 
   function tell(change: SourceChange): void {
@@ -211,40 +211,40 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
     if (isForgetful) tell({ kind: "lost" });
     const touched = new Map<string, readonly [old: string, hash: string]>();
     await Promise.all(
-      [...notes].map(async ([spelled, old]) => {
-        const hash = await meaning(spelled);
-        if (hash !== old) touched.set(spelled, [old, hash]);
+      [...notes].map(async ([ref, old]) => {
+        const hash = await meaning(ref);
+        if (hash !== old) touched.set(ref, [old, hash]);
       }),
     );
-    for (const [spelled, [, hash]] of touched) notes.set(spelled, hash);
+    for (const [ref, [, hash]] of touched) notes.set(ref, hash);
     if (touched.size > maxCompared) return tell({ kind: "lost" });
-    for (const [spelled, [old, hash]] of touched) await tellMoved(spelled, old, hash);
+    for (const [ref, [old, hash]] of touched) await reportMoved(ref, old, hash);
     for (const [path, names] of diffs) if (names.some((name) => touched.has(name))) tell({ kind: "changed", path });
     await options.askRecent(closing.signal);
   }
 
-  async function tellMoved(spelled: string, old: string, hash: string): Promise<void> {
-    const places = ["tree", "blob", "blame"];
+  async function reportMoved(ref: string, old: string, hash: string): Promise<void> {
+    const sections = ["tree", "blob", "blame"];
     if (old === "" || hash === "") {
       const kind = old === "" ? "appeared" : "gone";
-      for (const place of [...places, "commit"]) tell({ kind, path: pathOf([place, spelled]) });
+      for (const section of [...sections, "commit"]) tell({ kind, path: pathOf([section, ref]) });
       return;
     }
-    tell({ kind: "changed", path: pathOf(["commit", spelled]) });
-    tell({ kind: "changed", path: pathOf(["tree", spelled]) });
+    tell({ kind: "changed", path: pathOf(["commit", ref]) });
+    tell({ kind: "changed", path: pathOf(["tree", ref]) });
     const { signal } = closing;
     const { files, isCut } = await changedFiles(old, hash, { program, mirror, rules, signal, folders: true });
     if (isCut || files.length > maxChanges) return tell({ kind: "lost" });
     for (const { path, change, isFolder } of files) {
       const kind = change === "added" ? "appeared" : change === "deleted" ? "gone" : "changed";
-      for (const place of isFolder ? ["tree"] : places)
-        tell({ kind, path: pathOf([place, spelled, ...path.split("/")]) });
+      for (const section of isFolder ? ["tree"] : sections)
+        tell({ kind, path: pathOf([section, ref, ...path.split("/")]) });
     }
   }
 
-  async function meaning(spelled: string): Promise<string> {
+  async function meaning(ref: string): Promise<string> {
     try {
-      return (await refs.resolve(spelled)).hash;
+      return (await refs.resolve(ref)).hash;
     } catch (cause) {
       if (toResourceError(cause).kind === "not-found") return "";
       throw cause;
@@ -257,7 +257,7 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
     coverFolders();
     await options.askRecent(closing.signal);
     seen = await see();
-    await Promise.all([...notes.keys()].map(async (spelled) => notes.set(spelled, await meaning(spelled))));
+    await Promise.all([...notes.keys()].map(async (ref) => notes.set(ref, await meaning(ref))));
   }
 
   function stop(): void {
@@ -270,15 +270,15 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
 
   return {
     async watch(signal) {
-      const heard = startWatch(watches, closing.signal.aborted ? closing.signal : signal);
-      if (watches.size === 0) return heard;
+      const stream = startWatch(watches, closing.signal.aborted ? closing.signal : signal);
+      if (watches.size === 0) return stream;
       signal.addEventListener("abort", () => watches.size === 0 && stop(), { once: true });
       armed ??= arm().catch((cause: unknown) => {
         stop();
         throw cause;
       });
       await armed;
-      return heard;
+      return stream;
     },
 
     noteDiff(path, base, head) {

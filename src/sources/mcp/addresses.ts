@@ -38,9 +38,9 @@ export function createAddresses(): Addresses {
     uri(at) {
       const known = remembered.size > 0 ? remembered.get(keyOf(at)) : undefined;
       if (known !== undefined) return known;
-      const spelled = format(at);
+      const formatted = format(at);
       // Two addresses of one resource could bypass the policy.
-      return spelled !== undefined && parse(spelled)?.path === at.path ? spelled : undefined;
+      return formatted !== undefined && parse(formatted)?.path === at.path ? formatted : undefined;
     },
   };
 }

@@ -47,10 +47,10 @@ const caller = { id: "pressmark" };
 
 export function createRelay({ watch: watchThere, addresses, runtime, paths, isDirectory }: RelayOptions): Relay {
   const followed = new Map<string, Followed>();
-  const watching = createSharedWatch(lookOut);
+  const watching = createSharedWatch(runWatch);
   let run: Run | undefined;
 
-  async function lookOut({ armed, tell, signal }: DatabaseWatch): Promise<void> {
+  async function runWatch({ armed, tell, signal }: DatabaseWatch): Promise<void> {
     const over = Promise.withResolvers<void>();
     const stop = new AbortController();
     signal.addEventListener("abort", () => over.resolve(), { once: true });

@@ -124,8 +124,8 @@ describe("skills of another server", () => {
     const gateway = await gatewayTo(url);
     const templates = (await gateway.templates({}, call)).items.map(({ uriTemplate }) => uriTemplate);
     expect(templates).toContain(here("{+skill}/SKILL.md"));
-    const ask = { template: here("{+skill}/SKILL.md"), variable: "skill", value: "re", given: {} };
-    expect((await gateway.complete(ask, call)).values).toContain("refund");
+    const send = { template: here("{+skill}/SKILL.md"), variable: "skill", value: "re", given: {} };
+    expect((await gateway.complete(send, call)).values).toContain("refund");
   });
 });
 

@@ -13,7 +13,7 @@ export interface SkillRelay extends Required<Pick<Source, "skills" | "skill">> {
 
 export interface SkillRelayOptions {
   readonly addresses: Addresses;
-  ask<T>(question: (pressmark: Pick<Resources, "skills" | "skill">) => Promise<T>): Promise<T>;
+  send<T>(request: (pressmark: Pick<Resources, "skills" | "skill">) => Promise<T>): Promise<T>;
   /** Reports a skill that cannot be served, and why. */
   leaveOut(uri: string, why: string): void;
 }
@@ -27,7 +27,7 @@ interface Promised extends Pick<SkillFile, "digest" | "size"> {
 const maxPromises = 50_000;
 const digestForm = /^sha256:[0-9a-f]{64}$/i;
 
-export function createSkillRelay({ addresses, ask, leaveOut }: SkillRelayOptions): SkillRelay {
+export function createSkillRelay({ addresses, send, leaveOut }: SkillRelayOptions): SkillRelay {
   const promises = new Map<string, Promised>();
 
   function relayed(skill: Skill): SourceSkill | undefined {
@@ -52,7 +52,7 @@ export function createSkillRelay({ addresses, ask, leaveOut }: SkillRelayOptions
   async function renew(uri: string, call: Call): Promise<void> {
     for (const [path, { skill }] of promises) if (skill === uri) promises.delete(path);
     try {
-      const answer = await ask(async (pressmark) => pressmark.skill?.(uri, call));
+      const answer = await send(async (pressmark) => pressmark.skill?.(uri, call));
       if (answer) relayed(answer.skill);
     } catch (cause) {
       if (!(cause instanceof ResourceError) || cause.kind !== "not-found") throw cause;
@@ -61,8 +61,9 @@ export function createSkillRelay({ addresses, ask, leaveOut }: SkillRelayOptions
 
   return {
     async skills({ cursor }, call) {
-      const page = await ask(
-        async (pressmark): Promise<Page<Skill>> => (await pressmark.skills?.(pageAsk(cursor), call)) ?? { items: [] },
+      const page = await send(
+        async (pressmark): Promise<Page<Skill>> =>
+          (await pressmark.skills?.(pageRequest(cursor), call)) ?? { items: [] },
       );
       return { ...page, items: page.items.map(relayed).filter((skill) => skill !== undefined) };
     },
@@ -70,7 +71,7 @@ export function createSkillRelay({ addresses, ask, leaveOut }: SkillRelayOptions
     async skill(at, call) {
       const uri = addresses.uri(at);
       if (uri === undefined) throw notFound(at.path);
-      const answer = await ask(async (pressmark) => pressmark.skill?.(uri, call));
+      const answer = await send(async (pressmark) => pressmark.skill?.(uri, call));
       const found = answer && relayed(answer.skill);
       if (found?.path !== at.path) throw notFound(at.path);
       return found;
@@ -96,7 +97,7 @@ export function createSkillRelay({ addresses, ask, leaveOut }: SkillRelayOptions
   };
 }
 
-function pageAsk(cursor: string | undefined): PageRequest {
+function pageRequest(cursor: string | undefined): PageRequest {
   return cursor === undefined ? {} : { cursor };
 }
 

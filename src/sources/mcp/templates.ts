@@ -7,14 +7,14 @@ import { encodeSegment, skillHead } from "./addresses.ts";
 const headOf = /^[a-z][a-z0-9+.-]*:(?:\/\/)?(?:[^/{?#]|\{[a-z0-9_%.]+\})*/i;
 
 /** Undefined if our templates cannot express it: a variable scheme, or a fragment. */
-export function toSourceTemplate({ uriTemplate, ...said }: Template): SourceTemplate | undefined {
+export function toSourceTemplate({ uriTemplate, ...metadata }: Template): SourceTemplate | undefined {
   const isSkill = uriTemplate.startsWith(skillHead);
   const head = isSkill ? skillHead : headOf.exec(uriTemplate)?.[0];
   const rest = head === undefined ? "" : (isSkill ? "/" : "") + uriTemplate.slice(head.length);
   if (head === undefined || rest.includes("#") || rest.startsWith("{+") || rest.startsWith("{.")) return undefined;
-  const spelled = head
+  const encoded = head
     .split(/(\{[^{}]*\})/)
     .map((piece) => (piece.startsWith("{") ? piece : encodeSegment(piece)))
     .join("");
-  return { template: spelled + rest, ...said };
+  return { template: encoded + rest, ...metadata };
 }

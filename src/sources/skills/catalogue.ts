@@ -6,7 +6,7 @@ import type { Call } from "../../resources.ts";
 import type { Source, SourceChange, SourceProblem, Runtime } from "../../source.ts";
 import { startWatch } from "../memory/changes.ts";
 import type { MemoryWatch } from "../memory/changes.ts";
-import { isSame, isSameUnit, lookInto, manifestName } from "./look.ts";
+import { isSame, isSameUnit, listSkillFolder, manifestName } from "./look.ts";
 import type { Look } from "./look.ts";
 import { changesBetween, takeSnapshot } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -54,7 +54,7 @@ export function createSkillsCatalogue(
   const closing = new AbortController();
   const call: Call = { caller: { id: "pressmark" }, signal: closing.signal };
   const watches = new Set<MemoryWatch>();
-  const said = new Set<string>();
+  const logged = new Set<string>();
   let skillsByRoot: readonly Shelf[] = roots.map(() => new Map());
   let looks: readonly Look[] = [];
   let snapshot: Snapshot | undefined;
@@ -69,7 +69,7 @@ export function createSkillsCatalogue(
 
   async function lookAll(): Promise<readonly Look[]> {
     const beganMs = performance.now();
-    const found = await Promise.all(roots.map(({ path, files }) => lookInto(path, files, call)));
+    const found = await Promise.all(roots.map(({ path, files }) => listSkillFolder(path, files, call)));
     const count = found.reduce((sum, look) => sum + look.count, 0);
     const endMs = performance.now();
     restUntilMs = count <= fewFiles ? 0 : endMs + restPerLook * (endMs - beganMs);
@@ -140,19 +140,19 @@ export function createSkillsCatalogue(
     );
     snapshot = after;
     // Initial problems are reported by the doctor command; later ones are logged as warnings.
-    sayOnce(after.problems, before ? "warn" : "info");
+    logOnce(after.problems, before ? "warn" : "info");
     const changes = before ? changesBetween(before, after) : [];
     for (const change of changes) for (const watch of watches) watch.hear(change);
     return after;
   }
 
-  function sayOnce(problems: readonly SourceProblem[], level: "info" | "warn"): void {
+  function logOnce(problems: readonly SourceProblem[], level: "info" | "warn"): void {
     const now = new Set(problems.map((problem) => JSON.stringify(problem)));
-    for (const old of said) if (!now.has(old)) said.delete(old);
+    for (const old of logged) if (!now.has(old)) logged.delete(old);
     for (const problem of problems) {
       const key = JSON.stringify(problem);
-      if (said.has(key)) continue;
-      said.add(key);
+      if (logged.has(key)) continue;
+      logged.add(key);
       const { path, says, advice } = problem;
       log(level, "a skill is left out, or not updated", { path, says, advice });
     }
@@ -216,9 +216,9 @@ export function createSkillsCatalogue(
     }
 
     async function start(): Promise<void> {
-      const heard = await Promise.all(roots.map(listen));
-      for (const hear of heard)
-        hear()
+      const rootWatches = await Promise.all(roots.map(listen));
+      for (const rootWatch of rootWatches)
+        rootWatch()
           .catch((cause: unknown) => log("warn", "a folder of skills can no longer be watched", { cause }))
           .finally(() => {
             // Watchers must start again.

@@ -45,9 +45,9 @@ export function hold(seen: Entry, [part, ...more]: readonly Part[]): HeldFile | 
 function exactly(part: Part): { readonly part: Part; readonly bytes: Uint8Array } | undefined {
   const { body, meta, ...rest } = part;
   if ("bytes" in body) return { part, bytes: body.bytes };
-  const said = String(meta?.[encodingKey] ?? "utf-8");
-  const encoding = said.replace(/-bom$/, "") as Encoding;
-  const isMarked = said !== encoding;
+  const name = String(meta?.[encodingKey] ?? "utf-8");
+  const encoding = name.replace(/-bom$/, "") as Encoding;
+  const isMarked = name !== encoding;
   if (encoding === "utf-8") {
     const text = isMarked ? `\ufeff${body.text}` : body.text;
     return { part: isMarked ? { ...rest, body: { text } } : part, bytes: Buffer.from(text, "utf8") };

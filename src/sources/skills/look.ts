@@ -31,7 +31,7 @@ const maxLooked = 20_000;
 const pageSize = 5000;
 
 /** A missing folder is empty; one that cannot be read throws. */
-export async function lookInto(root: string, files: Source, call: Call): Promise<Look> {
+export async function listSkillFolder(root: string, files: Source, call: Call): Promise<Look> {
   const entries: Entry[] = [];
   let cursor: string | undefined;
   try {

@@ -19,21 +19,21 @@ export interface Snapshot {
 
 /** Units of an earlier root come first: if two have the same path, the first is served. */
 export function takeSnapshot(units: readonly Unit[], problems: readonly SourceProblem[]): Snapshot {
-  const said = [...problems];
+  const allProblems = [...problems];
   const taken: Unit[] = [];
   for (const unit of units) {
     const rival = taken.find(({ path }) => isWithin(path, unit.path) || isWithin(unit.path, path));
     if (rival === undefined) taken.push(unit);
     else if (!isAlike(rival, unit))
       for (const { path } of unit.skills)
-        said.push({ path, says: `exists twice: ${quote(rival.path)} of an earlier root is served` });
+        allProblems.push({ path, says: `exists twice: ${quote(rival.path)} of an earlier root is served` });
   }
   const files = inOrder(taken.flatMap((unit) => [...unit.files]));
   return {
     files,
     skills: inOrder(taken.flatMap(({ skills }) => skills.map((skill) => [skill.path, skill] as const))),
     directories: directoriesOf([...files.values()].map(({ entry }) => entry)),
-    problems: said,
+    problems: allProblems,
   };
 }
 

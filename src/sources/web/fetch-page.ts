@@ -61,7 +61,7 @@ export function createVisit(visiting: VisitOptions): Visit {
     return [first, ...others];
   }
 
-  async function ask(url: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<FetchedPage> {
+  async function send(url: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<FetchedPage> {
     const addresses = await addressesOf(url);
     const [{ address, family }] = addresses;
     const { request } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
@@ -71,19 +71,20 @@ export function createVisit(visiting: VisitOptions): Visit {
         // No connection is reused: the host may have another address by then.
         agent: false,
         headers: { "User-Agent": userAgent, "Accept-Encoding": "gzip, br", ...headers },
-        lookup: (_name, asked, found) => (asked.all ? found(null, [...addresses]) : found(null, address, family)),
+        lookup: (_name, requested, found) =>
+          requested.all ? found(null, [...addresses]) : found(null, address, family),
       };
-      const asked = request(url, options, (response) => {
+      const requested = request(url, options, (response) => {
         take(response, maxBytes, isCut).then((bytes) => {
           answer({ status: response.statusCode ?? 0, headers: response.headers, bytes, url });
         }, fail);
       });
-      asked.once("error", fail);
-      asked.once("upgrade", (_response, socket) => {
+      requested.once("error", fail);
+      requested.once("upgrade", (_response, socket) => {
         socket.destroy();
         fail(new Error("the site requested a protocol upgrade"));
       });
-      asked.end();
+      requested.end();
     });
   }
 
@@ -95,7 +96,7 @@ export function createVisit(visiting: VisitOptions): Visit {
       for (let step = 0; step <= maxRedirects; step += 1) {
         if (!(await unless(either, mayVisit(url))))
           throw new ResourceError("denied", `${nameOf(url, start)} is not an allowed host`);
-        const visited = await unless(either, ask(url, headers(url), either));
+        const visited = await unless(either, send(url, headers(url), either));
         const target = visited.headers["location"];
         if (!redirects.has(visited.status) || typeof target !== "string") return visited;
         url = nextStep(target, url, start);
@@ -176,8 +177,8 @@ function noAddress(cause?: unknown): never {
 }
 
 /** The requested host. Redirect targets are not revealed to the caller. */
-function nameOf({ host }: URL, { host: asked }: URL): string {
-  return host === asked ? quote(asked) : `a page that ${quote(asked)} redirects to`;
+function nameOf({ host }: URL, { host: requested }: URL): string {
+  return host === requested ? quote(requested) : `a page that ${quote(requested)} redirects to`;
 }
 
 function codeOf(cause: unknown): string {

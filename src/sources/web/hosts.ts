@@ -20,16 +20,16 @@ interface Host {
 export function createHosts(given: readonly string[]): Hosts {
   const hosts = given.map(parseHost);
   return {
-    allows: ({ protocol, host }) => hosts.some((each) => each.protocol === protocol && isMeant(host, each)),
+    allows: ({ protocol, host }) => hosts.some((each) => each.protocol === protocol && matchesHost(host, each)),
     schemeOf(host) {
-      const meant = hosts.filter((each) => isMeant(host, each));
-      return meant.length > 0 && meant.every(({ protocol }) => protocol === "http:") ? "http:" : "https:";
+      const matching = hosts.filter((each) => matchesHost(host, each));
+      return matching.length > 0 && matching.every(({ protocol }) => protocol === "http:") ? "http:" : "https:";
     },
     names: [...new Set(hosts.flatMap(({ host, isBelow }) => (isBelow ? [] : [host])))].sort(),
   };
 }
 
-function isMeant(host: string, { host: named, isBelow }: Host): boolean {
+function matchesHost(host: string, { host: named, isBelow }: Host): boolean {
   return isBelow ? host.endsWith(`.${named}`) && host.length > named.length + 1 : host === named;
 }
 

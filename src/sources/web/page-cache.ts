@@ -15,13 +15,13 @@ export interface CachedPage {
   readonly validators: Readonly<Record<string, string>>;
 }
 
-export interface KeptPages {
+export interface PageCache {
   get(url: string): CachedPage | undefined;
   set(url: string, page: CachedPage): void;
 }
 
 /** Drops the least recently used page first. */
-export function createKept(maxBytes: number): KeptPages {
+export function createPageCache(maxBytes: number): PageCache {
   const pages = new Map<string, CachedPage>();
   let held = 0;
 

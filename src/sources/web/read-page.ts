@@ -22,10 +22,10 @@ export async function readPage(
   const { headers, bytes, url } = visited;
   const size = bytes.length;
   const digest = process.getBuiltinModule("node:crypto").hash("sha256", bytes, "base64url");
-  const said = String(headers["content-type"] ?? "");
-  const named = said.split(";")[0]!.trim().toLowerCase();
+  const contentType = String(headers["content-type"] ?? "");
+  const named = contentType.split(";")[0]!.trim().toLowerCase();
   const type = typePattern.test(named) ? named : "application/octet-stream";
-  const charset = /;\s*charset\s*=\s*"?([\w-]{2,30})/i.exec(said)?.[1];
+  const charset = /;\s*charset\s*=\s*"?([\w-]{2,30})/i.exec(contentType)?.[1];
   const etag = headers["etag"];
   const modified = headers["last-modified"];
   const isHtml = htmlTypes.has(type);

@@ -21,11 +21,11 @@ export function parseRobots(text: string, name: string): Robots {
   let isNaming = false;
   let count = 0;
   for (const line of text.split(/\r\n?|\n/)) {
-    const said = cutAt(line, /#/).trim();
-    const colon = said.indexOf(":");
+    const content = cutAt(line, /#/).trim();
+    const colon = content.indexOf(":");
     if (colon < 0) continue;
-    const key = said.slice(0, colon).trim().toLowerCase();
-    const value = said.slice(colon + 1).trim();
+    const key = content.slice(0, colon).trim().toLowerCase();
+    const value = content.slice(colon + 1).trim();
     if (key === "user-agent") {
       if (!isNaming) current = [];
       isNaming = true;
@@ -42,10 +42,10 @@ export function parseRobots(text: string, name: string): Robots {
   }
   const rules = (groups.get(name.toLowerCase()) ?? groups.get("*") ?? []).flat();
   return (path) => {
-    const asked = normal(path);
+    const normalized = normal(path);
     let best: Rule | undefined;
     for (const rule of rules) {
-      if (!matches(rule.pattern, asked)) continue;
+      if (!matches(rule.pattern, normalized)) continue;
       const isLonger = !best || rule.pattern.length > best.pattern.length;
       if (isLonger || (rule.allows && rule.pattern.length === best?.pattern.length)) best = rule;
     }
