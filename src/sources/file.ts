@@ -23,7 +23,7 @@ import { run, settled } from "../backends/disk/steps.ts";
 import type { Steps } from "../backends/disk/steps.ts";
 import { createWalk } from "./file/walk.ts";
 import { createFolderWatcher } from "./file/watch.ts";
-import { createWatchLook } from "./file/watch-look.ts";
+import { createDiskState } from "./file/disk-state.ts";
 
 const defaultMaxBytes = 5 * 1024 * 1024;
 
@@ -100,7 +100,7 @@ export default defineSource<FileOptions>({
       polled: watch === "poll" || kind !== "local",
       pollMs,
       log,
-      ...(kind === "local" && { stateOf: createWatchLook(confine, disk).signature }),
+      ...(kind === "local" && { stateOf: createDiskState(confine, disk).signature }),
     });
 
     /** Logs once per path, for at most 1000 paths. */

@@ -555,7 +555,7 @@ describe("repositories of every kind", () => {
     mkdirSync(join(folder, "sub/.git"), { recursive: true });
     for (const root of [folder, join(folder, "sub"), join(folder, "nowhere")]) {
       const opened = git.open({ root }, createClock().runtime);
-      expect((await refusal(opened, ["invalid"], root)).message).toContain('a folder with ".git" in it');
+      expect((await refusal(opened, ["invalid"], root)).message).toContain('a folder that contains ".git"');
     }
   });
 });

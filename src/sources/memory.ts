@@ -281,7 +281,7 @@ export default defineSource({
               }),
           ]),
         )
-        .describe("path → text, or { text | base64, mimeType, title, … }"),
+        .describe("Resources by path: path → text, or { text | base64, mimeType, title, … }"),
     }),
 
   async open({ resources }) {

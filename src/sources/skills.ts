@@ -8,7 +8,7 @@ import file from "./file.ts";
 import { sharedOptions } from "./file/shared-options.ts";
 import { createSkillsCatalogue } from "./skills/catalogue.ts";
 import type { SkillsRoot } from "./skills/catalogue.ts";
-import { folderOf, manifestName } from "./skills/look.ts";
+import { folderOf, manifestName } from "./skills/list-skill-folder.ts";
 import { maxBytes } from "./skills/rules.ts";
 import { snapshotPage, statOf } from "./skills/snapshot.ts";
 

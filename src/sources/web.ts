@@ -41,7 +41,7 @@ export default defineSource<WebOptions>({
       hosts: z
         .array(z.string().min(1))
         .default([])
-        .describe('the hosts whose pages may be read: "docs.example.com", "*.example.com", "http://intranet:8080"'),
+        .describe('Hosts whose pages may be read: "docs.example.com", "*.example.com", "http://intranet:8080"'),
       pages: z
         .array(
           z.union([
@@ -110,7 +110,7 @@ const maxUrlLength = 8000;
 const maxRecent = 200;
 /** Number of subscribed pages that are polled, in addition to the listed ones. */
 const maxWatched = 1000;
-const looksAtOnce = 8;
+const maxConcurrentChecks = 8;
 /** The first poll is awaited this long; after that, changes are announced as lost. */
 const armMs = 10_000;
 
@@ -237,7 +237,7 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     async watch(call) {
       const signal = AbortSignal.any([call.signal, closing.signal]);
       const seen: Seen = new Map();
-      const first = lookAtAll(seen, signal);
+      const first = checkAll(seen, signal);
       const isSeen = await isDoneWithin(first, armMs, runtime.wait, signal);
       return follow(seen, first, isSeen, signal);
     },
@@ -282,12 +282,12 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
       } catch {
         return;
       }
-      yield* await lookAtAll(seen, signal);
+      yield* await checkAll(seen, signal);
     }
   }
 
   /** A page that cannot be reached counts as unchanged. */
-  async function lookAtAll(seen: Seen, signal: AbortSignal): Promise<SourceChange[]> {
+  async function checkAll(seen: Seen, signal: AbortSignal): Promise<SourceChange[]> {
     const changes: SourceChange[] = [];
     const pages = new Map<string, WatchedPage>(
       [...byKey].map(([key, { entry }]) => [key, { at: entry, digest: undefined }]),
@@ -296,13 +296,13 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     for (const key of seen.keys()) if (!pages.has(key)) seen.delete(key);
     const waiting = pages.entries();
     const walk = async () => {
-      for (const [key, each] of waiting) if (!signal.aborted) await lookAt(key, each, seen, changes, signal);
+      for (const [key, each] of waiting) if (!signal.aborted) await checkPage(key, each, seen, changes, signal);
     };
-    await Promise.all(Array.from({ length: looksAtOnce }, walk));
+    await Promise.all(Array.from({ length: maxConcurrentChecks }, walk));
     return changes;
   }
 
-  async function lookAt(
+  async function checkPage(
     key: string,
     { at, digest: first }: WatchedPage,
     seen: Seen,

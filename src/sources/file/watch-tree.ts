@@ -7,7 +7,7 @@ import type { FolderRules } from "../../backends/folder-rules/folder-rules.ts";
 import { runNow } from "../../backends/disk/steps.ts";
 import { identity, itself, kindsIn, noRules, systemMaxQueued, watchFolder } from "./watch-folder.ts";
 import type { WatchedFolder, Hear } from "./watch-folder.ts";
-import { createWatchLook } from "./watch-look.ts";
+import { createDiskState } from "./disk-state.ts";
 import {
   addName,
   createWatchedNames,
@@ -67,7 +67,7 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
   const { confine, disk, folderRules, tell, polling, pollAll = false, pollMs = 2000, watch = watchFolder } = options;
   const { maxTold = 20_000, ruleQuietMs = 100, maxRuleHoldMs = 1000 } = options;
   const maxQueued = options.maxQueued ?? systemMaxQueued();
-  const { visit, kindAt, kindServed, identityAt, signature } = createWatchLook(confine, disk);
+  const { visit, kindAt, kindServed, identityAt, signature } = createDiskState(confine, disk);
   const folders = new Map<string, WatchedFolder>();
   /** Unprocessed events: path → whether the name may have been moved, created or removed. */
   const announced = new Map<string, boolean>();

@@ -6,8 +6,8 @@ import type { Call } from "../../resources.ts";
 import type { Source, SourceChange, SourceProblem, Runtime } from "../../source.ts";
 import { startWatch } from "../memory/changes.ts";
 import type { MemoryWatch } from "../memory/changes.ts";
-import { isSame, isSameUnit, listSkillFolder, manifestName } from "./look.ts";
-import type { Look } from "./look.ts";
+import { isSame, isSameUnit, listSkillFolder, manifestName } from "./list-skill-folder.ts";
+import type { SkillListing } from "./list-skill-folder.ts";
 import { changesBetween, takeSnapshot } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { readUnit } from "./unit.ts";
@@ -32,18 +32,18 @@ interface Known {
   readonly served: Unit;
 }
 
-type Shelf = ReadonlyMap<string, Known>;
+type KnownSkills = ReadonlyMap<string, Known>;
 
 /** Memory limit for all skills together. */
 const maxHeld = 256 * 1024 * 1024;
 /** Files written less than this ago may be incomplete. */
 const quietMs = 25;
 /** Under continuous writing, the previous snapshot is returned after this many checks. */
-const maxLooks = 8;
+const maxChecks = 8;
 /** Up to this many files, every request checks them. */
 const fewFiles = 64;
 /** With more files, checking takes at most 1/20 of the time. */
-const restPerLook = 20;
+const restPerCheck = 20;
 /** After a check during writing, the watch checks again after this time. */
 const againMs = 200;
 
@@ -55,8 +55,8 @@ export function createSkillsCatalogue(
   const call: Call = { caller: { id: "pressmark" }, signal: closing.signal };
   const watches = new Set<MemoryWatch>();
   const logged = new Set<string>();
-  let skillsByRoot: readonly Shelf[] = roots.map(() => new Map());
-  let looks: readonly Look[] = [];
+  let skillsByRoot: readonly KnownSkills[] = roots.map(() => new Map());
+  let listings: readonly SkillListing[] = [];
   let snapshot: Snapshot | undefined;
   /** Whether equal checks mean equal content. */
   let isSettled = false;
@@ -67,28 +67,28 @@ export function createSkillsCatalogue(
   let queued: Promise<Snapshot> | undefined;
   let pump: Pump | undefined;
 
-  async function lookAll(): Promise<readonly Look[]> {
+  async function listAll(): Promise<readonly SkillListing[]> {
     const beganMs = performance.now();
     const found = await Promise.all(roots.map(({ path, files }) => listSkillFolder(path, files, call)));
     const count = found.reduce((sum, look) => sum + look.count, 0);
     const endMs = performance.now();
-    restUntilMs = count <= fewFiles ? 0 : endMs + restPerLook * (endMs - beganMs);
+    restUntilMs = count <= fewFiles ? 0 : endMs + restPerCheck * (endMs - beganMs);
     return found;
   }
 
   async function refresh(): Promise<Snapshot> {
     isUrgent = false;
-    let former: readonly Look[] | undefined;
+    let former: readonly SkillListing[] | undefined;
     for (let count = 1; ; count += 1) {
-      const seen = await lookAll();
-      if (snapshot && isSettled && areSame(seen, looks)) return snapshot;
+      const seen = await listAll();
+      if (snapshot && isSettled && areSame(seen, listings)) return snapshot;
       const units = await readAll(seen);
-      const again = await lookAll();
+      const again = await listAll();
       const isSteady = areSame(seen, again) && units.every((skillsOfRoot) => [...skillsOfRoot.values()].every(Boolean));
       const settled = seen.every((look) => [...look.units.values()].every((unit) => unit.isSettled));
       // Two equal checks with some time between also suffice where time stamps are unreliable.
       const isQuiet = settled || (former !== undefined && areSame(former, seen));
-      if ((isSteady && isQuiet) || count === maxLooks)
+      if ((isSteady && isQuiet) || count === maxChecks)
         return swap(units, again, { isSteady, settled: settled && isSteady });
       former = again;
       await wait(quietMs, closing.signal);
@@ -96,7 +96,7 @@ export function createSkillsCatalogue(
   }
 
   /** By root and path; undefined if it changed during the read. */
-  async function readAll(seen: readonly Look[]): Promise<Map<string, Unit | undefined>[]> {
+  async function readAll(seen: readonly SkillListing[]): Promise<Map<string, Unit | undefined>[]> {
     let left = maxHeld;
     const shelvesOfNow: Map<string, Unit | undefined>[] = [];
     for (const [index, { units }] of seen.entries()) {
@@ -115,7 +115,7 @@ export function createSkillsCatalogue(
 
   function swap(
     units: readonly ReadonlyMap<string, Unit | undefined>[],
-    now: readonly Look[],
+    now: readonly SkillListing[],
     { isSteady, settled }: { readonly isSteady: boolean; readonly settled: boolean },
   ): Snapshot {
     const before = snapshot;
@@ -130,7 +130,7 @@ export function createSkillsCatalogue(
       }
       return skillsOfRoot;
     });
-    looks = now;
+    listings = now;
     isSettled = settled;
     const all = skillsByRoot.flatMap((skillsOfRoot) => [...skillsOfRoot.values()]);
     const problems = [...problemsOf(now), ...all.flatMap(({ latest }) => latest.problems)];
@@ -299,8 +299,8 @@ function hasHidden({ files }: Unit, { seen }: Unit, root: string): boolean {
   );
 }
 
-function problemsOf(looks: readonly Look[]): SourceProblem[] {
-  return looks.flatMap(({ isSkillItself, isCut, count }) => [
+function problemsOf(listings: readonly SkillListing[]): SourceProblem[] {
+  return listings.flatMap(({ isSkillItself, isCut, count }) => [
     ...(isSkillItself
       ? [{ path: manifestName, says: "is in the root itself", advice: "set the root to the folder above it" }]
       : []),
@@ -310,8 +310,8 @@ function problemsOf(looks: readonly Look[]): SourceProblem[] {
   ]);
 }
 
-function areSame(one: readonly Look[], other: readonly Look[]): boolean {
-  return one.length === other.length && one.every((look, index) => isSame(look, other[index] as Look));
+function areSame(one: readonly SkillListing[], other: readonly SkillListing[]): boolean {
+  return one.length === other.length && one.every((look, index) => isSame(look, other[index] as SkillListing));
 }
 
 async function* untilLeft<T>(changes: AsyncIterable<T>, left: () => void): AsyncGenerator<T> {

@@ -5,7 +5,7 @@ import { directoryType } from "../../resources.ts";
 import type { Page } from "../../resources.ts";
 import type { Entry, ListRequest, SourceChange, SourceProblem, SourceSkill } from "../../source.ts";
 import type { HeldFile } from "./held.ts";
-import { folderOf } from "./look.ts";
+import { folderOf } from "./list-skill-folder.ts";
 import type { Unit } from "./unit.ts";
 
 export interface Snapshot {

@@ -5,8 +5,8 @@ import type { Entry, Part, SourceProblem, SourceSkill, SourceSkillFile } from ".
 import { parseSkillFrontMatter } from "./front-matter.ts";
 import { hold } from "./held.ts";
 import type { HeldFile } from "./held.ts";
-import { filesBelow, folderOf, isManifest, isSameUnit } from "./look.ts";
-import type { SeenUnit } from "./look.ts";
+import { filesBelow, folderOf, isManifest, isSameUnit } from "./list-skill-folder.ts";
+import type { SeenUnit } from "./list-skill-folder.ts";
 import { checkSkill, maxBytes, maxFiles } from "./rules.ts";
 
 export interface Unit {

@@ -17,7 +17,7 @@ export interface SeenUnit {
   readonly isSettled: boolean;
 }
 
-export interface Look {
+export interface SkillListing {
   readonly units: ReadonlyMap<string, SeenUnit>;
   readonly count: number;
   /** Whether SKILL.md is in the root itself, which then has no name. */
@@ -27,11 +27,11 @@ export interface Look {
 }
 
 /** Limit for a folder of skills. */
-const maxLooked = 20_000;
+const maxFilesListed = 20_000;
 const pageSize = 5000;
 
 /** A missing folder is empty; one that cannot be read throws. */
-export async function listSkillFolder(root: string, files: Source, call: Call): Promise<Look> {
+export async function listSkillFolder(root: string, files: Source, call: Call): Promise<SkillListing> {
   const entries: Entry[] = [];
   let cursor: string | undefined;
   try {
@@ -39,7 +39,7 @@ export async function listSkillFolder(root: string, files: Source, call: Call): 
       const page = await files.list(cursor === undefined ? { limit: pageSize } : { limit: pageSize, cursor }, call);
       entries.push(...page.items);
       cursor = page.next;
-    } while (cursor !== undefined && entries.length < maxLooked);
+    } while (cursor !== undefined && entries.length < maxFilesListed);
   } catch (cause) {
     if (!isGone(root)) throw cause;
     return { units: new Map(), count: 0, isSkillItself: false, isCut: false };
@@ -56,7 +56,7 @@ export async function listSkillFolder(root: string, files: Source, call: Call): 
   };
 }
 
-export function isSame(one: Look, other: Look): boolean {
+export function isSame(one: SkillListing, other: SkillListing): boolean {
   if (one.units.size !== other.units.size || one.isCut !== other.isCut || one.isSkillItself !== other.isSkillItself)
     return false;
   for (const [path, unit] of one.units) if (!isSameUnit(unit, other.units.get(path))) return false;

@@ -9,7 +9,7 @@ import type { Verdict } from "../../backends/folder-rules/name-rules.ts";
 import { runNow, settled } from "../../backends/disk/steps.ts";
 import { identity } from "./watch-folder.ts";
 
-export interface WatchLook {
+export interface DiskState {
   /** Undefined if nothing accessible is served at the path. */
   visit<T>(path: string, use: (location: ServedPath) => T): T | undefined;
   /** The kind that is served at a path. A link counts as a file: its target is announced under its own name. */
@@ -26,7 +26,7 @@ export interface WatchLook {
 const coarseSettleMs = 2500;
 
 /** `disk` must be synchronous. */
-export function createWatchLook(confine: Confine, disk: Disk): WatchLook {
+export function createDiskState(confine: Confine, disk: Disk): DiskState {
   function lstat(path: string): BigIntStats | undefined {
     return runNow(settled(disk.lstat(confine.locate(path))));
   }
