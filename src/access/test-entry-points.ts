@@ -1,8 +1,8 @@
-/** Every question that a house can be asked, and its answers to the letter: for the tests that two houses answer alike. */
+/** Sends every kind of request and records the exact responses: for tests that compare two servers. */
 import { toResourceError } from "../errors.ts";
 import type { Call, Page, Resources } from "../resources.ts";
 
-/** An answer, or an error to the letter. */
+/** A result, or the exact error. */
 export async function outcome(asked: Promise<unknown>): Promise<unknown> {
   try {
     return await asked;
@@ -12,7 +12,7 @@ export async function outcome(asked: Promise<unknown>): Promise<unknown> {
   }
 }
 
-/** Every page as it is, with whether there is another in place of the cursor. */
+/** All pages; the cursor is replaced by whether there is another page. */
 async function pages(ask: (cursor: { cursor?: string }) => Promise<Page<unknown>>) {
   const all: unknown[] = [];
   for (let cursor: { cursor?: string } | undefined = {}; cursor !== undefined;) {
@@ -23,7 +23,7 @@ async function pages(ask: (cursor: { cursor?: string }) => Promise<Page<unknown>
   return all;
 }
 
-/** The answers of a house at every door, by question; `bases` are what the URIs of its mounts begin with. */
+/** The responses to all requests, by request; `bases` are the URI prefixes of the mounts. */
 export async function askAll(pressmark: Resources, uris: readonly string[], bases: readonly string[], call: Call) {
   const answers = new Map<string, unknown>();
   const note = async (question: string, asked: Promise<unknown>) => answers.set(question, await outcome(asked));

@@ -1,4 +1,4 @@
-/** What callers may ask mounts to do: only of mounts that they may see, and only with what fits. */
+/** Lists and runs actions: only those of mounts that the caller may see, and only with valid input. */
 import type { z } from "zod";
 import { notFound, quote, ResourceError } from "../errors.ts";
 import type { Call, Resource, Resources } from "../resources.ts";
@@ -13,7 +13,7 @@ interface Prepared {
 }
 
 export function createActions(access: Access): Required<Pick<Resources, "actions" | "act">> {
-  /** A schema is made when someone first wants to know. */
+  /** Schemas are created on first use. */
   const prepared = new WeakMap<SourceAction, Prepared>();
 
   async function prepare(action: SourceAction): Promise<Prepared> {
@@ -80,5 +80,5 @@ export function createActions(access: Access): Required<Pick<Resources, "actions
 }
 
 function noAction({ mount, name }: { readonly mount: string; readonly name: string }): ResourceError {
-  return new ResourceError("not-found", `there is no action ${quote(name)} of a mount ${quote(mount)}`);
+  return new ResourceError("not-found", `no action ${quote(name)} of a mount ${quote(mount)}`);
 }

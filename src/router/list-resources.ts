@@ -1,4 +1,4 @@
-/** Lists and directories, page by page. */
+/** Lists resources and directories page by page. */
 import { notFound } from "../errors.ts";
 import type { Page, Resources } from "../resources.ts";
 import type { SourceSkill } from "../source.ts";
@@ -12,13 +12,13 @@ import type { MountList, MergedPage } from "./merge-lists.ts";
 
 export interface ListingOptions extends Pick<ResourceReader, "findEntry"> {
   readonly cursors: Cursors;
-  /** How many entries the first page holds. Later ones hold more, so that a million needs no more than 64 pages. */
+  /** Number of entries on the first page. Later pages hold more, so that a million entries need at most 64 pages. */
   readonly pageSize: number;
 }
 
 const maxPageSize = 20_000;
 const maxGrowth = 20;
-/** A skill may name some hundred files. */
+/** A small page, because a skill may name some hundred files. */
 const mostSkills = 100;
 
 export function createListing(
@@ -31,7 +31,7 @@ export function createListing(
   function open(cursor: string | undefined, question: string): Position | undefined {
     if (cursor === undefined) return undefined;
     const position = cursors.open(cursor, question);
-    // The house may have been furnished anew under the same key.
+    // The mounts may have changed since the cursor was made with the same key.
     if (!access.routes.mounts.some((mount) => mount.name === position.mount)) throw unfit();
     return position;
   }

@@ -1,4 +1,4 @@
-/** From what callers want to hear of to what their sources say: each caller hears of what they may see, in their own spelling. */
+/** Turns changes of sources into changes for callers: each gets only what they may see, with URIs as they wrote them. */
 import { toResourceError } from "../errors.ts";
 import type { Call, Change, Resources, Watch, WatchFilter } from "../resources.ts";
 import type { Address, SourceChange } from "../source.ts";
@@ -13,26 +13,26 @@ import type { Access } from "./access.ts";
 import type { ResourceReader } from "./read-resource.ts";
 import type { RoutedMount, Location } from "./route.ts";
 
-/** A place that a caller watches, and what they are told when it changes. */
+/** A watched location, and the change to report for it. */
 interface Spot extends Location {
-  /** Where a link leads: what changes there changes here. */
+  /** The target of a link: a change there is a change here. */
   readonly reveals?: Address;
   readonly change: { readonly kind: "updated"; readonly uri: string };
 }
 
-/** One who watches. There may be tens of thousands: nothing here is held that is not needed while idle. */
+/** One watcher. There may be tens of thousands: an idle one holds nothing that is not needed. */
 interface Listener extends Call {
   readonly spots: readonly Spot[];
-  /** By mount and path, where there are many. */
+  /** By mount and path; only if there are many. */
   readonly index: ReadonlyMap<string, readonly Spot[]> | undefined;
   readonly interest: Interest;
   readonly ears: readonly Ear[];
   readonly reader: CoalescingQueue<Change>;
-  /** Ends with the listener, where a source is told what is listened to. */
+  /** Aborted with the listener; present if a source is told what is watched. */
   readonly following: AbortController | undefined;
 }
 
-/** A mount's watch, which runs as long as anyone listens. */
+/** A mount's watch, which runs while anyone listens. */
 interface Ear {
   readonly mount: RoutedMount;
   readonly watchers: Watchers;
@@ -47,11 +47,11 @@ export interface ResourceWatcher extends Pick<Resources, "watch"> {
 
 const listChanged: Change = { kind: "list-changed" };
 const keyOf = (change: Change) => (change.kind === "updated" ? change.uri : listChanged);
-/** So many URIs of one filter are looked up at a time. */
+/** Number of URIs of one filter to look up concurrently. */
 const lookups = 16;
-/** After so many, others get their turn. */
+/** After so many lookups, other work gets its turn. */
 const lookupsPerTurn = 256;
-/** With no more spots than this, looking through them is quicker than an index. */
+/** Up to this number of spots, a linear search is faster than an index. */
 const fewSpots = 8;
 
 export function createResourceWatcher(
@@ -62,7 +62,7 @@ export function createResourceWatcher(
   const earsByMount = new Map<RoutedMount, Ear>();
   const live = new Set<Listener>();
   const hub = createHub<Listener>(touch);
-  /** What is being published. Publishing is one synchronous step, so there is never more than one. */
+  /** The change being published. Publishing is one synchronous step, so there is never more than one. */
   let current: SourceChange = { kind: "lost" };
   let closed = false;
 
@@ -79,7 +79,7 @@ export function createResourceWatcher(
       return;
     }
     const hidden = current.kind !== "lost" && current.path !== touched.path && !maySee(current);
-    // A directory does not change for those who may not see the child that came or went.
+    // A directory does not change for a caller who may not see the child that appeared or went.
     if (hidden && current.kind !== "lost" && isAbove(touched.path, current.path)) return;
     for (const spot of spotsAt(listener, touched.mount, touched.path)) {
       if (!maySee(spot.at) || !access.mayReach(listener, mount, spot)) continue;
@@ -88,7 +88,7 @@ export function createResourceWatcher(
     }
   }
 
-  /** A hidden directory came or went: what is below is announced only if it did the same. */
+  /** After a hidden directory appeared or went: reports an entry below it only if it did the same. */
   async function confirm(listener: Listener, spot: Spot, kind: SourceChange["kind"]): Promise<void> {
     const found = await findEntry(spot, spot.change.uri, listener).then(
       () => "appeared",
@@ -113,7 +113,7 @@ export function createResourceWatcher(
     return found.filter((spot) => spot !== undefined);
   }
 
-  /** Undefined for what is not there, may not be seen or cannot be watched. */
+  /** Undefined for a URI that is missing, hidden or not watchable. */
   async function findSpot(uri: string, call: Call): Promise<Spot | undefined> {
     try {
       const { mount, at } = access.place(uri, call);
@@ -121,7 +121,7 @@ export function createResourceWatcher(
       const { reveals } = await findEntry({ mount, at }, uri, call);
       return { mount, at, ...(reveals && { reveals }), change: { kind: "updated", uri } };
     } catch (cause) {
-      // What fails for the moment is not gone: the caller is to ask again rather than to believe that nothing is there.
+      // A passing failure does not mean that the entry is gone: the caller should retry.
       const { kind } = toResourceError(cause);
       if (kind === "not-found" || kind === "invalid") return undefined;
       throw cause;
@@ -137,10 +137,10 @@ export function createResourceWatcher(
     return ear;
   }
 
-  /** Resolves once the mount's watch is armed, or is known to be tried again later. Every join is left once. */
+  /** Resolves once the mount's watch is armed, or will be retried later. Every join must be left once. */
   function join(ear: Ear): Promise<void> {
     ear.listeners += 1;
-    // One pair of ears hears for all.
+    // One subscription serves all listeners of the mount.
     if (ear.stop) return ear.watchers.arrive();
     ear.stop = new AbortController();
     return ear.watchers.join((change) => publish(ear.mount, change), ear.stop.signal);
@@ -161,7 +161,7 @@ export function createResourceWatcher(
     void listener.reader.return();
   }
 
-  /** Before the mounts' watches start, so that these know what they are for. */
+  /** Called before the watches of the mounts start, so that they know what to watch. */
   function follow({ spots, caller, following }: Listener): Promise<void>[] {
     if (!following) return [];
     const call: Call = { caller, signal: following.signal };
@@ -195,7 +195,7 @@ export function createResourceWatcher(
         following: spots.some(({ mount }) => mount.source.follow) ? new AbortController() : undefined,
       };
       live.add(listener);
-      // Before the watches start, so that nothing falls between.
+      // Registered before the watches start, so that no change is missed.
       hub.register(listener, listener.interest);
       const armed = Promise.all([...follow(listener), ...ears.map(join)]);
       const over = (): void => end(listener);
@@ -229,7 +229,7 @@ function toWatch({ spots, reader }: Listener, stop: () => void): Watch {
   };
 }
 
-/** Resolves with the work, or as soon as the signal ends. */
+/** Resolves with the work, or as soon as the signal is aborted. */
 function untilEither(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const done = (): void => {
@@ -249,7 +249,7 @@ function spotsAt({ spots, index }: Listener, mount: string, path: string): reado
   return spots.filter((spot) => spot.mount.name === mount && pathsOf(spot).includes(path));
 }
 
-/** The paths at which a change is a change of the spot. */
+/** Paths whose change is a change of the spot. */
 function pathsOf({ at, reveals }: Spot): string[] {
   return reveals ? [at.path, reveals.path] : [at.path];
 }
@@ -267,7 +267,7 @@ function bySpot(spots: readonly Spot[]): ReadonlyMap<string, readonly Spot[]> {
   return groups;
 }
 
-/** The name's length comes first, so that a name and a path never run into each other. */
+/** The length of the name comes first, so that name and path cannot be confused. */
 function spotKey(mount: string, path: string): string {
   return `${mount.length}:${mount}${path}`;
 }
