@@ -105,7 +105,7 @@ export async function callTool(
   }
   const [message = "the tool failed"] = texts;
   // So say those who take the lack of a tool for a failure of it.
-  if (/unknown tool|tool .{0,200}not found|nothing here can be searched/i.test(message)) throw unsupported(name);
+  if (/unknown tool|tool .{0,200}not found|(?:nothing here|no mount) can be searched/i.test(message)) throw unsupported(name);
   throw uri !== undefined && /no resource|not found|no directory/i.test(message) ? notFound(uri) : invalid(message);
 }
 

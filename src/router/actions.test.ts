@@ -72,10 +72,10 @@ it("rejects invalid input with the names of the fields, and runs nothing", async
     (await refusal(pressmark().act(input), ["invalid"], "a wrong input")).details?.["fields"];
   expect(await fields({ name: 7, times: 9 })).toEqual({ name: "must be a text", times: "must be at most 3" });
   expect(await fields({})).toEqual({ name: "is missing" });
-  expect(await fields({ name: "", tmes: 1 })).toEqual({ name: "must not be empty", tmes: "is not known here" });
+  expect(await fields({ name: "", tmes: 1 })).toEqual({ name: "must not be empty", tmes: "is unknown" });
   expect(await fields(null)).toEqual({ "": "must be an object" });
   const sly = refusal(pressmark().act(JSON.parse('{"name":"x","__proto__":{"times":1}}')), ["invalid"], "a prototype");
-  expect((await sly).message).toBe('greet: "__proto__" is not known here');
+  expect((await sly).message).toBe('greet: "__proto__" is unknown');
 });
 
 it("does not repeat a huge input in the message", async () => {

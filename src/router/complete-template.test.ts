@@ -188,7 +188,7 @@ describe("completion", () => {
     expect(await pressmark.complete({ ...ask, template: "git://repo/there" }, call)).toEqual({ values: [] });
     await expect(pressmark.complete({ ...ask, template: "git://repo/nowhere" }, call)).rejects.toMatchObject({
       kind: "invalid",
-      message: 'there is no template "git://repo/nowhere" here; the list of templates has those there are',
+      message: 'no template "git://repo/nowhere"; list the templates to see those that exist',
     });
     await expect(
       pressmark.complete({ ...ask, template: `git://repo/${"x".repeat(70_000)}` }, call),

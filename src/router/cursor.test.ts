@@ -8,7 +8,7 @@ const cursors = createCursors(key);
 const position: Position = { mount: "docs", cursor: "a", last: { path: "a/b" }, page: 3 };
 const refusal = expect.objectContaining({
   kind: "invalid",
-  message: "the cursor does not fit this list; start again from the first page",
+  message: "the cursor is not valid for this list; start again from the first page",
 });
 
 describe("a cursor", () => {
@@ -93,6 +93,6 @@ describe("a cursor", () => {
   });
 
   it("needs a key of 32 bytes", () => {
-    expect(() => createCursors(new Uint8Array(16))).toThrow("must have 32 bytes; this one has 16");
+    expect(() => createCursors(new Uint8Array(16))).toThrow("must have 32 bytes; it has 16");
   });
 });

@@ -182,7 +182,10 @@ describe("a list", () => {
     const { pressmark } = open({ a: files(9, "d/").source });
     const { next = "" } = await pressmark.list({}, call);
     const { next: below = "" } = await pressmark.children("a://d", {}, call);
-    const refusal = { kind: "invalid", message: "the cursor does not fit this list; start again from the first page" };
+    const refusal = {
+      kind: "invalid",
+      message: "the cursor is not valid for this list; start again from the first page",
+    };
     await expect(pressmark.children("a://d", { cursor: next }, call)).rejects.toMatchObject(refusal);
     await expect(pressmark.list({ cursor: below }, call)).rejects.toMatchObject(refusal);
     await expect(pressmark.list({ cursor: "" }, call)).rejects.toMatchObject(refusal);
@@ -200,8 +203,8 @@ describe("a list", () => {
     expect(await pressmark.list({}, call)).toEqual({
       items: [expect.objectContaining({ uri: "a://0000" }), expect.objectContaining({ uri: "d://0000" })],
       failures: [
-        { mount: "b", message: "it could not be listed; the log of the server has the details" },
-        { mount: "c", message: "it cannot be reached at present; ask again later" },
+        { mount: "b", message: "it could not be listed; see the server's log for details" },
+        { mount: "c", message: "it cannot be reached at present; try again later" },
       ],
     });
     expect(clock.logged.map(({ facts }) => facts?.["mount"])).toEqual(["b", "c"]);
@@ -255,7 +258,7 @@ describe("a list", () => {
     const { pressmark, clock } = open({ a: paged(["a", "b/../c", "half \ud800", "z"], 10) });
     expect(uris([await pressmark.list({}, call)])).toEqual(["a://a", "a://z"]);
     await pressmark.list({}, call);
-    expect(clock.logged).toMatchObject([{ message: "left out of lists: a name that no URI can spell" }]);
+    expect(clock.logged).toMatchObject([{ message: "left out of lists: a name that no URI can express" }]);
   });
 
   it("names a mount whose own list is incomplete", async () => {
@@ -265,7 +268,7 @@ describe("a list", () => {
     };
     const { pressmark } = open({ a: source });
     expect((await pressmark.list({}, call)).failures).toEqual([
-      { mount: "a", message: "a part of it could not be listed" },
+      { mount: "a", message: "part of it could not be listed" },
     ]);
   });
 });

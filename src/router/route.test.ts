@@ -116,7 +116,7 @@ describe("a URI leads to a mount and an address", () => {
     const long = `test://${"x".repeat(70_000)}`;
     expect(() => routes.find(long)).toThrow(expect.objectContaining({ kind: "invalid" }));
     expect(() => routes.find(long)).toThrow(
-      /^the URI has 70007 characters, and 65536 are allowed; ask with a shorter one$/,
+      /^the URI has 70007 characters, but at most 65536 are allowed; use a shorter one$/,
     );
     expect(lead(`test://${"x".repeat(65_536 - 7)}`)).toMatch(/^test:\/\/ x+$/);
   });
@@ -312,12 +312,12 @@ describe("mounts", () => {
   it.each([
     ["docs", "must begin with a scheme"],
     ["docs://a", 'must end in "/"'],
-    ["docs://a/../", 'holds "..", which no path can'],
-    ["docs://a//", "holds an empty segment"],
-    ["docs:/a/", "holds an empty segment"],
+    ["docs://a/../", 'contains "..", which is not allowed in a path'],
+    ["docs://a//", "contains an empty segment"],
+    ["docs:/a/", "contains an empty segment"],
     ["docs://a?x=/", "must be a URI without query"],
     ["docs://a#b/", "must be a URI without query"],
-    ["docs://%ff/", 'holds "%ff", which no path can'],
+    ["docs://%ff/", 'contains "%ff", which is not allowed in a path'],
     ["file://", "must name a folder"],
   ])("cannot have the base %s", (base, why) => {
     expect(() => createRoutes([mountAt(base, "m")])).toThrow(

@@ -100,7 +100,7 @@ describe("a search", () => {
   });
 
   it("is unsupported if no visible mount can be searched", async () => {
-    const refusal = { kind: "unsupported", message: "nothing here can be searched" };
+    const refusal = { kind: "unsupported", message: "no mount can be searched" };
     await expect(open({ c: mute }).search("tea")).rejects.toMatchObject(refusal);
     await expect(open(sources, { maySee: (_, mount) => mount === "c" }).search("tea")).rejects.toMatchObject(refusal);
   });

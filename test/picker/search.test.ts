@@ -137,7 +137,7 @@ onStage(
       await using visit = await stage.open();
       await visit.page.getByRole("tree").waitFor();
       await visit.page.getByRole("combobox").fill("budget after:soon");
-      await visit.page.locator(".count", { hasText: /after:soon.* is no date/ }).waitFor();
+      await visit.page.locator(".count", { hasText: /after:soon.* is not a date/ }).waitFor();
       expect(visit.troubles).toEqual([]);
     });
 
