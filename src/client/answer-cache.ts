@@ -1,27 +1,27 @@
-/** Answers that may be given again: for as long as the server said, to those it said, and until it announces a change. */
+/** Caches responses: for as long as the server allows, for those it allows, and until it announces a change. */
 import { cutAt } from "../lib/cut-at.ts";
 import type { Freshness } from "../resources.ts";
 
 /** May be shared by several connections. */
 export interface AnswerCache {
-  /** With how long it may still be kept. */
+  /** Includes the remaining time. */
   get<T>(key: CachedAnswerKey): { readonly answer: T; readonly leftMs: number } | undefined;
-  /** Called before the question is put; what it gives is called with the answer, or without. Keeps it, unless a change was announced in between. */
+  /** Call it before the request, and its result with the response, or without. Stores it, unless a change was announced in between. */
   expect(key: CachedAnswerKey): (answer?: { readonly value: unknown; readonly freshness: Freshness }) => void;
-  /** What was said of this URI of this server, or of a part of it, is no longer true. */
+  /** Removes the responses about this URI of this server, or about a part of it. */
   forget(server: string, uri: string): void;
-  /** No list of this server is true any longer. */
+  /** Removes all lists of this server. */
   forgetLists(server: string): void;
 }
 
 export interface CachedAnswerKey {
   readonly server: string;
-  /** Whose answers these are. What is public is shared by all identities. */
+  /** Owner of the response. Public responses are shared by all identities. */
   readonly identity: string;
   readonly isList: boolean;
-  /** The one URI that the question is about. */
+  /** The one URI that the request is about. */
   readonly uri?: string;
-  /** What is asked, and the cursor, where there is one. */
+  /** The request, and the cursor if there is one. */
   readonly question: string;
 }
 
@@ -34,23 +34,23 @@ interface Kept {
 
 export interface AnswerCacheOptions {
   readonly maxEntries?: number;
-  /** About how many bytes all of it may take. */
+  /** Approximate maximum size in bytes. */
   readonly maxWeight?: number;
   readonly now?: () => number;
 }
 
-/** The least recently used goes first. */
+/** Evicts the least recently used first. */
 export function createAnswerCache({
   maxEntries = 1000,
   maxWeight = 32 * 1024 * 1024,
   now = () => performance.now(),
 }: AnswerCacheOptions = {}): AnswerCache {
   const answers = new Map<string, Kept>();
-  /** Questions under way. */
+  /** Requests in progress. */
   const expected = new Set<{ readonly key: CachedAnswerKey; isOverdue: boolean }>();
   let weight = 0;
 
-  // The two cannot be mistaken for each other: an identity is spelled with a letter before it.
+  // Public and private keys cannot collide: an identity is prefixed with a letter.
   const format = ({ server, uri, question }: CachedAnswerKey, owner: string) =>
     JSON.stringify([server, owner, question, uri]);
   const ownOf = ({ identity }: CachedAnswerKey) => `p${identity}`;
@@ -106,12 +106,12 @@ export function createAnswerCache({
   };
 }
 
-/** Ranges and other forms of a resource are asked for with a query. */
+/** Removes the query, which requests ranges and other forms of a resource. */
 function wholeOf(uri: string | undefined): string | undefined {
   return uri === undefined ? undefined : cutAt(uri, /[?#]/);
 }
 
-/** About how many bytes an answer takes. */
+/** Approximate size of a response in bytes. */
 function weigh(answer: unknown): number {
   if (typeof answer === "string") return 2 * answer.length;
   if (answer instanceof Uint8Array) return answer.length;

@@ -1,4 +1,4 @@
-/** In the newer era: one listen for all that is watched, since a browser has few connections to one server. */
+/** Newer era: one listen request for everything that is watched, because a browser allows few connections to one server. */
 import type { McpSubscription } from "@modelcontextprotocol/client";
 import { answerIn } from "./remote-error.ts";
 import type { Armed, RemoteWatch, RemoteWatchOptions } from "./remote-watch.ts";
@@ -7,11 +7,11 @@ interface Listen {
   readonly subscription: McpSubscription;
   readonly honoured: ReadonlySet<string>;
   readonly list: boolean;
-  /** Whether the list was asked for; a server that does not tell of it is not asked again. */
+  /** True if the list was requested; a server that does not report it is not asked again. */
   readonly askedList: boolean;
 }
 
-/** What one caller of `add` waits for. */
+/** A pending call of `add`. */
 interface Ask {
   readonly uris: readonly string[];
   readonly list: boolean;
@@ -30,7 +30,7 @@ export function createListening({ connection, timeoutMs, isWanted, missed }: Rem
     turn = turn.then(work).catch(() => undefined);
   }
 
-  /** All asks are one listen. A server that refuses it may mean one of them: then each is tried alone. */
+  /** Combines all pending calls in one listen. A server may reject it because of one of them: then each is tried alone. */
   async function answer(asks: readonly Ask[]): Promise<void> {
     try {
       const { honoured, list } = await cover(asks);
@@ -51,7 +51,7 @@ export function createListening({ connection, timeoutMs, isWanted, missed }: Rem
     return covering;
   }
 
-  /** A new listen stands before the old one goes, so that nothing falls between. */
+  /** The new listen is open before the old one ends, so that no change is missed. */
   async function listen(uris: readonly string[], askedList: boolean): Promise<Listen> {
     const subscription = await connection.client.listen(
       {
@@ -68,7 +68,7 @@ export function createListening({ connection, timeoutMs, isWanted, missed }: Rem
       if (current === fresh) end();
     });
     void before?.subscription.close();
-    // The old one may have been about to say what became of these.
+    // The old listen may have ended before it could report these.
     const gone = [...(before?.honoured ?? [])].filter((uri) => !fresh.honoured.has(uri) && isWanted(uri));
     if (gone.length > 0) missed(gone);
     return fresh;
@@ -80,7 +80,7 @@ export function createListening({ connection, timeoutMs, isWanted, missed }: Rem
     add(uris, list) {
       const armed = Promise.withResolvers<Armed>();
       waiting.push({ uris, list, armed });
-      // What is asked for while others wait is in the same listen.
+      // Calls that arrive while others wait join the same listen.
       inOrder(async () => {
         const asks = waiting;
         waiting = [];

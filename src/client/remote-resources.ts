@@ -1,4 +1,4 @@
-/** Resources over MCP: the same questions, asked of a server, in whichever era it speaks. */
+/** Resources over MCP: implements the same interface with requests to a server of either era. */
 import type { Client, RequestOptions, StandardSchemaV1 } from "@modelcontextprotocol/client";
 import { invalid, notFound, ResourceError } from "../errors.ts";
 import type { Call, Freshness, Page, PageRequest, ReadResult, Resource, Resources, SkillResult } from "../resources.ts";
@@ -13,16 +13,16 @@ import { walkPages } from "./walk-pages.ts";
 export interface RemoteOptions {
   readonly link: Reconnecting;
   readonly kept: AnswerCache;
-  /** Where kept answers belong. */
+  /** Key of cached responses. */
   readonly server: string;
   readonly identity: string;
-  /** Whether nothing is sent that says who asks. Otherwise nothing is public, whatever the server says. */
+  /** True if no request identifies the caller. Otherwise nothing is public, whatever the server says. */
   readonly isAnonymous: boolean;
 }
 
 const skillsExtension = "io.modelcontextprotocol/skills";
 const unkept: Freshness = { ttlMs: 0, scope: "private" };
-/** A list that is looked through for one resource is not looked through for ever. */
+/** Limit on the search of a list for one resource. */
 const searching = { maxPages: 1000 };
 
 type Loose = Readonly<Record<string, unknown>>;
@@ -48,7 +48,7 @@ export function createRemoteResources({
     return isAnonymous ? said : { ...said, scope: "private" };
   }
 
-  /** From what is kept, or from the server. */
+  /** Returns a cached response, or requests one from the server. */
   async function answer<T>(
     what: Omit<CachedAnswerKey, "server" | "identity"> & { readonly hasCursor?: boolean },
     call: Call,
@@ -60,7 +60,7 @@ export function createRemoteResources({
     if (known) return known.answer;
     const settle = kept.expect(key);
     try {
-      // With a cursor, it may be the cursor that is wrong.
+      // With a cursor, the cursor may be the cause.
       const answered = await link.ask(ask, call, what.hasCursor ? undefined : uri);
       settle(answered);
       return answered.value;
@@ -91,7 +91,7 @@ export function createRemoteResources({
       },
     );
     if (page) return page;
-    if (ask.cursor !== undefined) throw invalid("the cursor is not one of this list");
+    if (ask.cursor !== undefined) throw invalid("the cursor is not valid for this list");
     return { items: await childrenByUri(everything(call), uri) };
   }
 
@@ -104,7 +104,7 @@ export function createRemoteResources({
     const left = kept.get({ server, identity, ...what })?.leftMs;
     const found = await answer<ReadResult>(what, call, async (client, options) => {
       const result = await client.request({ method: "resources/read", params: { uri } }, options);
-      // An empty answer is none; some servers give it for what is not there.
+      // An empty result means not found; some servers return it for missing resources.
       if (result.contents.length === 0) throw notFound(uri);
       const freshness = freshnessOf(result);
       return { value: { contents: result.contents.map(toContent), ...freshness }, freshness };
@@ -112,7 +112,7 @@ export function createRemoteResources({
     return left === undefined ? found : { ...found, ttlMs: left };
   }
 
-  /** No revision has a method for this: what the directory or the list says of it, or else what reading it shows. */
+  /** No revision has a method for this: uses the directory or the list, or else a read. */
   async function stat(uri: string, call: Call): Promise<Resource> {
     const hasDirectories = await link.ask(async (client) => readsDirectories(client), call);
     const parent = hasDirectories ? parentOf(uri) : undefined;
@@ -202,7 +202,7 @@ export function createRemoteResources({
           if (!hasSkills(client)) throw notFound(uri);
           const result = await askFor(client, "skills/get", { uri }, options);
           const skill = toSkill(result["skill"]);
-          if (!skill) throw new ResourceError("unexpected", "the server answered with what is no skill");
+          if (!skill) throw new ResourceError("unexpected", "the server sent an invalid skill");
           return { skill, ...freshnessOf(result) };
         },
         call,
@@ -218,7 +218,7 @@ export function createRemoteResources({
   };
 }
 
-/** Undefined where no tool does it. */
+/** Undefined if no tool does it. */
 async function byTool(
   client: Client,
   uri: string,
@@ -233,17 +233,17 @@ async function byTool(
   }
 }
 
-/** A question that the official client does not know by name. */
+/** Sends a request that the official client has no method for. */
 function askFor(client: Client, method: string, params: Loose, options: RequestOptions): Promise<Loose> {
   return client.request({ method, params: { ...params } }, anyObject, options);
 }
 
-/** Of such an answer nothing is promised but that it is an object. */
+/** Such a response is only known to be an object. */
 const anyObject: StandardSchemaV1<unknown, Loose> = {
   "~standard": {
     version: 1,
     vendor: "pressmark",
-    validate: (value) => (isRemoteObject(value) ? { value } : { issues: [{ message: "an object is wanted" }] }),
+    validate: (value) => (isRemoteObject(value) ? { value } : { issues: [{ message: "must be an object" }] }),
   },
 };
 

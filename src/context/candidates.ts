@@ -1,4 +1,4 @@
-/** What may be of use: found by search, named by the task, pinned by the caller. Nothing is read here. */
+/** Collects candidates: found by search, named by the task, or pinned by the caller. Reads nothing. */
 import { ResourceError } from "../errors.ts";
 import { createCursorGuard } from "../lib/cursor-guard.ts";
 import { createTimeSlices } from "../lib/time-slices.ts";
@@ -9,28 +9,28 @@ import { findPins } from "./pins.ts";
 
 export interface Candidate {
   readonly resource: Resource;
-  /** How well searches found it, from 0 to 1. */
+  /** Search score, from 0 to 1. */
   found: number;
-  /** Sentences without a subject: why it is one. */
+  /** Reasons, as sentences without a subject. */
   readonly why: string[];
-  /** The caller wants it in, whatever it says. */
+  /** True if the caller requested it, whatever it contains. */
   isPinned: boolean;
-  /** How much more it counts than its words say. */
+  /** Factor in addition to the score of its words. */
   boost: number;
 }
 
-/** By URI, in the order in which they were met. */
+/** By URI, in the order in which they were added. */
 export type Candidates = Map<string, Candidate>;
 
-/** So many hits of the whole task, and of each of its words. */
+/** Number of hits for the whole task, and for each of its words. */
 const wholeHits = 80;
 const wordHits = 15;
-/** Where nothing can be searched, so many names are looked through. */
+/** Maximum number of names to check if nothing can be searched. */
 const maxListed = 20_000;
 const maxPages = 1000;
 const atOnce = 4;
 
-/** What the caller wants in, whatever it says; `missing` leads nowhere, as the caller spelled it. */
+/** Resources that the caller requested; `missing` holds URIs that were not found, as the caller wrote them. */
 export async function findPinned(
   resources: Resources,
   include: readonly string[],
@@ -42,13 +42,13 @@ export async function findPinned(
   return { all, missing };
 }
 
-/** How much of what could be searched was, and where something went wrong. */
+/** Share of the searchable content that was searched, and errors. */
 export interface Searched {
   readonly ready: number;
   readonly failures: readonly MountFailure[];
 }
 
-/** Adds what searches find. Undefined where nothing can be searched. */
+/** Adds search hits. Undefined if nothing can be searched. */
 export async function findCandidates(
   resources: Resources,
   task: Task,
@@ -61,7 +61,7 @@ export async function findCandidates(
   return searched;
 }
 
-/** The candidate of a resource, made if it is new. */
+/** Returns the candidate of a resource, and creates it if it is new. */
 export function meet(all: Candidates, resource: Resource): Candidate {
   let known = all.get(resource.uri);
   if (!known) {
@@ -103,7 +103,7 @@ async function search(
   return ready === undefined ? undefined : { ready, failures: [...failures.values()] };
 }
 
-/** The names that say most of the task, where there is nothing to search in. */
+/** Finds the names that match the task best, if nothing can be searched. */
 async function lookThroughNames(
   resources: Resources,
   { terms }: Task,
@@ -134,7 +134,7 @@ async function lookThroughNames(
     meet(all, resource).found = score / Math.max(1, wanted.length);
 }
 
-/** Decoded where it can be. */
+/** The decoded URI, if it can be decoded. */
 export function readable(uri: string): string {
   try {
     return decodeURIComponent(uri);

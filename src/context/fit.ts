@@ -1,4 +1,4 @@
-/** Arranges what was picked, joins what stands side by side, and makes sure that the whole fits. */
+/** Arranges the picked passages, joins adjacent ones, and ensures that the pack fits the budget. */
 import type { CountTokens } from "./count-tokens.ts";
 import type { PackFrame } from "./frame.ts";
 import type { PackItem } from "./pack.ts";
@@ -10,7 +10,7 @@ export interface PassageChoice {
   readonly shelf: PassageSource;
   readonly item: PackItem;
   readonly passages: readonly RankedPassage[];
-  /** Other URIs that say the same. */
+  /** Other URIs with the same text. */
   readonly also: readonly string[];
 }
 
@@ -19,16 +19,16 @@ export interface Fitted {
   readonly chosen: readonly PassageChoice[];
   readonly text: string;
   readonly tokens: number;
-  /** Texts of which nothing fits, and that say nothing that another does not say too. */
+  /** Texts of which nothing fits, and whose content no other text covers. */
   readonly noRoom: readonly PassageSource[];
-  /** Texts of which something is in, and not all that could be. */
+  /** Texts of which only a part is included. */
   readonly cut: readonly PassageSource[];
 }
 
-/** Lines between two passages that cost less than to frame the second anew. */
+/** Lines between two passages that cost less than a second frame. */
 const maxGap = 3;
 
-/** `shelves` are given best first. */
+/** Texts must be given best first. */
 export function fitPack(
   shelves: readonly PassageSource[],
   budget: number,
@@ -38,7 +38,7 @@ export function fitPack(
   const { picks: all, also, merged, cut: short } = pick(shelves, budget, frame, counter);
   const picks = [...all];
   const cut = new Set(short);
-  // What the pieces cost alone is not what they cost together: the whole decides, and what was picked last goes first.
+  // The cost of the whole differs from the sum of its pieces: the whole decides, and the last pick is dropped first.
   for (;;) {
     const chosen = arrange(picks, also);
     const text = frame.render(chosen.map(({ item }) => item));
@@ -56,7 +56,7 @@ export function fitPack(
   }
 }
 
-/** Texts in the order of their best, the pieces of each in its own order. */
+/** Texts in the order of their best passage, the passages of each in text order. */
 function arrange(picks: readonly Pick[], also: Picked["also"]): PassageChoice[] {
   const byShelf = new Map<PassageSource, RankedPassage[]>();
   for (const { shelf, passage } of picks) byShelf.set(shelf, [...(byShelf.get(shelf) ?? []), passage]);
@@ -70,7 +70,7 @@ function arrange(picks: readonly Pick[], also: Picked["also"]): PassageChoice[] 
   );
 }
 
-/** Passages with hardly a line between them become one. */
+/** Joins passages with only a few lines between them. */
 function runsOf(passages: readonly RankedPassage[]): RankedPassage[][] {
   const runs: RankedPassage[][] = [];
   for (const passage of passages) {

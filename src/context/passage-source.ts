@@ -1,4 +1,4 @@
-/** A text to choose passages from, and what one looks like in the pack. */
+/** A text to choose passages from, and its items in the pack. */
 import type { PackItem } from "./pack.ts";
 import type { RankedPassage } from "./rank.ts";
 
@@ -10,7 +10,7 @@ export interface PassageSource {
   readonly passages: readonly RankedPassage[];
 }
 
-/** Whether a passage is only a part of a line. */
+/** Returns whether a passage is only a part of a line. */
 export function isPiece({ said: { isPartOfLine } }: RankedPassage): boolean {
   return isPartOfLine;
 }

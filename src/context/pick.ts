@@ -1,4 +1,4 @@
-/** Picks passages, best first, until nothing more fits: most of them from what says most, the rest as a few lines each of what else may matter. */
+/** Picks passages, best first, until nothing more fits: most from the best texts, the rest as a few lines each of further texts. */
 import type { CountTokens } from "./count-tokens.ts";
 import { excerptOf, slicesOf } from "./excerpt.ts";
 import type { PackFrame } from "./frame.ts";
@@ -15,26 +15,26 @@ export interface Pick {
 export interface Picked {
   /** The most valuable first. */
   readonly picks: readonly Pick[];
-  /** By the URI that says something first: the URIs that say the same. */
+  /** By the URI whose text is included: other URIs with the same text. */
   readonly also: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Those of which something is said by another. */
+  /** Texts of which a part is covered by another. */
   readonly merged: ReadonlySet<PassageSource>;
-  /** Those of which something did not fit. */
+  /** Texts of which something did not fit. */
   readonly cut: ReadonlySet<PassageSource>;
 }
 
-/** A passage says the same as an earlier one if it is long enough to mean it. */
+/** Shorter passages are not compared with earlier ones. */
 const minSame = 60;
-/** After so many in a row that do not fit, hardly another will. */
+/** Stops after so many in a row that do not fit. */
 const maxMisfits = 40;
-/** No token has more characters, but for blank ones. */
+/** Maximum length of a token, except for white space. */
 const maxTokenLength = 16;
 
 interface Queue {
   readonly shelf: PassageSource;
-  /** Not offered yet, the best first. */
+  /** Not tried yet, the best first. */
   waiting: readonly RankedPassage[];
-  /** Offered, and there was no room. */
+  /** Tried, and did not fit. */
   misfits: RankedPassage[];
   taken: number;
 }
@@ -54,7 +54,7 @@ export function pick(
   let spent = 0;
   let misfits = 0;
 
-  /** Takes it if it is new. False if it does not fit. */
+  /** Takes the passage if it is new. False if it does not fit. */
   function offer(queue: Queue, passage: RankedPassage, room: number): boolean {
     const { shelf } = queue;
     const item = itemOf(shelf, [passage]);
@@ -98,7 +98,7 @@ export function pick(
       const [passage, ...rest] = best.waiting;
       best.waiting = rest;
       if (offer(best, passage!, room) || passage!.score > 0) continue;
-      // Where nothing says what matters of a text, it is given from its beginning on, as far as it fits.
+      // If no passage of a text matches the task, it is included from its beginning, as far as it fits.
       best.misfits.push(...rest);
       best.waiting = [];
     }
@@ -114,7 +114,7 @@ export function pick(
     const [first] = queue.waiting;
     if (queue.taken > 0 || !first || first.score === 0 || misfits >= maxMisfits) continue;
     offer(queue, excerptOf(queue.shelf.text, first), budget);
-    // What was shown in part is not shown again.
+    // A text that is included in part is not included again.
     if (queue.taken === 0) continue;
     queue.waiting = [];
     cut.add(queue.shelf);
@@ -124,7 +124,7 @@ export function pick(
   return { picks, also, merged, cut };
 }
 
-/** What says most first; where it is pinned and nothing does, from its beginning. */
+/** The best first; if it is pinned and nothing matches, from its beginning. */
 function orderOf({ passages }: PassageSource): readonly RankedPassage[] {
   return passages.toSorted((left, right) => right.score - left.score);
 }

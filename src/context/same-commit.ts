@@ -1,11 +1,11 @@
-/** Files that changed in the same commits, where the history of what is served is served as well. */
+/** Finds files that changed in the same commits, if the git history is mounted as well. */
 import { type Call, type Resources } from "../resources.ts";
 import { readable } from "./candidates.ts";
 import { roundRobin } from "./round-robin.ts";
 import { findPinned } from "./pins.ts";
 import type { Neighbour, Resident } from "./neighbours.ts";
 
-/** Of so many residents so many commits are looked at. A commit of many files says nothing of any two of them. */
+/** Limits on candidates and commits. A commit of many files says nothing about any two of them. */
 const maxResidents = 3;
 const maxCommits = 4;
 const maxFiles = 12;
@@ -45,7 +45,7 @@ export async function changedTogether(
   return found.flat();
 }
 
-/** What the templates of histories begin with. */
+/** URI prefixes of the templates of git mounts. */
 async function historiesOf(resources: Resources, call: Call): Promise<readonly string[]> {
   try {
     const { items } = await resources.templates({ limit: 500 }, call);

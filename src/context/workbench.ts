@@ -1,4 +1,4 @@
-/** The texts of one gathering: cleaned, ranked and packed. Everything that is passed in and out can be cloned. */
+/** Cleans, ranks and packs the texts of one gathering. All arguments and results can be cloned. */
 import { digestOf } from "../lib/digest.ts";
 import { clean, type Clean, countIn } from "./clean.ts";
 import type { CountTokens } from "./count-tokens.ts";
@@ -21,10 +21,10 @@ export interface RawText {
   readonly mimeType?: string;
 }
 
-/** What is known of a text beside its words. */
+/** Metadata of a text. */
 export interface AboutText {
   readonly key: string;
-  /** How well searches found it, from 0 to 1. */
+  /** Search score, from 0 to 1. */
   readonly found: number;
   readonly inherited: number;
   readonly factor: number;
@@ -37,14 +37,14 @@ export interface RankedText {
   readonly score: number;
 }
 
-/** An item of the pack, and what the receipt says of it. */
+/** An item of the pack, and its line on the receipt. */
 export interface PackedItem {
   readonly key: string;
   readonly item: PackItem;
   readonly also: readonly string[];
   readonly digest: string;
   readonly tokens: number;
-  /** Sentences without a subject: which words of the task it says, and which its path has. */
+  /** Sentences without a subject: which words of the task it contains, and which its path does. */
   readonly says: readonly string[];
   readonly masked: number;
   readonly removed: number;
@@ -53,10 +53,10 @@ export interface PackedItem {
 export interface Packed {
   readonly text: string;
   readonly tokens: number;
-  /** Whose tokens are counted. */
+  /** Name of the tokenizer. */
   readonly counter: string;
   readonly items: readonly PackedItem[];
-  /** Texts of which nothing fits, and those of which not all does. */
+  /** Texts of which nothing fits, and those of which only a part does. */
   readonly noRoom: readonly string[];
   readonly cut: readonly string[];
 }
@@ -67,12 +67,12 @@ interface Paper {
   readonly text: Text;
 }
 
-/** Longer texts are looked through only so far. */
+/** Only so much of a longer text is used. */
 const maxTextLength = 1024 * 1024;
 const maxWords = 4;
 
 export interface Workbench {
-  /** Takes a text in. False for what is none, whatever it calls itself. */
+  /** Adds a text. False for content that is not text, whatever its label. */
   add(text: RawText): boolean;
   /** Best first. */
   rankTexts(about: readonly AboutText[]): readonly RankedText[];
@@ -93,7 +93,7 @@ export function createWorkbench(taskText: string, counter: CountTokens): Workben
       .sort(
         (left, right) =>
           right.ranking.score - left.ranking.score ||
-          // Without a task they stay in the order of whoever chose them.
+          // Without a task the given order is preserved.
           (task.terms.size === 0 ? 0 : compare(left.about.item.uri, right.about.item.uri)),
       );
   }
@@ -182,7 +182,7 @@ function shownItem({ name, title, mimeType, lastModified, ...item }: PackItem): 
   };
 }
 
-/** What is said of a text is no safer than the text. */
-function shown(said: string): string {
-  return clean(said).text;
+/** Metadata is no safer than the text. */
+function shown(text: string): string {
+  return clean(text).text;
 }

@@ -59,7 +59,7 @@ onStage("gathering", files, { isSearched: true }, (stage) => {
     await row(visit, "other.md").locator(".tick").click();
     await page.getByRole("tab", { name: "Gather" }).click();
     await page.getByRole("textbox", { name: "What is to be done?" }).fill(task);
-    const asked = page.locator(".receipt > ol > li").filter({ hasText: "was asked for" }).locator(".name");
+    const asked = page.locator(".receipt > ol > li").filter({ hasText: "was requested" }).locator(".name");
     await page.getByRole("button", { name: /^Gather up to/ }).click();
     await expect.poll(() => asked.allTextContents(), soon).toEqual(["other.md"]);
     await page.getByRole("checkbox", { name: "Begin with what is chosen (1)" }).uncheck();
