@@ -252,10 +252,10 @@ describe("gathering", () => {
   });
 
   it("rejects an empty task and an invalid budget, and ends when it is cancelled", async () => {
-    await expect(pack({}, { task: "  " })).rejects.toThrow("there is no task");
+    await expect(pack({}, { task: "  " })).rejects.toThrow("the task is empty");
     await expect(pack({}, { task: "x".repeat(20_001) })).rejects.toThrow("at most 20000 characters");
     for (const budget of [0, -1, 1.5, Number.NaN])
-      await expect(pack({}, { task: "x", budget })).rejects.toThrow("a budget is");
+      await expect(pack({}, { task: "x", budget })).rejects.toThrow("the budget must be");
     const ended = { ...call, signal: AbortSignal.abort() };
     await expect(gather(resourcesOf({ "a.txt": "tea" }), { task: "tea", budget: 10 }, ended)).rejects.toMatchObject({
       kind: "cancelled",

@@ -1,11 +1,11 @@
-/** The server behind a host, as a transport of the official client: what hosts relay for an app is asked through them, the rest is answered here. */
+/** A transport of the official client that reaches the server through a host: relays what hosts relay, and handles the rest locally. */
 import type { App } from "@modelcontextprotocol/ext-apps";
 import type { JSONRPCMessage, StandardSchemaV1, Transport } from "@modelcontextprotocol/client";
 
 type Loose = Readonly<Record<string, unknown>>;
 
 export interface BridgeTransport extends Transport {
-  /** Whatever was read may be another now: hosts relay no updates, so a person says when to look again. */
+  /** Reports everything as changed: hosts relay no updates, so the person requests them. */
   lookAgain(): void;
 }
 
@@ -15,7 +15,7 @@ export interface BridgeOptions {
   tools(): Promise<readonly string[]>;
 }
 
-/** What a host may relay. https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx */
+/** Methods that a host relays. https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx */
 const relayed = new Set(["resources/list", "resources/templates/list", "resources/read", "tools/call"]);
 const methodNotFound = -32601;
 const internalError = -32603;
@@ -79,12 +79,12 @@ function toError(cause: unknown): { code: number; message: string; data?: unknow
   };
   return {
     code: typeof code === "number" ? code : internalError,
-    message: typeof message === "string" ? message : "the host did not answer",
+    message: typeof message === "string" ? message : "the host did not respond",
     ...(data !== undefined && { data }),
   };
 }
 
-/** What the host answers is looked at by the client that asked. */
+/** The client that sent the request validates the response. */
 const anyObject: StandardSchemaV1<unknown, Loose> = {
   "~standard": {
     version: 1,

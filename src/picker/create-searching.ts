@@ -1,4 +1,4 @@
-/** The search's questions: asked as one types, the last one alone. */
+/** Searches as the person types; only the last search counts. */
 import { type PagePart, messageOf } from "./create-picker.ts";
 import { agrees, type Filters, noFilters, questionOf } from "./filter-search.ts";
 import { noSearch } from "./state.ts";
@@ -6,15 +6,15 @@ import { sayFailures } from "../lib/say-failures.ts";
 
 export interface Searching {
   search(text: string): void;
-  /** Those that are named change, the others stay. */
+  /** Changes these filters only. */
   filter(filters: Partial<Filters>): void;
-  /** Back to the tree; the filters are forgotten. */
+  /** Returns to the tree and clears the filters. */
   end(): void;
 }
 
 const mostHits = 50;
 const pauseMs = 120;
-/** While not all is indexed, the same is asked again: soon, and then more and more rarely. */
+/** While the index is incomplete, the search is repeated: soon, and then less and less often. */
 const againMs = 1000;
 const longestAgainMs = 15_000;
 

@@ -1,4 +1,4 @@
-/** What is known of a resource before it is opened, in few words and in more. */
+/** Formats the metadata of a resource, short and long. */
 import { estimateTokensOfBytes } from "../lib/estimate-tokens.ts";
 import type { Resource } from "../resources.ts";
 import { ago, unitText, type Language } from "./texts.ts";
@@ -11,10 +11,10 @@ export interface ResourceFact {
   readonly long: string;
 }
 
-/** Bytes of these cost nothing, since no one is given them as text. */
+/** Types without text: they cost no tokens. */
 const hasNoText = /^(?:image\/(?!svg)|audio\/|video\/|font\/|application\/(?:zip|gzip|octet-stream|x-tar))/;
 
-/** `counted` where its tokens were counted; otherwise they are guessed from its size. */
+/** `counted` is the counted number of tokens; otherwise it is estimated from the size. */
 export function resourceFactsOf(
   resource: Resource,
   counted: Chosen["tokens"],
@@ -51,7 +51,7 @@ export function resourceFactsOf(
 const numbers = new Map<string, Intl.NumberFormat>();
 const compacts = new Map<string, Intl.NumberFormat>();
 
-/** Made once: a row is drawn at every step of a scroll. */
+/** Cached, because rows are drawn at every step of a scroll. */
 function numberIn(code: string): Intl.NumberFormat {
   return kept(numbers, code, () => new Intl.NumberFormat(code));
 }

@@ -1,4 +1,4 @@
-/** What a search is narrowed down by, each a choice of few. */
+/** The search filters as select boxes. */
 import type { Shared } from "./app.tsx";
 import {
   audiences,

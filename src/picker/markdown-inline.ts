@@ -1,4 +1,4 @@
-/** What stands within a line of Markdown. */
+/** Parses the inline elements of Markdown. */
 
 export type Inline =
   | { readonly kind: "text"; readonly text: string }
@@ -11,7 +11,7 @@ export type Inline =
 const maxDepth = 6;
 const maxLabel = 500;
 const maxTarget = 4000;
-/** From the longest: `**` is no `*` twice. */
+/** The longest first: `**` is not two `*`. */
 const marks = [
   ["**", "strong"],
   ["__", "strong"],
@@ -19,7 +19,7 @@ const marks = [
   ["*", "emphasis"],
   ["_", "emphasis"],
 ] as const;
-/** A picture that leads somewhere. */
+/** An image that is a link. */
 const pictureLink = /^\[!\[([^\]]*)\]\(([^)\s]*)\)\]\(([^)\s]*)\)/;
 const special = /[\\`*_~[!<\n]|https?:\/\//g;
 
@@ -63,7 +63,7 @@ export function inlinesOf(text: string, depth = 0, inLink = false): readonly Inl
   }
 
   function takeEnd(): void {
-    // Looked up in the text: to look at what was put together puts it together each time.
+    // Compares with the text: comparing with the joined parts would join them each time.
     if (plain.length > 1 && text.startsWith("  ", at - 2)) return say({ kind: "break" }, at + 1);
     plain += "\n";
     at += 1;
@@ -88,7 +88,7 @@ export function inlinesOf(text: string, depth = 0, inLink = false): readonly Inl
     const middle = next("](", from);
     if (middle < 0 || middle - from > maxLabel) return;
     const label = text.slice(from, middle);
-    // Of brackets within brackets, the innermost are the link.
+    // Of nested brackets, the innermost are the link.
     if (!isImage && label.lastIndexOf("[") > label.lastIndexOf("]")) return;
     const end = next(")", middle + 2);
     if (end < 0 || end - middle > maxTarget) return;
@@ -130,7 +130,7 @@ export function inlinesOf(text: string, depth = 0, inLink = false): readonly Inl
   }
 }
 
-/** Like `indexOf`; what was looked for before is not looked for again, so that a text of nothing but openings takes no longer. */
+/** Like `indexOf`, with cached misses, so that a text full of opening marks takes linear time. */
 function createFinder(text: string): (mark: string, from: number) => number {
   const known = new Map<string, number>();
   return (mark, from) => {

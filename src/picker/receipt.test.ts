@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { toReceipt } from "./receipt.ts";
 
-it("a receipt is read as far as it is one", () => {
+it("the valid parts of a receipt are parsed", () => {
   const structured = {
     budget: 100,
     tokens: 40,

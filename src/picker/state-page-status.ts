@@ -1,4 +1,4 @@
-/** What `pressmark://status` says, as far as it can be believed: another server may say it in another way. */
+/** Parses `pressmark://status` defensively, because another server may use another format. */
 import type { Content } from "../resources.ts";
 
 export const statusUri = "pressmark://status";
@@ -39,7 +39,7 @@ export interface Status {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What is missing or of another kind is left out. Throws for what is no JSON object. */
+/** Missing or invalid members are left out. Throws if it is not a JSON object. */
 export function parseServerStatus(contents: readonly Content[]): Status {
   const [content] = contents;
   const said = fieldsOf(JSON.parse(content && "text" in content.body ? content.body.text : ""));

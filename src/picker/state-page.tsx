@@ -1,4 +1,4 @@
-/** How the server is, live: mounts and their health, the index, who is connected, what was read, what to tell hosts. */
+/** The live state of the server: mounts and their health, the index, clients, recent reads, and settings for hosts. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Resources } from "../resources.ts";
@@ -85,7 +85,7 @@ export function StatePage({ picker, language, pressmark, close }: StatePageProps
   );
 }
 
-/** What was last said, and again whenever it changes. */
+/** The last status, updated whenever it changes. */
 function useStatus(pressmark: Resources, turn: number, heardAt: (now: number) => void): Seen {
   const [seen, setSeen] = useState<Seen>({});
   useEffect(() => {
@@ -98,7 +98,7 @@ function useStatus(pressmark: Resources, turn: number, heardAt: (now: number) =>
       setSeen({ status: parseServerStatus(contents) });
     }
     async function follow(): Promise<void> {
-      // Watched before it is read, so that nothing falls between. What cannot be watched is shown as it was.
+      // Watched before the read, so that no change is missed. If it cannot be watched, it is shown once.
       const watch = await pressmark.watch({ uris: [statusUri] }, call).catch(() => undefined);
       await look();
       for await (const _ of watch ?? []) await look();

@@ -1,4 +1,4 @@
-/** A house that says after each answer whether it can still be reached. */
+/** Wraps Resources to report after each request whether the server can still be reached. */
 import { ResourceError } from "../errors.ts";
 import type { PickerResources } from "./create-picker.ts";
 

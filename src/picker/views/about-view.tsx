@@ -1,4 +1,4 @@
-/** What is said of a resource beside its content: annotations, sizes, and whatever the server adds. */
+/** Metadata of a resource: annotations, sizes, and whatever the server adds. */
 import type { ComponentChild } from "preact";
 import type { PreviewState } from "../state.ts";
 import { ago, unitText, type Language } from "../texts.ts";
@@ -118,7 +118,7 @@ function Meta({
   readonly meta: Readonly<Record<string, unknown>>;
   readonly texts: Language["texts"];
 }) {
-  // It came as JSON, and is JSON again.
+  // Converted through JSON, because it came as JSON.
   const value: Json = parseJsonView(JSON.stringify(meta))?.value ?? {};
   return <JsonTree {...{ value, texts }} />;
 }

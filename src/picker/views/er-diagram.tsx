@@ -1,4 +1,4 @@
-/** Entities and relations, drawn; and the same in words for those who do not see it. */
+/** An entity-relationship diagram, and the same as text for screen readers. */
 import { useMemo, useState } from "preact/hooks";
 import type { PickerTexts } from "../texts.ts";
 import type { Diagram, End } from "./er.ts";
@@ -13,7 +13,7 @@ import {
   textWidth,
 } from "./er-layout.ts";
 
-/** A wider one is not made to fit: nothing could be read. */
+/** A wider diagram is not scaled to fit, because it would be illegible. */
 const maxFitted = 1500;
 
 export function ErDiagram({ diagram, texts }: { readonly diagram: Diagram; readonly texts: PickerTexts }) {
@@ -117,7 +117,7 @@ function Connection({ relation, path, ends: [from, to] }: LayoutLine) {
   );
 }
 
-/** A foot for many, a bar for one, a ring for none. */
+/** A crow's foot for many, a bar for one, a ring for none. */
 function markOf({ x, y, side }: LineEnd, end: End): string {
   const at = (distance: number): number => x + side * distance;
   const bar = (distance: number): string => `M${at(distance)} ${y - 6}v12`;
