@@ -38,7 +38,7 @@ export async function findPinned(
 ): Promise<{ readonly all: Candidates; readonly missing: readonly string[] }> {
   const all: Candidates = new Map();
   const { found, missing } = await findPins(resources, include, call);
-  for (const { resource, why } of found) Object.assign(meet(all, resource), { isPinned: true }).why.push(why);
+  for (const { resource, why } of found) Object.assign(candidateOf(all, resource), { isPinned: true }).why.push(why);
   return { all, missing };
 }
 
@@ -62,7 +62,7 @@ export async function findCandidates(
 }
 
 /** Returns the candidate of a resource, and creates it if it is new. */
-export function meet(all: Candidates, resource: Resource): Candidate {
+export function candidateOf(all: Candidates, resource: Resource): Candidate {
   let known = all.get(resource.uri);
   if (!known) {
     known = { resource, found: 0, why: [], isPinned: false, boost: 1 };
@@ -96,7 +96,7 @@ async function search(
   answers.forEach((hits, at) => {
     for (const [rank, { resource }] of hits.entries()) {
       if (resource.mimeType === directoryType) continue;
-      const candidate = meet(all, resource);
+      const candidate = candidateOf(all, resource);
       candidate.found = Math.min(1, candidate.found + (at === 0 ? 0.7 : 0.15) * (10 / (10 + rank)));
     }
   });
@@ -123,15 +123,15 @@ async function lookThroughNames(
     for (const resource of page.items) {
       seen += 1;
       if (!resource.uri.startsWith(start) || resource.mimeType === directoryType) continue;
-      const said = `${readable(resource.uri)} ${resource.title ?? ""} ${resource.description ?? ""}`.toLowerCase();
-      scored.push({ resource, score: wanted.filter((word) => said.includes(word)).length });
+      const visible = `${readable(resource.uri)} ${resource.title ?? ""} ${resource.description ?? ""}`.toLowerCase();
+      scored.push({ resource, score: wanted.filter((word) => visible.includes(word)).length });
     }
     cursor = page.next;
     await turn();
   } while (cursor !== undefined && seen < maxListed && leadsOn(cursor));
   scored.sort((left, right) => right.score - left.score || (left.resource.uri < right.resource.uri ? -1 : 1));
   for (const { resource, score } of scored.slice(0, wholeHits))
-    meet(all, resource).found = score / Math.max(1, wanted.length);
+    candidateOf(all, resource).found = score / Math.max(1, wanted.length);
 }
 
 /** The decoded URI, if it can be decoded. */

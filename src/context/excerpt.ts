@@ -9,7 +9,7 @@ interface Line {
   readonly terms: Set<string>;
 }
 
-function linesOf(text: string, { from: begin, to: end }: RankedPassage["said"]): Line[] {
+function linesOf(text: string, { from: begin, to: end }: RankedPassage["counted"]): Line[] {
   const lines: Line[] = [];
   for (let from = text.lastIndexOf("\n", begin - 1) + 1; from < end;) {
     const feed = text.indexOf("\n", from);
@@ -22,31 +22,31 @@ function linesOf(text: string, { from: begin, to: end }: RankedPassage["said"]):
 
 /** Some of its lines, from the one at `top`, as a passage. */
 function windowOf(passage: RankedPassage, lines: readonly Line[], top: number): RankedPassage {
-  const { said } = passage;
+  const { counted } = passage;
   const window = lines.slice(top, top + maxLines);
-  const first = said.lines[0] + top;
+  const first = counted.lines[0] + top;
   return {
     ...passage,
-    said: { ...said, from: window[0]!.from, to: window.at(-1)!.to, lines: [first, first + window.length - 1] },
+    counted: { ...counted, from: window[0]!.from, to: window.at(-1)!.to, lines: [first, first + window.length - 1] },
   };
 }
 
 /** Splits a passage into passages of a few lines each. */
 export function slicesOf(text: string, passage: RankedPassage): readonly RankedPassage[] {
-  const [first, last] = passage.said.lines;
+  const [first, last] = passage.counted.lines;
   if (last - first < maxLines) return [passage];
-  const lines = linesOf(text, passage.said);
+  const lines = linesOf(text, passage.counted);
   return Array.from({ length: Math.ceil(lines.length / maxLines) }, (_, at) => windowOf(passage, lines, at * maxLines));
 }
 
 /** The best lines as a passage; the passage itself if it is short. */
 export function excerptOf(text: string, passage: RankedPassage): RankedPassage {
-  const { said, terms } = passage;
-  const [first, last] = said.lines;
+  const { counted, terms } = passage;
+  const [first, last] = counted.lines;
   if (last - first < maxLines) return passage;
-  const lines = linesOf(text, said);
+  const lines = linesOf(text, counted);
   let line = 0;
-  for (const { term, at } of said.places) {
+  for (const { term, at } of counted.places) {
     while (line < lines.length - 1 && at > lines[line]!.to) line += 1;
     lines[line]!.terms.add(term);
   }

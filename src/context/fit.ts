@@ -7,7 +7,7 @@ import type { RankedPassage } from "./rank.ts";
 import { isPiece, itemOf, type PassageSource } from "./passage-source.ts";
 
 export interface PassageChoice {
-  readonly shelf: PassageSource;
+  readonly source: PassageSource;
   readonly item: PackItem;
   readonly passages: readonly RankedPassage[];
   /** Other URIs with the same text. */
@@ -30,12 +30,12 @@ const maxGap = 3;
 
 /** Texts must be given best first. */
 export function fitPack(
-  shelves: readonly PassageSource[],
+  sources: readonly PassageSource[],
   budget: number,
   frame: PackFrame,
   counter: CountTokens,
 ): Fitted {
-  const { picks: all, also, merged, cut: short } = pick(shelves, budget, frame, counter);
+  const { picks: all, also, merged, cut: short } = pick(sources, budget, frame, counter);
   const picks = [...all];
   const cut = new Set(short);
   // The cost of the whole differs from the sum of its pieces: the whole decides, and the last pick is dropped first.
@@ -44,13 +44,13 @@ export function fitPack(
     const text = frame.render(chosen.map(({ item }) => item));
     const tokens = text === "" ? 0 : counter.count(text);
     if (tokens <= budget) {
-      const held = new Set(chosen.map(({ shelf }) => shelf));
-      const noRoom = shelves.filter((shelf) => !held.has(shelf) && !merged.has(shelf));
-      return { chosen, text, tokens, noRoom, cut: shelves.filter((shelf) => held.has(shelf) && cut.has(shelf)) };
+      const held = new Set(chosen.map(({ source }) => source));
+      const noRoom = sources.filter((source) => !held.has(source) && !merged.has(source));
+      return { chosen, text, tokens, noRoom, cut: sources.filter((source) => held.has(source) && cut.has(source)) };
     }
     for (let over = tokens - budget; over > 0 && picks.length > 0;) {
-      const { shelf, cost } = picks.pop()!;
-      cut.add(shelf);
+      const { source, cost } = picks.pop()!;
+      cut.add(source);
       over -= Math.max(1, cost);
     }
   }
@@ -58,14 +58,14 @@ export function fitPack(
 
 /** Texts in the order of their best passage, the passages of each in text order. */
 function arrange(picks: readonly Pick[], also: Picked["also"]): PassageChoice[] {
-  const byShelf = new Map<PassageSource, RankedPassage[]>();
-  for (const { shelf, passage } of picks) byShelf.set(shelf, [...(byShelf.get(shelf) ?? []), passage]);
-  return [...byShelf].flatMap(([shelf, passages]) =>
-    runsOf(passages.toSorted((left, right) => left.said.from - right.said.from)).map((run, index) => ({
-      shelf,
-      item: itemOf(shelf, run),
+  const bySource = new Map<PassageSource, RankedPassage[]>();
+  for (const { source, passage } of picks) bySource.set(source, [...(bySource.get(source) ?? []), passage]);
+  return [...bySource].flatMap(([source, passages]) =>
+    runsOf(passages.toSorted((left, right) => left.counted.from - right.counted.from)).map((run, index) => ({
+      source,
+      item: itemOf(source, run),
       passages: run,
-      also: index === 0 ? [...(also.get(shelf.item.uri) ?? [])] : [],
+      also: index === 0 ? [...(also.get(source.item.uri) ?? [])] : [],
     })),
   );
 }
@@ -76,7 +76,7 @@ function runsOf(passages: readonly RankedPassage[]): RankedPassage[][] {
   for (const passage of passages) {
     const run = runs.at(-1);
     const before = run?.at(-1);
-    const isNear = before && passage.said.lines[0] - before.said.lines[1] <= maxGap + 1;
+    const isNear = before && passage.counted.lines[0] - before.counted.lines[1] <= maxGap + 1;
     if (isNear && !isPiece(passage) && !isPiece(before)) run!.push(passage);
     else runs.push([passage]);
   }

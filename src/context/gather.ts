@@ -7,7 +7,7 @@ import {
   type Candidates,
   findCandidates,
   findPinned,
-  meet,
+  candidateOf,
   readable,
   type Searched,
 } from "./candidates.ts";
@@ -47,7 +47,7 @@ const maxIncluded = 200;
 const maxRead = 80;
 const maxNeighbours = 24;
 /** Number of best candidates whose neighbours are searched. */
-const maxResidents = 6;
+const maxCandidates = 6;
 const atOnce = 6;
 const maxLeftOut = 40;
 /** Equal requests on an equal state give equal packs. */
@@ -84,7 +84,7 @@ async function gatherAt(
     searched = await findCandidates(resources, task, within, all, call);
     const met = Array.from(all.values(), ({ resource }) => resource);
     for (const { resource, why } of await findNamed(resources, task, met, within, call)) {
-      const candidate = meet(all, resource);
+      const candidate = candidateOf(all, resource);
       candidate.boost = gatherWeights.named;
       if (!candidate.why.includes(why)) candidate.why.push(why);
     }
@@ -92,10 +92,10 @@ async function gatherAt(
     await addNeighbours(resources, reader, all, within, call);
   }
   const packed = await bench.pack(reader.about(), budget, format);
-  for (const key of packed.noRoom) reader.leaveOut(reader.paper(key).uri, "does not fit into the budget");
+  for (const key of packed.noRoom) reader.leaveOut(reader.readAs(key).uri, "does not fit into the budget");
   for (const key of packed.cut)
-    if (reader.paper(key).candidate.isPinned)
-      reader.leaveOut(reader.paper(key).uri, "fits into the budget only in part");
+    if (reader.readAs(key).candidate.isPinned)
+      reader.leaveOut(reader.readAs(key).uri, "fits into the budget only in part");
   const unread = Math.max(0, all.size - reader.seen);
   return {
     format,
@@ -109,7 +109,7 @@ async function gatherAt(
       counter: packed.counter,
       ...(searched && { ready: searched.ready }),
       ...(searched && searched.failures.length > 0 && { failures: searched.failures }),
-      included: packed.items.map((one) => toIncluded(one, reader.paper(one.key))),
+      included: packed.items.map((one) => toIncluded(one, reader.readAs(one.key))),
       leftOut: reader.leftOut.slice(0, maxLeftOut),
       moreLeftOut: Math.max(0, reader.leftOut.length - maxLeftOut) + unread,
     },
@@ -117,7 +117,7 @@ async function gatherAt(
 }
 
 /** A candidate that was read. Its text is in the thread. */
-interface Paper {
+interface ReadCandidate {
   readonly candidate: Candidate;
   /** URI for reading the text again. */
   readonly uri: string;
@@ -133,21 +133,21 @@ interface CandidateReader {
   leaveOut(uri: string, why: string): void;
   read(candidates: readonly Candidate[]): Promise<void>;
   /** The candidate that was read under this URI. */
-  paper(uri: string): Paper;
+  readAs(uri: string): ReadCandidate;
   /** Gives the candidate of this URI a share of another's score. */
   inherit(uri: string, score: number): void;
   /** Metadata of all that were read. */
   about(): readonly AboutText[];
   /** Best first. */
-  ranked(): Promise<readonly (RankedText & { readonly paper: Paper })[]>;
+  ranked(): Promise<readonly (RankedText & { readonly readAs: ReadCandidate })[]>;
 }
 
 function createCandidateReader(bench: AsyncWorkbench, resources: Resources, call: Call): CandidateReader {
-  const papers = new Map<string, Paper>();
+  const byUri = new Map<string, ReadCandidate>();
   const seen = new Set<string>();
   const leftOut: LeftOut[] = [];
 
-  async function readOne(candidate: Candidate): Promise<Paper | string | undefined> {
+  async function readOne(candidate: Candidate): Promise<ReadCandidate | string | undefined> {
     const { resource, isPinned } = candidate;
     const { audience } = resource.annotations ?? {};
     if (audience && audience.length > 0 && !audience.includes("assistant")) return "is not meant for the assistant";
@@ -180,7 +180,7 @@ function createCandidateReader(bench: AsyncWorkbench, resources: Resources, call
   }
 
   function about(): AboutText[] {
-    const all = [...papers];
+    const all = [...byUri];
     const times = all.map(([, { candidate }]) => Date.parse(candidate.resource.annotations?.lastModified ?? ""));
     const newest = times.reduce((most, time) => (time > most ? time : most), 0);
     return all.map(([key, { candidate, uri, inherited }]) => {
@@ -204,18 +204,18 @@ function createCandidateReader(bench: AsyncWorkbench, resources: Resources, call
       answers.forEach((answer, at) => {
         const { uri } = fresh[at]!.resource;
         if (typeof answer === "string") leftOut.push({ uri, why: answer });
-        else if (answer) papers.set(uri, answer);
+        else if (answer) byUri.set(uri, answer);
       });
     },
-    paper: (uri) => papers.get(uri)!,
+    readAs: (uri) => byUri.get(uri)!,
     inherit(uri, score) {
-      const paper = papers.get(uri);
-      if (paper) paper.inherited = Math.max(paper.inherited, score);
+      const candidate = byUri.get(uri);
+      if (candidate) candidate.inherited = Math.max(candidate.inherited, score);
     },
     about,
     async ranked() {
       const ranked = await bench.rankTexts(about());
-      return ranked.map((one) => ({ ...one, paper: papers.get(one.key)! }));
+      return ranked.map((one) => ({ ...one, readAs: byUri.get(one.key)! }));
     },
   };
 }
@@ -229,10 +229,10 @@ async function addNeighbours(
   call: Call,
 ): Promise<void> {
   const start = within === undefined ? "" : `${within.replace(/\/$/, "")}/`;
-  const best = (await reader.ranked()).slice(0, maxResidents);
+  const best = (await reader.ranked()).slice(0, maxCandidates);
   const neighbours = await findNeighbours(
     resources,
-    best.map(({ paper }) => ({ uri: paper.candidate.resource.uri, text: paper.beginning })),
+    best.map(({ readAs }) => ({ uri: readAs.candidate.resource.uri, text: readAs.beginning })),
     Array.from(all.values(), ({ resource }) => resource),
     call,
   );
@@ -246,7 +246,7 @@ async function addNeighbours(
     const share = gatherWeights.neighbour * nearness * best[of]!.score;
     if (!taken.has(resource.uri)) {
       if (taken.size >= maxNeighbours) continue;
-      const candidate = meet(all, resource);
+      const candidate = candidateOf(all, resource);
       candidate.why.push(why);
     }
     taken.set(resource.uri, Math.max(taken.get(resource.uri) ?? 0, share));
@@ -286,7 +286,7 @@ function toItem({ name, title, mimeType, annotations }: Resource, uri: string): 
   };
 }
 
-function toIncluded(packed: PackedItem, { candidate }: Paper): Included {
+function toIncluded(packed: PackedItem, { candidate }: ReadCandidate): Included {
   const { item, also, digest, tokens, says, masked, removed } = packed;
   const { uri, lines, columns, lastModified } = item;
   return {

@@ -33,12 +33,12 @@ export async function findNamed(
       .map((resource) => ({ resource, why: `is named in the task: ${path}` })),
   );
   const start = within === undefined ? undefined : `${within.replace(/\/$/, "")}/`;
-  const spelled = [
+  const wanted = [
     ...uris.filter((uri) => !isSet(uri)).map((uri) => ({ uri, name: uri })),
     ...(start === undefined ? [] : paths.map((path) => ({ uri: start + encodePath(path), name: path }))),
     ...(await filled(resources, task, hashes, call)),
   ];
-  const found = await roundRobin(spelled, atOnce, async ({ uri, name }): Promise<readonly Named[]> => {
+  const found = await roundRobin(wanted, atOnce, async ({ uri, name }): Promise<readonly Named[]> => {
     if (start !== undefined && !uri.startsWith(start)) return [];
     const resource = await findPinned(resources, uri, call);
     return resource && resource.mimeType !== directoryType ? [{ resource, why: `is named in the task: ${name}` }] : [];

@@ -7,7 +7,7 @@ import { changedTogether } from "./same-commit.ts";
 import { isLanguage, kinship } from "./related-names.ts";
 
 /** A candidate whose neighbours are searched. */
-export interface Resident {
+export interface RelatedTo {
   readonly uri: string;
   readonly text: string;
 }
@@ -28,7 +28,7 @@ const atOnce = 4;
 /** `known` need not be searched. */
 export async function findNeighbours(
   resources: Resources,
-  residents: readonly Resident[],
+  candidates: readonly RelatedTo[],
   known: readonly Resource[],
   call: Call,
 ): Promise<readonly Neighbour[]> {
@@ -41,9 +41,9 @@ export async function findNeighbours(
     }
     return listed;
   };
-  const found = await roundRobin(residents, atOnce, async (resident, of): Promise<readonly Neighbour[]> => {
-    const folder = folderOf(resident.uri);
-    const name = baseNameOf(resident.uri);
+  const found = await roundRobin(candidates, atOnce, async (candidate, of): Promise<readonly Neighbour[]> => {
+    const folder = folderOf(candidate.uri);
+    const name = baseNameOf(candidate.uri);
     if (folder === undefined) return [];
     const beside = await look(folder);
     const inner = beside.filter(({ mimeType, uri }) => mimeType === directoryType && testFolder.test(baseNameOf(uri)));
@@ -53,9 +53,9 @@ export async function findNeighbours(
       const kin = resource.mimeType === directoryType ? undefined : kinship(name, baseNameOf(resource.uri));
       return kin ? [{ resource, of, nearness: nearnessOf[kin], why: `${sayKin[kin]} ${name}` }] : [];
     });
-    return [...twins, ...(await translated(resident.uri, of, look)), ...(await imported(resident, of, known, look))];
+    return [...twins, ...(await translated(candidate.uri, of, look)), ...(await imported(candidate, of, known, look))];
   });
-  const together = await changedTogether(resources, residents, call);
+  const together = await changedTogether(resources, candidates, call);
   return [...found.flat(), ...together];
 }
 
@@ -112,7 +112,7 @@ async function translated(
 }
 
 async function imported(
-  { uri, text }: Resident,
+  { uri, text }: RelatedTo,
   of: number,
   known: readonly Resource[],
   look: (folder: string) => Promise<readonly Resource[]>,

@@ -11,14 +11,14 @@ export interface PassageSource {
 }
 
 /** Returns whether a passage is only a part of a line. */
-export function isPiece({ said: { isPartOfLine } }: RankedPassage): boolean {
+export function isPiece({ counted: { isPartOfLine } }: RankedPassage): boolean {
   return isPartOfLine;
 }
 
 /** From the first passage to the last: whole lines, unless it is a part of one. */
 export function itemOf({ item, text }: PassageSource, passages: readonly RankedPassage[]): PackItem {
-  const { from, lines, heading, isPartOfLine } = passages[0]!.said;
-  const { to, lines: lastLines } = passages.at(-1)!.said;
+  const { from, lines, heading, isPartOfLine } = passages[0]!.counted;
+  const { to, lines: lastLines } = passages.at(-1)!.counted;
   const start = text.lastIndexOf("\n", from - 1) + 1;
   const feed = text.indexOf("\n", to);
   const end = feed === -1 ? text.length : feed;

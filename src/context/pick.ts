@@ -7,7 +7,7 @@ import { itemOf, type PassageSource } from "./passage-source.ts";
 import { gatherWeights } from "./weights.ts";
 
 export interface Pick {
-  readonly shelf: PassageSource;
+  readonly source: PassageSource;
   readonly passage: RankedPassage;
   readonly cost: number;
 }
@@ -31,7 +31,7 @@ const maxMisfits = 40;
 const maxTokenLength = 16;
 
 interface Queue {
-  readonly shelf: PassageSource;
+  readonly source: PassageSource;
   /** Not tried yet, the best first. */
   waiting: readonly RankedPassage[];
   /** Tried, and did not fit. */
@@ -40,7 +40,7 @@ interface Queue {
 }
 
 export function pick(
-  shelves: readonly PassageSource[],
+  sources: readonly PassageSource[],
   budget: number,
   frame: PackFrame,
   { count }: CountTokens,
@@ -49,20 +49,20 @@ export function pick(
   const also = new Map<string, Set<string>>();
   const merged = new Set<PassageSource>();
   const cut = new Set<PassageSource>();
-  const said = new Map<string, string>();
-  const queues = shelves.map((shelf): Queue => ({ shelf, waiting: orderOf(shelf), misfits: [], taken: 0 }));
+  const firstUris = new Map<string, string>();
+  const queues = sources.map((source): Queue => ({ source, waiting: orderOf(source), misfits: [], taken: 0 }));
   let spent = 0;
   let misfits = 0;
 
   /** Takes the passage if it is new. False if it does not fit. */
   function offer(queue: Queue, passage: RankedPassage, room: number): boolean {
-    const { shelf } = queue;
-    const item = itemOf(shelf, [passage]);
+    const { source } = queue;
+    const item = itemOf(source, [passage]);
     const key = item.text.length < minSame ? undefined : item.text.replaceAll(/\s+/gu, " ").trim();
-    const same = key === undefined ? undefined : said.get(key);
-    if (same !== undefined && same !== shelf.item.uri) {
-      also.set(same, (also.get(same) ?? new Set()).add(shelf.item.uri));
-      merged.add(shelf);
+    const same = key === undefined ? undefined : firstUris.get(key);
+    if (same !== undefined && same !== source.item.uri) {
+      also.set(same, (also.get(same) ?? new Set()).add(source.item.uri));
+      merged.add(source);
       return true;
     }
     const isTooLong = item.text.trim().length > room * maxTokenLength;
@@ -77,8 +77,8 @@ export function pick(
     misfits = 0;
     spent += cost;
     queue.taken += 1;
-    if (key !== undefined) said.set(key, shelf.item.uri);
-    picks.push({ shelf, passage, cost });
+    if (key !== undefined) firstUris.set(key, source.item.uri);
+    picks.push({ source, passage, cost });
     return true;
   }
 
@@ -107,20 +107,20 @@ export function pick(
   takeBest(budget * (1 - gatherWeights.breadth));
   for (const queue of queues) {
     const [first, ...rest] = [...queue.misfits.splice(0), ...queue.waiting];
-    if (first) queue.waiting = [...(first.score === 0 ? slicesOf(queue.shelf.text, first) : [first]), ...rest];
+    if (first) queue.waiting = [...(first.score === 0 ? slicesOf(queue.source.text, first) : [first]), ...rest];
   }
   misfits = 0;
   for (const queue of queues) {
     const [first] = queue.waiting;
     if (queue.taken > 0 || !first || first.score === 0 || misfits >= maxMisfits) continue;
-    offer(queue, excerptOf(queue.shelf.text, first), budget);
+    offer(queue, excerptOf(queue.source.text, first), budget);
     // A text that is included in part is not included again.
     if (queue.taken === 0) continue;
     queue.waiting = [];
-    cut.add(queue.shelf);
+    cut.add(queue.source);
   }
   takeBest(budget);
-  for (const { shelf, waiting, misfits: left } of queues) if (waiting.length + left.length > 0) cut.add(shelf);
+  for (const { source, waiting, misfits: left } of queues) if (waiting.length + left.length > 0) cut.add(source);
   return { picks, also, merged, cut };
 }
 
@@ -129,6 +129,6 @@ function orderOf({ passages }: PassageSource): readonly RankedPassage[] {
   return passages.toSorted((left, right) => right.score - left.score);
 }
 
-function valueOf({ shelf: { isPinned }, taken }: Queue, { score }: RankedPassage): number {
+function valueOf({ source: { isPinned }, taken }: Queue, { score }: RankedPassage): number {
   return score * gatherWeights.again ** taken + (isPinned ? 1e6 - taken : 0);
 }

@@ -22,7 +22,7 @@ export interface Ranked {
 }
 
 export interface RankedPassage {
-  readonly said: CountedPassage;
+  readonly counted: CountedPassage;
   readonly score: number;
   /** Terms of the task in it, the most important first. */
   readonly terms: readonly string[];
@@ -30,26 +30,26 @@ export interface RankedPassage {
 
 /** One result for each text, in the given order. */
 export function rank(read: readonly Rankable[], task: Task): Ranked[] {
-  const passages = read.flatMap(({ text }) => text.said);
+  const passages = read.flatMap(({ text }) => text.counted);
   const rarity = rarities(passages, task);
   const mean = Math.max(1, passages.reduce((sum, { length }) => sum + length, 0) / Math.max(1, passages.length));
   const places = placesOf(read, task);
   const most = [...rarity.values()].reduce((sum, one) => sum + one, 0) || 1;
   return read.map(({ text, found, inherited, factor }) => {
     const best = new Map<string, number>();
-    const own = text.said.map((said) => {
-      const norm = gatherWeights.k1 * (1 - gatherWeights.b + (gatherWeights.b * said.length) / mean);
-      const worths = Array.from(said.times, ([term, times]) => {
+    const own = text.counted.map((counted) => {
+      const norm = gatherWeights.k1 * (1 - gatherWeights.b + (gatherWeights.b * counted.length) / mean);
+      const worths = Array.from(counted.times, ([term, times]) => {
         const worth = (rarity.get(term)! * times * (gatherWeights.k1 + 1)) / (times + norm) / most;
         best.set(term, Math.max(best.get(term) ?? 0, worth));
         return { term, worth };
       }).sort((left, right) => right.worth - left.worth || (left.term < right.term ? -1 : 1));
       let score = worths.reduce((sum, { worth }) => sum + worth, 0);
-      for (const term of said.headingTerms)
+      for (const term of counted.headingTerms)
         score +=
           (rarity.get(term)! * (task.terms.get(term)!.isName ? gatherWeights.definition : gatherWeights.heading)) /
           most;
-      return { said, score, terms: worths.map(({ term }) => term) };
+      return { counted, score, terms: worths.map(({ term }) => term) };
     });
     const path = [...text.pathTerms].reduce((sum, term) => sum + rarity.get(term)!, 0) / most;
     const whole = [...best.values()].reduce((sum, worth) => sum + worth, 0);
@@ -66,7 +66,7 @@ export function rank(read: readonly Rankable[], task: Task): Ranked[] {
     // A passage is weighed against the best of its text, and the text against other texts. If only the name or a relation
     // speaks for a text, its beginning counts most.
     const speaksAt = (at: number): number => (inherited > 0 || path > 0 || place > 0 ? 0.7 ** at : 0);
-    const share = (said: number, at: number): number => (top > 0 ? said / top : speaksAt(at));
+    const share = (counted: number, at: number): number => (top > 0 ? counted / top : speaksAt(at));
     return { score, passages: own.map((one, at) => ({ ...one, score: share(one.score, at) * score ** 2 })) };
   });
 }

@@ -18,7 +18,7 @@ export interface CountedPassage extends Passage {
 
 export interface Text {
   readonly text: string;
-  readonly said: readonly CountedPassage[];
+  readonly counted: readonly CountedPassage[];
   /** Terms of the task in the path and the title. */
   readonly pathTerms: ReadonlySet<string>;
 }
@@ -47,7 +47,7 @@ export function lookThrough(
   }
   return {
     text,
-    said: passages.map((passage, index) => ({
+    counted: passages.map((passage, index) => ({
       ...passage,
       times: times[index]!,
       places: places[index]!,

@@ -61,7 +61,7 @@ export interface Packed {
   readonly cut: readonly string[];
 }
 
-interface Paper {
+interface PreparedText {
   readonly raw: string;
   readonly clean: Clean;
   readonly text: Text;
@@ -81,11 +81,11 @@ export interface Workbench {
 
 export function createWorkbench(taskText: string, counter: CountTokens): Workbench {
   const task = readTask(taskText);
-  const papers = new Map<string, Paper>();
+  const prepared = new Map<string, PreparedText>();
 
   function inOrder(about: readonly AboutText[]): readonly { readonly about: AboutText; readonly ranking: Ranked }[] {
     const rankings = rank(
-      about.map(({ key, found, inherited, factor }) => ({ text: papers.get(key)!.text, found, inherited, factor })),
+      about.map(({ key, found, inherited, factor }) => ({ text: prepared.get(key)!.text, found, inherited, factor })),
       task,
     );
     return about
@@ -103,7 +103,7 @@ export function createWorkbench(taskText: string, counter: CountTokens): Workben
     key: string,
     format: PackFormat,
   ): Promise<PackedItem> {
-    const { raw, clean: cleaned, text } = papers.get(key)!;
+    const { raw, clean: cleaned, text } = prepared.get(key)!;
     return {
       key,
       item: shownItem(item),
@@ -120,7 +120,7 @@ export function createWorkbench(taskText: string, counter: CountTokens): Workben
     add({ key, raw, path, title, mimeType }) {
       const cleaned = clean(raw.slice(0, maxTextLength));
       const text = lookThrough(cleaned.text, path, title, task, mimeType);
-      if (text) papers.set(key, { raw, clean: cleaned, text });
+      if (text) prepared.set(key, { raw, clean: cleaned, text });
       return text !== undefined;
     },
 
@@ -128,22 +128,22 @@ export function createWorkbench(taskText: string, counter: CountTokens): Workben
 
     async pack(about, budget, format) {
       const keys = new Map<PassageSource, string>();
-      const shelves = inOrder(about).map(({ about: { key, item, isPinned }, ranking }): PassageSource => {
-        const shelf = { item, text: papers.get(key)!.clean.text, isPinned, passages: ranking.passages };
-        keys.set(shelf, key);
-        return shelf;
+      const sources = inOrder(about).map(({ about: { key, item, isPinned }, ranking }): PassageSource => {
+        const source = { item, text: prepared.get(key)!.clean.text, isPinned, passages: ranking.passages };
+        keys.set(source, key);
+        return source;
       });
-      const { text, tokens, chosen, noRoom, cut } = fitPack(shelves, budget, frameOf(format), counter);
+      const { text, tokens, chosen, noRoom, cut } = fitPack(sources, budget, frameOf(format), counter);
       const items: PackedItem[] = [];
-      for (const choice of chosen) items.push(await toPacked(choice, keys.get(choice.shelf)!, format));
+      for (const choice of chosen) items.push(await toPacked(choice, keys.get(choice.source)!, format));
       const missed = noRoom.filter(({ passages, isPinned }) => isPinned || passages.some(({ score }) => score > 0));
       return {
         text,
         tokens,
         counter: counter.name,
         items,
-        noRoom: missed.map((shelf) => keys.get(shelf)!),
-        cut: cut.map((shelf) => keys.get(shelf)!),
+        noRoom: missed.map((source) => keys.get(source)!),
+        cut: cut.map((source) => keys.get(source)!),
       };
     },
   };

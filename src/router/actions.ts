@@ -61,20 +61,20 @@ export function createActions(access: Access): Required<Pick<Resources, "actions
       const { mount, action } = find(what, call);
       const { schema } = await prepare(action);
       const fitting = checkInput(schema, input, what.name);
-      let answer: SourceActionResult;
+      let result: SourceActionResult;
       try {
-        answer = await action.run(fitting, call);
+        result = await action.run(fitting, call);
       } catch (cause) {
         throw access.refusal(cause, { uri: mount.root, mount, asked: what.name }, call);
       }
       const resources: Resource[] = [];
-      for (const entry of answer.entries ?? []) {
+      for (const entry of result.entries ?? []) {
         const resource = access.show(entry, mount, call);
         if (!resource) throw notFound(mount.root);
         resources.push(resource);
       }
       const uris = resources.map(({ uri }) => uri);
-      return { value: uris.length > 0 ? { ...answer.value, uris } : answer.value, resources };
+      return { value: uris.length > 0 ? { ...result.value, uris } : result.value, resources };
     },
   };
 }

@@ -15,18 +15,18 @@ export function checkInput<T>(schema: z.ZodType<T>, given: unknown, what: string
   const fields = new Map<string, string>();
   for (const issue of parsed.error.issues) note(issue, [], given, fields);
   const wrong = [...fields];
-  const said = wrong.slice(0, mostNamed).map(([name, why]) => `${name === "" ? "it" : quote(name)} ${why}`);
+  const sentences = wrong.slice(0, mostNamed).map(([name, why]) => `${name === "" ? "it" : quote(name)} ${why}`);
   const more = wrong.length > mostNamed ? `; and ${wrong.length - mostNamed} more` : "";
-  throw invalid(`${what}: ${said.join("; ")}${more}`, { fields: Object.fromEntries(wrong.slice(0, 100)) });
+  throw invalid(`${what}: ${sentences.join("; ")}${more}`, { fields: Object.fromEntries(wrong.slice(0, 100)) });
 }
 
 function note(issue: Issue, above: readonly PropertyKey[], root: unknown, fields: Map<string, string>): void {
   const path = [...above, ...issue.path];
-  const say = (at: readonly PropertyKey[], why: string): void => {
+  const add = (at: readonly PropertyKey[], why: string): void => {
     if (!fields.has(format(at))) fields.set(format(at), why);
   };
   if (issue.code === "unrecognized_keys") {
-    for (const key of issue.keys) say([...path, key], "is unknown");
+    for (const key of issue.keys) add([...path, key], "is unknown");
     return;
   }
   if (issue.code === "invalid_union") {
@@ -37,7 +37,7 @@ function note(issue: Issue, above: readonly PropertyKey[], root: unknown, fields
     }
   }
   const value = path.reduce<unknown>((each, key) => (each as Record<PropertyKey, unknown> | undefined)?.[key], root);
-  say(path, sentence(issue, value));
+  add(path, sentence(issue, value));
 }
 
 /** Formats a path as in a program: `result.llm_votes[0].provider`. */

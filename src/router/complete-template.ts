@@ -20,7 +20,7 @@ const shortestAsked = 2;
 /** A template of a source, as callers see it. */
 interface Shown {
   readonly mount: RoutedMount;
-  readonly told: SourceTemplate;
+  readonly own: SourceTemplate;
   readonly template: Template;
   readonly parsed: UriTemplate;
   readonly expressions: readonly Expression[];
@@ -40,24 +40,24 @@ export function createCompletion(
   index?: FairIndex,
 ): Pick<Resources, "templates" | "complete"> {
   /** Cached while a source has the same templates. */
-  const known = new Map<RoutedMount, { told: readonly SourceTemplate[]; shown: readonly Shown[] }>();
+  const known = new Map<RoutedMount, { own: readonly SourceTemplate[]; shown: readonly Shown[] }>();
 
   function shownBy(mount: RoutedMount): readonly Shown[] {
-    const told = mount.source.templates;
-    if (told === undefined || told.length === 0) return [];
-    const kept = known.get(mount);
-    if (kept?.told === told) return kept.shown;
-    const shown = told.flatMap((template) => toShown(template, mount) ?? []);
-    known.set(mount, { told, shown });
+    const own = mount.source.templates;
+    if (own === undefined || own.length === 0) return [];
+    const cached = known.get(mount);
+    if (cached?.own === own) return cached.shown;
+    const shown = own.flatMap((template) => toShown(template, mount) ?? []);
+    known.set(mount, { own, shown });
     return shown;
   }
 
-  function toShown(told: SourceTemplate, mount: RoutedMount): Shown | undefined {
-    const uriTemplate = underMount(told.template, mount);
+  function toShown(own: SourceTemplate, mount: RoutedMount): Shown | undefined {
+    const uriTemplate = underMount(own.template, mount);
     try {
       const parsed = parseTemplate(uriTemplate);
-      const { template: _, ...said } = told;
-      return { mount, told, template: { ...said, uriTemplate }, parsed, expressions: expressionsOf(uriTemplate) };
+      const { template: _, ...rest } = own;
+      return { mount, own, template: { ...rest, uriTemplate }, parsed, expressions: expressionsOf(uriTemplate) };
     } catch (cause) {
       access.runtime.log("warn", "left out: a template that cannot be parsed", {
         mount: mount.name,
@@ -75,9 +75,9 @@ export function createCompletion(
   }
 
   async function suggest(shown: Shown, variable: string, value: string, given: Record<string, string>, call: Call) {
-    const { mount, told } = shown;
+    const { mount, own } = shown;
     try {
-      return (await mount.source.complete?.({ template: told, variable, value, given }, call)) ?? [];
+      return (await mount.source.complete?.({ template: own, variable, value, given }, call)) ?? [];
     } catch (cause) {
       const error = access.refusal(cause, { uri: shown.template.uriTemplate, mount, asked: "complete" }, call);
       // A missing address has no suggestions.
@@ -127,8 +127,8 @@ export function createCompletion(
     const { reveals } = suggestion;
     if (reveals) return access.maySee(call, shown.mount, reveals) && access.mayReach(call, shown.mount, reveals);
     const { value } = suggestion;
-    const mayReach = (spelled: string) => {
-      const place = settledPlace(shown, { ...given, [variable]: spelled });
+    const mayReach = (text: string) => {
+      const place = locationOf(shown, { ...given, [variable]: text });
       return place?.mount === shown.mount && access.maySee(call, place.mount, place.at);
     };
     if (!mayReach(value)) return false;
@@ -139,9 +139,9 @@ export function createCompletion(
   }
 
   /** The location that the given values lead to; undefined if no URI can hold them. */
-  function settledPlace(shown: Shown, values: Record<string, string>): Location | undefined {
+  function locationOf(shown: Shown, values: Record<string, string>): Location | undefined {
     try {
-      return access.routes.find(settledUri(shown, values));
+      return access.routes.find(givenUri(shown, values));
     } catch {
       return undefined;
     }
@@ -221,7 +221,7 @@ function nameOf(spec: string): string {
  * Expands the URI as far as variables are given: completely if every variable of the path has a value, otherwise up to the last
  * directory before the first missing one. Throws for values that no URI can hold.
  */
-function settledUri({ parsed, template, expressions, mount }: Shown, values: Record<string, string>): string {
+function givenUri({ parsed, template, expressions, mount }: Shown, values: Record<string, string>): string {
   const open = expressions.find(
     ({ operator, names }) => operator !== "?" && operator !== "&" && names.some((name) => !Object.hasOwn(values, name)),
   );

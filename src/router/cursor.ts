@@ -83,10 +83,10 @@ function derive(key: Uint8Array) {
 
 /** Begins with its own length, so that header and text cannot be confused. */
 function headerOf(request: string): Buffer {
-  const asked = Buffer.from(request, "utf8");
+  const bytes = Buffer.from(request, "utf8");
   const length = Buffer.alloc(4);
-  length.writeUInt32BE(asked.length);
-  return Buffer.concat([Buffer.of(version), length, asked]);
+  length.writeUInt32BE(bytes.length);
+  return Buffer.concat([Buffer.of(version), length, bytes]);
 }
 
 type Packed = [mount: string, page: number, cursor: string | null, path: string | null, query: Address["query"] | null];

@@ -7,7 +7,7 @@ import { cancelledRequest } from "./access.ts";
 
 export interface FairIndex extends Pick<SearchIndex, "problem" | "ready"> {
   /** Throws "busy" with a retry time if too many searches wait. */
-  search(ask: Parameters<SearchIndex["search"]>[0], call: Call): ReturnType<SearchIndex["search"]>;
+  search(query: Parameters<SearchIndex["search"]>[0], call: Call): ReturnType<SearchIndex["search"]>;
 }
 
 /** The index runs in its own thread: more concurrent searches would only wait there. */
@@ -19,7 +19,7 @@ export function createFairIndex(index: SearchIndex): FairIndex {
   return {
     problem: (mount) => index.problem(mount),
     ready: (mount) => index.ready(mount),
-    search: (ask, call) => queue.run(call.client ?? call.caller, call, async () => index.search(ask, call.signal)),
+    search: (query, call) => queue.run(call.client ?? call.caller, call, async () => index.search(query, call.signal)),
   };
 }
 

@@ -12,7 +12,7 @@ import type { RoutedMount } from "./route.ts";
 /** The part of a list that one mount contributes. */
 export interface MountList<E extends Address = Entry> {
   readonly mount: RoutedMount;
-  ask(ask: ListRequest): Promise<Page<E>>;
+  page(request: ListRequest): Promise<Page<E>>;
   /** Present if the source can continue after any entry: then requesting one more entry shows whether there are more. */
   cursorAfter?: ((entry: E) => string) | undefined;
 }
@@ -38,7 +38,7 @@ export interface MergeOptions {
 const firstLook = 32;
 const longestLook = 1024;
 /** Maximum number of entries per request: converting them to resources soon costs less than holding them. */
-const mostAsked = 2000;
+const maxRequested = 2000;
 /** A source with more empty pages in a row than this counts as endless. */
 const maxEmptyPages = 1000;
 const maxCursorLength = 16_384;
@@ -82,11 +82,11 @@ export async function mergeListsAs<E extends Address, T>(
       const missing = size - items.length;
       if (missing === 0) look = Math.min(look * 2, longestLook);
       const wanted = run.cursorAfter ? missing + 1 : missing;
-      const limit = Math.min(missing === 0 ? look : first ? wanted : Math.max(wanted, longestLook), mostAsked);
+      const limit = Math.min(missing === 0 ? look : first ? wanted : Math.max(wanted, longestLook), maxRequested);
 
       let page: Page<E>;
       try {
-        page = await run.ask(cursor === undefined ? { limit, versions: false } : { cursor, limit, versions: false });
+        page = await run.page(cursor === undefined ? { limit, versions: false } : { cursor, limit, versions: false });
         empty = page.items.length === 0 ? empty + 1 : 0;
         checkNext(page.next, seen, empty);
       } catch (cause) {
@@ -96,7 +96,7 @@ export async function mergeListsAs<E extends Address, T>(
         if (shown && missing === 0) return { items, next: where(mount, cursor, last), failures };
         if (strict) throw cause;
         access.runtime.log("warn", "a mount could not be listed", { mount: mount.name, cause });
-        if (shown) failures.push({ mount: mount.name, message: shortly(cause) });
+        if (shown) failures.push({ mount: mount.name, message: shortMessage(cause) });
         break;
       }
       if (page.failures?.length && access.mayEnter(call, mount) && !failures.some((one) => one.mount === mount.name)) {
@@ -174,7 +174,7 @@ export function queryKey({ query }: Address): string {
 }
 
 /** What a caller may know about a mount that failed. */
-function shortly(cause: unknown): string {
+function shortMessage(cause: unknown): string {
   switch (toResourceError(cause).kind) {
     case "unavailable":
       return "it cannot be reached at present; try again later";

@@ -30,12 +30,12 @@ export function createResourceReader(access: Access): ResourceReader {
       if (!access.isOpen && isTelling(cause)) await findEntry({ mount, at }, uri, call);
       throw withUris(access.refusal(cause, { uri, mount, asked: "read" }, call), uri, mount);
     }
-    const answer = toAnswer(parts, { mount, at }, uri, call);
-    if (answer.contents.length === 0) throw notFound(uri);
-    return answer;
+    const result = toReadResult(parts, { mount, at }, uri, call);
+    if (result.contents.length === 0) throw notFound(uri);
+    return result;
   }
 
-  function toAnswer(parts: readonly Part[], { mount, at }: Location, uri: string, call: Call): ReadResult {
+  function toReadResult(parts: readonly Part[], { mount, at }: Location, uri: string, call: Call): ReadResult {
     const contents: Content[] = [];
     let ttlMs = Infinity;
     let scope: Freshness["scope"] = "public";
@@ -63,7 +63,7 @@ export function createResourceReader(access: Access): ResourceReader {
     try {
       const run = {
         mount,
-        ask: async (ask: { limit: number }) => (await source.children?.(at, ask, call)) ?? { items: [] },
+        page: async (request: { limit: number }) => (await source.children?.(at, request, call)) ?? { items: [] },
       };
       const { items, next } = await mergeLists(access, [run], call, { size: countedChildren, strict: true });
       const body = { text: JSON.stringify(toDirectory(uri, items, next !== undefined)) };
@@ -85,7 +85,7 @@ export function createResourceReader(access: Access): ResourceReader {
         if (!access.mayReach(call, mount, entry)) throw notFound(uri);
         return entry;
       }
-      const [content] = toAnswer(await source.read(at, call), { mount, at }, uri, call).contents;
+      const [content] = toReadResult(await source.read(at, call), { mount, at }, uri, call).contents;
       if (content === undefined) throw notFound(uri);
       const { mimeType } = content;
       return { path: at.path, ...(mimeType !== undefined && { mimeType }) };

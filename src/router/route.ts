@@ -65,11 +65,11 @@ export function createRoutes(mounts: readonly Mount[], { maxUriLength = 65_536 }
     if (names.has(mount.name)) throw invalid(`two mounts are named ${quote(mount.name)}; rename one of them`);
     names.add(mount.name);
     const base = parseBase(mount);
-    const spelled = `${base.scheme}${base.mark}${base.segments.map((segment, at) => formatBase(segment, at, base)).join("")}`;
+    const formatted = `${base.scheme}${base.mark}${base.segments.map((segment, at) => formatBase(segment, at, base)).join("")}`;
     const bare = base.segments.every((segment) => segment === "");
-    const held: RoutedMount = { ...mount, base: spelled, root: bare ? spelled : spelled.slice(0, -1) };
-    settle(held, base, starts);
-    for (const alias of mount.aliases ?? []) settle(held, parseBase({ ...mount, base: alias }), starts);
+    const held: RoutedMount = { ...mount, base: formatted, root: bare ? formatted : formatted.slice(0, -1) };
+    addBase(held, base, starts);
+    for (const alias of mount.aliases ?? []) addBase(held, parseBase({ ...mount, base: alias }), starts);
     return held;
   });
   mounted.sort((left, right) => (left.base < right.base ? -1 : 1));
@@ -110,13 +110,13 @@ function parseBase({ name, base: given, verbatim }: Mount): Base {
 }
 
 function formatBase(segment: string, at: number, { mark }: Base): string {
-  const spelled = encodeSegment(segment);
+  const formatted = encodeSegment(segment);
   // An IPv6 host may stand in brackets, in this position only.
-  return `${at === 0 && mark === "://" ? spelled.replaceAll("%5B", "[").replaceAll("%5D", "]") : spelled}/`;
+  return `${at === 0 && mark === "://" ? formatted.replaceAll("%5B", "[").replaceAll("%5D", "]") : formatted}/`;
 }
 
 /** Adds the mount to the tree of bases; a base that is a prefix of another would own the other's URIs. */
-function settle(mount: RoutedMount, { scheme, mark, segments }: Base, starts: Map<string, Step>): void {
+function addBase(mount: RoutedMount, { scheme, mark, segments }: Base, starts: Map<string, Step>): void {
   const start = scheme + mark;
   let step = starts.get(start);
   if (step === undefined) starts.set(start, (step = { mount: undefined, below: new Map() }));
@@ -269,16 +269,16 @@ function formatPath(base: string, path: string): string | undefined {
 }
 
 function formatQuery(uri: string, query: Readonly<Record<string, string>>): string | undefined {
-  let spelled = uri;
+  let formatted = uri;
   let sign = "?";
   for (const name of Object.keys(query)) {
     const value = query[name] ?? "";
     if (name === "" || !name.isWellFormed() || !value.isWellFormed()) return undefined;
     if (name.includes("\0") || value.includes("\0")) return undefined;
-    spelled += `${sign}${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
+    formatted += `${sign}${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
     sign = "&";
   }
-  return spelled;
+  return formatted;
 }
 
 /** One flag per ASCII character: 1 if it is written unescaped in a path, as is the slash between segments. */

@@ -23,7 +23,7 @@ const longestReachedMs = 2000;
 const patienceMs = 1000;
 
 /** A validated search request. */
-interface Asked extends Pick<SearchRequest, "text" | "typing"> {
+interface ValidSearch extends Pick<SearchRequest, "text" | "typing"> {
   readonly limit: number;
   readonly within: Location | undefined;
 }
@@ -33,7 +33,7 @@ interface Found extends SourceHit {
 }
 
 /** State of the mounts during a search of the index: the share of each that is indexed, and errors. */
-interface Known {
+interface IndexState {
   readonly ready: Map<RoutedMount, number>;
   readonly failures: Map<RoutedMount, string>;
 }
@@ -45,7 +45,7 @@ interface Reach {
 }
 
 /** The hits of one searcher, best first, the share of each mount that it searched, and errors. */
-interface Answer {
+interface SearcherResult {
   readonly hits: readonly Hit[];
   readonly ready: ReadonlyMap<RoutedMount, number>;
   readonly failures: ReadonlyMap<RoutedMount, string>;
@@ -60,7 +60,7 @@ export function createSearch(
   { findEntry }: Pick<ResourceReader, "findEntry">,
   index?: FairIndex,
 ): Pick<Resources, "search"> {
-  function toHit({ mount, entry, ...found }: Found, { within }: Asked, call: Call): Hit | undefined {
+  function toHit({ mount, entry, ...found }: Found, { within }: ValidSearch, call: Call): Hit | undefined {
     if (within && !isBelow(entry.path, within.at.path)) return undefined;
     const resource = access.show(entry, mount, call);
     return resource && { ...found, resource };
@@ -87,8 +87,10 @@ export function createSearch(
     const over = new AbortController();
     // Not on behalf of the caller, because the result is reused for others.
     const call: Call = { caller: { id: "pressmark" }, signal: over.signal };
-    const asked = source.stat ? source.stat({ path, ...(query && { query }) }, call) : source.list({ limit: 1 }, call);
-    const answered = asked.then(
+    const checked = source.stat
+      ? source.stat({ path, ...(query && { query }) }, call)
+      : source.list({ limit: 1 }, call);
+    const answered = checked.then(
       (): Reach => ({ state: "ok" }),
       (cause: unknown): Reach => {
         const { kind } = toResourceError(cause);
@@ -111,8 +113,8 @@ export function createSearch(
    * An indexed entry may be gone or hidden by now. While the index is incomplete, the source is checked, and a snippet is shown only
    * if the text is unchanged. No hits are shown of a mount that cannot be read.
    */
-  async function confirmed(found: Found, asked: Asked, known: Known, call: Call): Promise<Hit | undefined> {
-    const hit = toHit(found, asked, call);
+  async function confirmed(found: Found, wanted: ValidSearch, known: IndexState, call: Call): Promise<Hit | undefined> {
+    const hit = toHit(found, wanted, call);
     if (hit === undefined) return undefined;
     const { mount, entry: indexed } = found;
     const { state, message } = await reachOf(found);
@@ -142,9 +144,9 @@ export function createSearch(
     return index?.ready(name) ?? 0;
   }
 
-  async function searchMount(mount: RoutedMount, asked: Asked, call: Call): Promise<Answer> {
-    const path = asked.within?.at.path;
-    const { text } = asked;
+  async function searchMount(mount: RoutedMount, wanted: ValidSearch, call: Call): Promise<SearcherResult> {
+    const path = wanted.within?.at.path;
+    const { text } = wanted;
     let ready = 1;
     const failures = new Map<RoutedMount, string>();
     try {
@@ -155,8 +157,8 @@ export function createSearch(
           if (found.failure !== undefined) failures.set(mount, found.failure);
           return found.hits.map((hit) => ({ ...hit, mount }));
         },
-        async (found) => toHit(found, asked, call),
-        asked,
+        async (found) => toHit(found, wanted, call),
+        wanted,
         call,
       );
       return { hits, ready: new Map([[mount, ready]]), failures };
@@ -167,29 +169,29 @@ export function createSearch(
     }
   }
 
-  async function searchIndex(mounts: readonly RoutedMount[], asked: Asked, call: Call): Promise<Answer> {
+  async function searchIndex(mounts: readonly RoutedMount[], wanted: ValidSearch, call: Call): Promise<SearcherResult> {
     const byName = new Map(mounts.map((mount) => [mount.name, mount]));
-    const path = asked.within?.at.path;
-    const { text, typing } = asked;
-    const ask = {
+    const path = wanted.within?.at.path;
+    const { text, typing } = wanted;
+    const query = {
       text,
       mounts: [...byName.keys()],
       ...(path && { within: path }),
       ...(typing !== undefined && { typing }),
     };
     // Taken before the search: what becomes ready meanwhile may not have been searched.
-    const known: Known = { ready: new Map(mounts.map((mount) => [mount, readyOf(mount)])), failures: new Map() };
+    const known: IndexState = { ready: new Map(mounts.map((mount) => [mount, readyOf(mount)])), failures: new Map() };
     try {
       const hits = await visible(
         async (limit) => {
-          const found = (await index?.search({ ...ask, limit }, call)) ?? [];
+          const found = (await index?.search({ ...query, limit }, call)) ?? [];
           return found.flatMap(({ mount: name, ...hit }) => {
             const mount = byName.get(name);
             return mount ? [{ ...hit, mount }] : [];
           });
         },
-        (found) => confirmed(found, asked, known, call),
-        asked,
+        (found) => confirmed(found, wanted, known, call),
+        wanted,
         call,
       );
       for (const [mount, ready] of known.ready) {
@@ -219,7 +221,7 @@ export function createSearch(
     async search({ text, limit, within: withinUri, typing }, call) {
       if (!Number.isInteger(limit) || limit < 1) throw invalid("the search limit must be an integer of at least 1");
       const within = await placeWithin(withinUri, call);
-      const asked: Asked = {
+      const wanted: ValidSearch = {
         text,
         limit: Math.min(limit, maxLimit),
         within,
@@ -234,20 +236,20 @@ export function createSearch(
       if (all.size === 0) throw new ResourceError("unsupported", "no mount can be searched");
       const unindexed = entered.filter((mount) => !all.has(mount));
 
-      const answers = await Promise.all([
-        ...(indexed.length > 0 ? [searchIndex(indexed, asked, call)] : []),
-        ...searched.map((mount) => searchMount(mount, asked, call)),
+      const results = await Promise.all([
+        ...(indexed.length > 0 ? [searchIndex(indexed, wanted, call)] : []),
+        ...searched.map((mount) => searchMount(mount, wanted, call)),
       ]);
-      const share = (mount: RoutedMount): number => Math.max(0, ...answers.map(({ ready }) => ready.get(mount) ?? 0));
+      const share = (mount: RoutedMount): number => Math.max(0, ...results.map(({ ready }) => ready.get(mount) ?? 0));
       const failures: MountFailure[] = [];
       const fail = ({ name }: RoutedMount, message: string | undefined): void => {
         if (message !== undefined) failures.push({ mount: name, message });
       };
       for (const mount of all)
-        if (share(mount) < 1) fail(mount, answers.map((answer) => answer.failures.get(mount)).find(Boolean));
+        if (share(mount) < 1) fail(mount, results.map((result) => result.failures.get(mount)).find(Boolean));
       for (const mount of unindexed) fail(mount, index?.problem(mount.name));
       return {
-        hits: fuse(answers.map(({ hits }) => hits)).slice(0, asked.limit),
+        hits: fuse(results.map(({ hits }) => hits)).slice(0, wanted.limit),
         ready: [...all].reduce((sum, mount) => sum + share(mount), 0) / all.size,
         ...(failures.length > 0 && { failures }),
       };
@@ -257,13 +259,13 @@ export function createSearch(
 
 /** The best hits that the caller may see: as many as requested, however many hidden ones stand between. */
 async function visible(
-  ask: (limit: number) => Promise<readonly Found[]>,
+  query: (limit: number) => Promise<readonly Found[]>,
   show: (found: Found) => Promise<Hit | undefined>,
-  { limit }: Asked,
+  { limit }: ValidSearch,
   call: Call,
 ): Promise<Hit[]> {
   for (let wanted = limit; ; wanted *= 2) {
-    const found = await ask(wanted);
+    const found = await query(wanted);
     const hits: Hit[] = [];
     for (let at = 0; at < found.length && hits.length < limit; at += lookups) {
       const shown = await Promise.all(found.slice(at, at + lookups).map(show));

@@ -135,7 +135,7 @@ function sizeOf(entity: Entity): Sized {
   };
 }
 
-/** The name of an attribute, with its comment if that holds the real name. */
+/** The name of an attribute, followed by its comment. */
 export function spelled({ name, comment = "" }: Attribute): string {
   return comment === "" ? name : `${name} (${comment.slice(0, 40)})`;
 }

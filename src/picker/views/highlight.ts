@@ -76,7 +76,7 @@ class Runs implements Emitter {
   }
   __addSublanguage(other: Emitter): void {
     if (!(other instanceof Runs)) return;
-    // Only while opening: a thrown close would leave a scope open.
+    // The sublanguage is incomplete if the time was up.
     if (performance.now() > deadlineMs) throw new TimeUp();
     for (const { text, kind } of other.runs) this.say(text, kind ?? this.scopes.at(-1));
   }
