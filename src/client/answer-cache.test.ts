@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { createAnswerCache, type CachedAnswerKey, type AnswerCacheOptions } from "./answer-cache.ts";
 
-const key = (question: string, more: Partial<CachedAnswerKey> = {}): CachedAnswerKey => ({
+const key = (requestKey: string, more: Partial<CachedAnswerKey> = {}): CachedAnswerKey => ({
   server: "s",
   identity: "ada",
   isList: false,
-  question,
+  requestKey,
   ...more,
 });
 const freshness = { ttlMs: 100, scope: "private" } as const;

@@ -22,10 +22,10 @@ export interface CachedAnswerKey {
   /** The one URI that the request is about. */
   readonly uri?: string;
   /** The request, and the cursor if there is one. */
-  readonly question: string;
+  readonly requestKey: string;
 }
 
-interface Kept {
+interface CachedAnswer {
   readonly key: CachedAnswerKey;
   readonly answer: unknown;
   readonly untilMs: number;
@@ -45,42 +45,42 @@ export function createAnswerCache({
   maxWeight = 32 * 1024 * 1024,
   now = () => performance.now(),
 }: AnswerCacheOptions = {}): AnswerCache {
-  const answers = new Map<string, Kept>();
+  const answers = new Map<string, CachedAnswer>();
   /** Requests in progress. */
   const expected = new Set<{ readonly key: CachedAnswerKey; isOverdue: boolean }>();
   let weight = 0;
 
   // Public and private keys cannot collide: an identity is prefixed with a letter.
-  const format = ({ server, uri, question }: CachedAnswerKey, owner: string) =>
-    JSON.stringify([server, owner, question, uri]);
+  const format = ({ server, uri, requestKey }: CachedAnswerKey, owner: string) =>
+    JSON.stringify([server, owner, requestKey, uri]);
   const ownOf = ({ identity }: CachedAnswerKey) => `p${identity}`;
 
-  function drop(spelled: string): void {
-    weight -= answers.get(spelled)?.weight ?? 0;
-    answers.delete(spelled);
+  function drop(text: string): void {
+    weight -= answers.get(text)?.weight ?? 0;
+    answers.delete(text);
   }
 
-  function take(spelled: string): Kept | undefined {
-    const kept = answers.get(spelled);
-    if (!kept) return undefined;
-    if (kept.untilMs <= now()) {
-      drop(spelled);
+  function take(text: string): CachedAnswer | undefined {
+    const cached = answers.get(text);
+    if (!cached) return undefined;
+    if (cached.untilMs <= now()) {
+      drop(text);
       return undefined;
     }
-    answers.delete(spelled);
-    answers.set(spelled, kept);
-    return kept;
+    answers.delete(text);
+    answers.set(text, cached);
+    return cached;
   }
 
-  function forgetWhere(isMeant: (key: CachedAnswerKey) => boolean): void {
-    for (const [spelled, { key }] of answers) if (isMeant(key)) drop(spelled);
-    for (const each of expected) if (isMeant(each.key)) each.isOverdue = true;
+  function forgetWhere(matches: (key: CachedAnswerKey) => boolean): void {
+    for (const [text, { key }] of answers) if (matches(key)) drop(text);
+    for (const each of expected) if (matches(each.key)) each.isOverdue = true;
   }
 
   return {
     get<T>(key: CachedAnswerKey) {
-      const kept = take(format(key, ownOf(key))) ?? take(format(key, ""));
-      return kept && { answer: kept.answer as T, leftMs: kept.untilMs - now() };
+      const cached = take(format(key, ownOf(key))) ?? take(format(key, ""));
+      return cached && { answer: cached.answer as T, leftMs: cached.untilMs - now() };
     },
     expect(key) {
       const waiting = { key, isOverdue: false };
@@ -91,9 +91,9 @@ export function createAnswerCache({
         const { value, freshness } = answer;
         const heavy = weigh(value);
         if (heavy > maxWeight / 4) return;
-        const spelled = format(key, freshness.scope === "public" ? "" : ownOf(key));
-        drop(spelled);
-        answers.set(spelled, { key, answer: value, untilMs: now() + freshness.ttlMs, weight: heavy });
+        const text = format(key, freshness.scope === "public" ? "" : ownOf(key));
+        drop(text);
+        answers.set(text, { key, answer: value, untilMs: now() + freshness.ttlMs, weight: heavy });
         weight += heavy;
         for (const oldest of answers.keys()) {
           if (answers.size <= maxEntries && weight <= maxWeight) break;

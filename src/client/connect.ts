@@ -88,15 +88,15 @@ export function httpWays(
   if (!address || !/^https?:$/.test(address.protocol))
     throw invalid(`${quote(String(url))} is not a server address; begin it with http:// or https://`);
   const addressed = withOwnHeaders(own ?? ((to, init) => fetch(to, init)), address, headers);
-  const shared = (ear: StreamObserver, isOldest: boolean) => ({
+  const shared = (observer: StreamObserver, isOldest: boolean) => ({
     ...(auth && { authProvider: auth }),
-    fetch: createObservedFetch(addressed, ear, isOldest),
+    fetch: createObservedFetch(addressed, observer, isOldest),
   });
   const current: ConnectMethod = {
     hasStream: true,
-    open: (ear) =>
+    open: (observer) =>
       new StreamableHTTPClientTransport(address, {
-        ...shared(ear, false),
+        ...shared(observer, false),
         // A stream that broke off is resumed while the session is known.
         reconnectionOptions: {
           initialReconnectionDelay: 100,
@@ -109,7 +109,7 @@ export function httpWays(
   const oldest: ConnectMethod = {
     hasStream: true,
     isOld: true,
-    open: (ear) => new SSEClientTransport(address, shared(ear, true)),
+    open: (observer) => new SSEClientTransport(address, shared(observer, true)),
   };
   if (era === "modern") return [current];
   return address.pathname.endsWith("/sse") ? [oldest, current] : [current, oldest];
@@ -148,11 +148,11 @@ export function createRemoteServer(
     now,
     changed: (change) => (change.kind === "updated" ? kept.forget(server, change.uri) : kept.forgetLists(server)),
   });
-  let said: RemoteServerInfo | undefined;
+  let info: RemoteServerInfo | undefined;
   link.onConnection(({ client: made, era: spoken }) => {
     const { name, version } = made.getServerVersion() ?? {};
     const [instructions, revision] = [made.getInstructions(), made.getNegotiatedProtocolVersion()];
-    said = {
+    info = {
       era: spoken,
       ...(name !== undefined && { name }),
       ...(version !== undefined && { version }),
@@ -179,9 +179,9 @@ export function createRemoteServer(
       return resources.listFreshness;
     },
     get server() {
-      return said;
+      return info;
     },
-    reach: () => link.ask(async () => undefined, nobody),
+    reach: () => link.send(async () => undefined, nobody),
     async close() {
       watching.close();
       await link.close();

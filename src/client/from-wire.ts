@@ -16,12 +16,12 @@ import { isRemoteObject } from "./remote-error.ts";
 
 type Loose = Readonly<Record<string, unknown>>;
 
-export function toResource({ uri, size, ...said }: WireResource): Resource {
-  return { uri, ...toDescription(said), ...(size !== undefined && { size }) };
+export function toResource({ uri, size, ...wire }: WireResource): Resource {
+  return { uri, ...toDescription(wire), ...(size !== undefined && { size }) };
 }
 
-export function toTemplate({ uriTemplate, ...said }: WireTemplate): Template {
-  return { uriTemplate, ...toDescription(said) };
+export function toTemplate({ uriTemplate, ...wire }: WireTemplate): Template {
+  return { uriTemplate, ...toDescription(wire) };
 }
 
 /** For unvalidated input: keeps only items with a URI and a name. */
@@ -32,8 +32,8 @@ export function toResources(found: unknown): Resource[] {
     .map((each) => toResource(each as WireResource));
 }
 
-function toDescription(said: Omit<WireResource, "uri" | "size">): Description {
-  const { name, title, description, mimeType, annotations, icons, _meta: meta } = said;
+function toDescription(wire: Omit<WireResource, "uri" | "size">): Description {
+  const { name, title, description, mimeType, annotations, icons, _meta: meta } = wire;
   return {
     name,
     ...(title !== undefined && { title }),
@@ -100,9 +100,9 @@ export function toFreshness(result: unknown): Freshness {
 }
 
 /** Undefined for an invalid skill. */
-export function toSkill(said: unknown): Skill | undefined {
-  if (!isRemoteObject(said) || typeof said["uri"] !== "string") return undefined;
-  const { uri, frontmatter, resources } = said;
+export function toSkill(wire: unknown): Skill | undefined {
+  if (!isRemoteObject(wire) || typeof wire["uri"] !== "string") return undefined;
+  const { uri, frontmatter, resources } = wire;
   if (!isRemoteObject(frontmatter) || typeof frontmatter["name"] !== "string" || !isShallow(frontmatter))
     return undefined;
   const frontMatter = { description: "", ...frontmatter, name: frontmatter["name"] };

@@ -56,7 +56,7 @@ function start(isBroken = true) {
   });
   const ask = () =>
     link
-      .ask(async () => "answered", call)
+      .send(async () => "answered", call)
       .catch((cause: ResourceError) => [cause.kind, cause.details?.["retryAfterMs"]] as const);
   return { program, link, ask, pass: (ms: number) => (nowMs += ms) };
 }
@@ -81,7 +81,7 @@ describe("a server that cannot be reached", () => {
   it("gives the last failure immediately meanwhile", async () => {
     const { link, ask } = start();
     await ask();
-    const failure = await link.ask(async () => "answered", call, "note://a").catch((cause: ResourceError) => cause);
+    const failure = await link.send(async () => "answered", call, "note://a").catch((cause: ResourceError) => cause);
     expect(failure).toMatchObject({ kind: "unavailable", message: "the server cannot be reached", passing: true });
   });
 

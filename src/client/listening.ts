@@ -12,7 +12,7 @@ interface Listen {
 }
 
 /** A pending call of `add`. */
-interface Ask {
+interface PendingAdd {
   readonly uris: readonly string[];
   readonly list: boolean;
   readonly armed: PromiseWithResolvers<Armed>;
@@ -22,7 +22,7 @@ export function createListening({ connection, timeoutMs, isWanted, missed }: Rem
   const { promise: over, resolve: end } = Promise.withResolvers<void>();
   const wanted = new Set<string>();
   let wantsList = false;
-  let waiting: Ask[] = [];
+  let waiting: PendingAdd[] = [];
   let current: Listen | undefined;
   let turn: Promise<unknown> = Promise.resolve();
 
@@ -31,19 +31,19 @@ export function createListening({ connection, timeoutMs, isWanted, missed }: Rem
   }
 
   /** Combines all pending calls in one listen. A server may reject it because of one of them: then each is tried alone. */
-  async function answer(asks: readonly Ask[]): Promise<void> {
+  async function answer(pending: readonly PendingAdd[]): Promise<void> {
     try {
-      const { honoured, list } = await cover(asks);
-      for (const { uris, armed } of asks) armed.resolve({ uris: uris.filter((uri) => honoured.has(uri)), list });
+      const { honoured, list } = await cover(pending);
+      for (const { uris, armed } of pending) armed.resolve({ uris: uris.filter((uri) => honoured.has(uri)), list });
     } catch (cause) {
-      if (asks.length > 1 && answerIn(cause)) for (const ask of asks) await answer([ask]);
-      else for (const { armed } of asks) armed.reject(cause);
+      if (pending.length > 1 && answerIn(cause)) for (const one of pending) await answer([one]);
+      else for (const { armed } of pending) armed.reject(cause);
     }
   }
 
-  async function cover(asks: readonly Ask[]): Promise<Listen> {
-    const uris = asks.flatMap((ask) => ask.uris);
-    const list = wantsList || asks.some((ask) => ask.list);
+  async function cover(pending: readonly PendingAdd[]): Promise<Listen> {
+    const uris = pending.flatMap((one) => one.uris);
+    const list = wantsList || pending.some((one) => one.list);
     const isCovered = uris.every((uri) => current?.honoured.has(uri)) && (current?.askedList || !list);
     const covering = current && isCovered ? current : await listen([...new Set([...wanted, ...uris])], list);
     for (const uri of uris) if (covering.honoured.has(uri) && isWanted(uri)) wanted.add(uri);
@@ -82,9 +82,9 @@ export function createListening({ connection, timeoutMs, isWanted, missed }: Rem
       waiting.push({ uris, list, armed });
       // Calls that arrive while others wait join the same listen.
       inOrder(async () => {
-        const asks = waiting;
+        const pending = waiting;
         waiting = [];
-        if (asks.length > 0) await answer(asks);
+        if (pending.length > 0) await answer(pending);
       });
       return armed.promise;
     },

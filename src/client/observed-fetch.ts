@@ -19,9 +19,9 @@ const streamType = "text/event-stream";
 const refusedCode = -32_603;
 
 /** `isOldest` if the stream is the session, as in HTTP with SSE. */
-export function createObservedFetch(ask: Fetch, ear: StreamObserver, isOldest: boolean): Fetch {
+export function createObservedFetch(inner: Fetch, observer: StreamObserver, isOldest: boolean): Fetch {
   let wasOpen = false;
-  const fetch: Fetch = async (url, init) => withBoundedBody(await ask(url, init));
+  const fetch: Fetch = async (url, init) => withBoundedBody(await inner(url, init));
 
   async function openStream(url: string | URL, init: RequestInit | undefined): Promise<Response> {
     // It would be a new session, without anything that was negotiated.
@@ -31,18 +31,18 @@ export function createObservedFetch(ask: Fetch, ear: StreamObserver, isOldest: b
       response = await fetch(url, init);
     } catch (cause) {
       // The transport itself reopens a stream that was open once.
-      if (!isOldest && !wasOpen && !init?.signal?.aborted) ear.lost();
+      if (!isOldest && !wasOpen && !init?.signal?.aborted) observer.lost();
       throw cause;
     }
     if (response.ok) {
       wasOpen = true;
-      ear.opened();
-      return isOldest ? withEnd(response, () => ear.lost()) : response;
+      observer.opened();
+      return isOldest ? withEnd(response, () => observer.lost()) : response;
     }
     // The oldest transport cannot start without its stream, and reports why itself.
     if (isOldest) return response;
-    if (response.status !== 405) ear.lost();
-    else if (!wasOpen) ear.refused();
+    if (response.status !== 405) observer.lost();
+    else if (!wasOpen) observer.refused();
     return response;
   }
 
@@ -72,15 +72,15 @@ function requestId(body: unknown): string | number | undefined {
 }
 
 function brokeOff(id: string | number): Uint8Array {
-  return lastWord(id, { code: brokeOffCode, message: "the response broke off" });
+  return finalError(id, { code: brokeOffCode, message: "the response broke off" });
 }
 
 function refused(id: string | number, { kind, message }: ResourceError): Uint8Array {
-  return lastWord(id, { code: refusedCode, message, data: { reason: kind } });
+  return finalError(id, { code: refusedCode, message, data: { reason: kind } });
 }
 
 /** A final error response. The client ignores it if it already has a response. */
-function lastWord(id: string | number, error: object): Uint8Array {
+function finalError(id: string | number, error: object): Uint8Array {
   return new TextEncoder().encode(`\n\ndata: ${JSON.stringify({ jsonrpc: "2.0", id, error })}\n\n`);
 }
 

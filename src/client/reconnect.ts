@@ -17,7 +17,7 @@ import type { StreamObserver } from "./observed-fetch.ts";
 /** One transport to reach the server. */
 export interface ConnectMethod {
   /** A new transport for each connection. */
-  open(ear: StreamObserver): Transport | Promise<Transport>;
+  open(observer: StreamObserver): Transport | Promise<Transport>;
   /** True if it supports only the older era. */
   readonly isOld?: boolean;
   /** True if the server sends notifications only on a stream that the observer sees. */
@@ -51,7 +51,7 @@ export interface ClientConnection {
   readonly lost: Promise<void>;
 }
 
-type Question<T> = (client: Client, options: RequestOptions, connection: ClientConnection) => Promise<T>;
+type RemoteRequest<T> = (client: Client, options: RequestOptions, connection: ClientConnection) => Promise<T>;
 
 /** A call with a time limit. */
 interface BoundedCall extends Call {
@@ -69,11 +69,11 @@ export interface Reconnecting {
    * Sends a request, and repeats it if the response was lost: all requests here are safe to repeat. Connecting and all
    * attempts share one time limit, which restarts when the server reports progress.
    */
-  ask<T>(question: Question<T>, call: Call, uri?: string): Promise<T>;
+  send<T>(request: RemoteRequest<T>, call: Call, uri?: string): Promise<T>;
   /** Called with each connection, before it is used. */
-  onConnection(hear: (connection: ClientConnection) => void): void;
+  onConnection(listener: (connection: ClientConnection) => void): void;
   /** Called when notifications may have been missed, though the connection holds. */
-  onGap(hear: (connection: ClientConnection) => void): void;
+  onGap(listener: (connection: ClientConnection) => void): void;
   close(): Promise<void>;
 }
 
@@ -93,7 +93,7 @@ const partingMs = 1000;
 /** A connection that lasted this long was a success: when it is lost, the next is made immediately. */
 const steadyMs = 5000;
 
-interface Held extends ClientConnection {
+interface OpenConnection extends ClientConnection {
   readonly transport: Transport;
   readonly lose: () => void;
   /** True if the server ended it, for example a program that exited. */
@@ -109,15 +109,15 @@ export function createReconnecting({
   now,
 }: ReconnectingOptions): Reconnecting {
   const backoff = createBackoff({ ...patience, atOnce: 1, steadyMs, now });
-  const hearConnection: ((connection: ClientConnection) => void)[] = [];
-  const hearGap: ((connection: ClientConnection) => void)[] = [];
-  let current: Promise<Held> | undefined;
+  const connectionListeners: ((connection: ClientConnection) => void)[] = [];
+  const gapListeners: ((connection: ClientConnection) => void)[] = [];
+  let current: Promise<OpenConnection> | undefined;
   let known: ConnectMethod | undefined;
   let isClosed = false;
   /** Why there is no connection, and when the next attempt may start. */
   let resting: { readonly failure: ResourceError; readonly untilMs: number } | undefined;
 
-  async function connect(): Promise<Held> {
+  async function connect(): Promise<OpenConnection> {
     let failure: unknown;
     for (const way of known ? [known] : ways) {
       try {
@@ -132,7 +132,7 @@ export function createReconnecting({
     throw failure;
   }
 
-  async function connectBy({ open, isOld = false, hasStream = false }: ConnectMethod): Promise<Held> {
+  async function connectBy({ open, isOld = false, hasStream = false }: ConnectMethod): Promise<OpenConnection> {
     const mode = modes[isOld ? "legacy" : era];
     const client = new Client(
       { ...info },
@@ -155,12 +155,12 @@ export function createReconnecting({
     });
     broken.catch(fallSilent);
     speaks.catch(() => undefined);
-    let held: Held | undefined;
+    let held: OpenConnection | undefined;
     let isHeard = !hasStream;
     if (isHeard) speak(true);
     const transport = await open({
       opened() {
-        if (isHeard && held) for (const hear of hearGap) hear(held);
+        if (isHeard && held) for (const listener of gapListeners) listener(held);
         isHeard = true;
         speak(true);
       },
@@ -196,11 +196,11 @@ export function createReconnecting({
     }, streamMs);
     void speaks.finally(() => clearTimeout(late)).catch(() => undefined);
     void lost.then(() => client.close().catch(() => undefined));
-    for (const hear of hearConnection) hear(held);
+    for (const listener of connectionListeners) listener(held);
     return held;
   }
 
-  function made(): Promise<Held> {
+  function made(): Promise<OpenConnection> {
     if (current) return current;
     const restMs = resting ? resting.untilMs - now() : 0;
     if (resting && restMs > 0) return Promise.reject(untilThen(resting.failure, restMs));
@@ -217,18 +217,18 @@ export function createReconnecting({
     return fresh;
   }
 
-  async function connection(signal: AbortSignal): Promise<Held> {
+  async function connection(signal: AbortSignal): Promise<OpenConnection> {
     if (isClosed) throw new ResourceError("unavailable", "the connection was closed", { passing: false });
     // The connection is shared; only the wait belongs to this caller.
     return abortable(made(), signal);
   }
 
-  async function attempt<T>(question: Question<T>, call: BoundedCall, uri: string | undefined): Promise<T> {
+  async function attempt<T>(request: RemoteRequest<T>, call: BoundedCall, uri: string | undefined): Promise<T> {
     for (let tries = 1; ; tries += 1) {
-      let held: Held | undefined;
+      let held: OpenConnection | undefined;
       try {
         held = await connection(call.signal);
-        return await abortable(question(held.client, requestOptions(call, timeoutMs), held), call.signal);
+        return await abortable(request(held.client, requestOptions(call, timeoutMs), held), call.signal);
       } catch (cause) {
         const failure = toRemoteError(cause, call.signal, uri);
         if (tries === maxTries || failure.kind === "cancelled" || isClosed) throw failure;
@@ -241,17 +241,17 @@ export function createReconnecting({
 
   return {
     connection,
-    async ask(question, call, uri) {
+    async send(request, call, uri) {
       try {
         return await withDeadline(timeoutMs, call.signal, tooLate, ({ signal, extend }) =>
-          attempt(question, { ...call, signal, extend }, uri),
+          attempt(request, { ...call, signal, extend }, uri),
         );
       } catch (cause) {
         throw toRemoteError(cause, call.signal, uri);
       }
     },
-    onConnection: (hear) => void hearConnection.push(hear),
-    onGap: (hear) => void hearGap.push(hear),
+    onConnection: (listener) => void connectionListeners.push(listener),
+    onGap: (listener) => void gapListeners.push(listener),
     async close() {
       isClosed = true;
       const held = await current?.catch(() => undefined);

@@ -15,8 +15,8 @@ const maxMessageLength = 500;
 export function toRemoteError(cause: unknown, signal: AbortSignal, uri?: string): ResourceError {
   if (cause instanceof ResourceError) return cause;
   if (signal.aborted) return new ResourceError("cancelled", "cancelled", { cause });
-  const answer = answerIn(cause);
-  if (answer) return fromAnswer(answer, uri);
+  const error = answerIn(cause);
+  if (error) return fromAnswer(error, uri);
   if (cause instanceof UnauthorizedError || statusOf(cause) === 401 || statusOf(cause) === 403)
     return new ResourceError("denied", "the server denied access; check the token", { cause });
   if (statusOf(cause) === 429)

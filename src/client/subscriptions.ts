@@ -57,9 +57,9 @@ export function createRemoteSubscriptions({ connection, timeoutMs, isWanted }: R
         throw new ResourceError("unsupported", "the server does not report changes of resources");
       const armed: string[] = [];
       for (let at = 0; at < uris.length; at += atOnce) {
-        const asked = uris.slice(at, at + atOnce);
-        const there = await Promise.all(asked.map(subscribe));
-        armed.push(...asked.filter((_, index) => there[index]));
+        const batch = uris.slice(at, at + atOnce);
+        const there = await Promise.all(batch.map(subscribe));
+        armed.push(...batch.filter((_, index) => there[index]));
       }
       return { uris: armed, list: list && isHeard && can?.listChanged === true };
     },

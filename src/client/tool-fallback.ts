@@ -47,8 +47,8 @@ export async function searchByTool(
     .map((each, index) => toHit(each, 1 / (index + 1)))
     .filter((hit) => hit !== undefined)
     .map((hit) => ({ ...hit, resource: { ...described.get(hit.resource.uri), ...hit.resource } }));
-  const told = structured?.["failures"];
-  const failures = Array.isArray(told) ? told.filter(isFailure) : [];
+  const reported = structured?.["failures"];
+  const failures = Array.isArray(reported) ? reported.filter(isFailure) : [];
   return {
     hits,
     ready: typeof structured?.["ready"] === "number" ? structured["ready"] : 1,
@@ -114,8 +114,8 @@ function unsupported(name: string, cause?: unknown): ResourceError {
   return new ResourceError("unsupported", `the server has no tool ${name}`, { cause });
 }
 
-function toHit(said: Loose, score: number): Hit | undefined {
-  const { uri, name, title, mimeType, lines, snippet } = said;
+function toHit(hit: Loose, score: number): Hit | undefined {
+  const { uri, name, title, mimeType, lines, snippet } = hit;
   if (typeof uri !== "string") return undefined;
   const range = typeof lines === "string" ? /^(\d+)-(\d+)$/.exec(lines) : undefined;
   return {

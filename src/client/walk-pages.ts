@@ -5,7 +5,7 @@ import type { Page, PageRequest } from "../resources.ts";
 
 /** Yields every item of every page. Throws "invalid" if the pages never end or repeat. */
 export async function* walkPages<T>(
-  page: (ask: PageRequest) => Promise<Page<T>>,
+  page: (request: PageRequest) => Promise<Page<T>>,
   { maxPages }: { readonly maxPages?: number } = {},
 ): AsyncGenerator<T, void, undefined> {
   const leadsOn = createCursorGuard(maxPages);

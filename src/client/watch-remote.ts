@@ -22,7 +22,7 @@ export interface RemoteWatcherOptions {
   readonly now: () => number;
 }
 
-interface Held {
+interface HeldWatch {
   /** As requested; later those that the server agreed to watch. */
   uris: readonly string[];
   readonly list: boolean;
@@ -34,8 +34,8 @@ const steadyMs = 1000;
 const listChanged: Change = { kind: "list-changed" };
 
 export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }: RemoteWatcherOptions): RemoteWatcher {
-  const held = new Set<Held>();
-  const byUri = new Map<string, Set<Held>>();
+  const held = new Set<HeldWatch>();
+  const byUri = new Map<string, Set<HeldWatch>>();
   /** URIs that were watched and did not exist when the watch was restored. */
   const missing = new Set<string>();
   const closing = new AbortController();
@@ -51,7 +51,7 @@ export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }:
     });
   });
   link.onGap((connection) => {
-    if (post?.connection === connection && connection.era === "legacy") lookAgain();
+    if (post?.connection === connection && connection.era === "legacy") reportAll();
   });
 
   function tellUpdated(uri: string): void {
@@ -74,7 +74,7 @@ export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }:
   }
 
   /** Reports everything as changed, because changes may have been missed. */
-  function lookAgain(): void {
+  function reportAll(): void {
     for (const [uri, watches] of byUri) {
       const change: Change = { kind: "updated", uri };
       changed(change);
@@ -121,7 +121,7 @@ export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }:
           missing.clear();
           for (const uri of byUri.keys()) missing.add(uri);
           for (const uri of uris) missing.delete(uri);
-          lookAgain();
+          reportAll();
           break;
         }
         waitMs = backoff.ended();
@@ -140,7 +140,7 @@ export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }:
     for (const uri of armed?.uris ?? []) if (missing.delete(uri)) tellUpdated(uri);
   }
 
-  function enter(watch: Held): void {
+  function enter(watch: HeldWatch): void {
     held.add(watch);
     for (const uri of watch.uris) {
       const watches = byUri.get(uri);
@@ -150,7 +150,7 @@ export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }:
   }
 
   /** Returns the URIs that no one watches any longer. */
-  function leave(watch: Held): string[] {
+  function leave(watch: HeldWatch): string[] {
     const left: string[] = [];
     if (!held.delete(watch)) return left;
     for (const uri of watch.uris) {
@@ -163,7 +163,7 @@ export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }:
     return left;
   }
 
-  function end(watch: Held): void {
+  function end(watch: HeldWatch): void {
     const left = leave(watch);
     void watch.reader.return();
     post?.remove(left);
@@ -173,13 +173,16 @@ export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }:
   return {
     async watch({ uris = [], list = false }, call) {
       const reader = createCoalescingQueue<Change>((change) => (change.kind === "updated" ? change.uri : change.kind));
-      const watch: Held = { uris: [...new Set(uris)], list, reader };
+      const watch: HeldWatch = { uris: [...new Set(uris)], list, reader };
       // Registered first, so that no change is lost between the response and the reader.
       enter(watch);
       const stop = (): void => end(watch);
       call.signal.addEventListener("abort", stop, { once: true });
       try {
-        const armed = await link.ask((_client, _options, connection) => postOf(connection).add(watch.uris, list), call);
+        const armed = await link.send(
+          (_client, _options, connection) => postOf(connection).add(watch.uris, list),
+          call,
+        );
         if (uris.length === 0 && !armed.list)
           throw new ResourceError("unsupported", "the server does not report changes of its list");
         if (call.signal.aborted) throw new ResourceError("cancelled", "cancelled");

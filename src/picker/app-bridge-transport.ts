@@ -6,7 +6,7 @@ type Loose = Readonly<Record<string, unknown>>;
 
 export interface BridgeTransport extends Transport {
   /** Reports everything as changed: hosts relay no updates, so the person requests them. */
-  lookAgain(): void;
+  reportAll(): void;
 }
 
 export interface BridgeOptions {
@@ -47,7 +47,7 @@ export function createBridgeTransport({ app, tools }: BridgeOptions): BridgeTran
     }
   }
 
-  function tell(method: string, params: Loose): void {
+  function notify(method: string, params: Loose): void {
     transport.onmessage?.({ jsonrpc: "2.0", method, params } as JSONRPCMessage);
   }
 
@@ -56,16 +56,16 @@ export function createBridgeTransport({ app, tools }: BridgeOptions): BridgeTran
     async send(message) {
       if (!("method" in message) || !("id" in message)) return;
       const { id, method, params = {} } = message;
-      const said = await answer(method, params as Loose).then(
+      const response = await answer(method, params as Loose).then(
         (result) => ({ jsonrpc: "2.0" as const, id, result }),
         (cause: unknown) => ({ jsonrpc: "2.0" as const, id, error: toError(cause) }),
       );
-      transport.onmessage?.(said as JSONRPCMessage);
+      transport.onmessage?.(response as JSONRPCMessage);
     },
     close: async () => transport.onclose?.(),
-    lookAgain() {
-      tell("notifications/resources/list_changed", {});
-      for (const uri of watched) tell("notifications/resources/updated", { uri });
+    reportAll() {
+      notify("notifications/resources/list_changed", {});
+      for (const uri of watched) notify("notifications/resources/updated", { uri });
     },
   };
   return transport;

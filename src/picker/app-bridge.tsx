@@ -21,7 +21,7 @@ const words = {
 };
 
 const host = new HostApp(identity, {}, { autoResize: false });
-const told = new Promise<readonly string[]>((resolve) => {
+const toolNames = new Promise<readonly string[]>((resolve) => {
   host.addEventListener("toolresult", ({ structuredContent }) => {
     const { tools } = (structuredContent ?? {}) as { readonly tools?: unknown };
     if (Array.isArray(tools)) resolve(tools.filter((name) => typeof name === "string"));
@@ -31,7 +31,8 @@ host.addEventListener("hostcontextchanged", dress);
 
 const transport = createBridgeTransport({
   app: host,
-  tools: () => Promise.race([told, new Promise<readonly string[]>((give) => setTimeout(give, patienceMs, usualTools))]),
+  tools: () =>
+    Promise.race([toolNames, new Promise<readonly string[]>((give) => setTimeout(give, patienceMs, usualTools))]),
 });
 const picker = createPicker(async () => {
   await begun;
@@ -62,7 +63,7 @@ function Shown({ language }: { readonly language: ReturnType<typeof languageFor>
   const { again, handed, notHanded } = words[language.code];
   const extra = (
     <>
-      <button type="button" onClick={transport.lookAgain}>
+      <button type="button" onClick={transport.reportAll}>
         {again}
       </button>
       <span class="said" role="status">
@@ -71,7 +72,7 @@ function Shown({ language }: { readonly language: ReturnType<typeof languageFor>
     </>
   );
   const use = (chosen: readonly Resource[]): void =>
-    void handOver(chosen).then(
+    void passToHost(chosen).then(
       () => setSaid(handed),
       () => setSaid(notHanded),
     );
@@ -79,7 +80,7 @@ function Shown({ language }: { readonly language: ReturnType<typeof languageFor>
 }
 
 /** Adds the chosen resources to the model's context, or sends a message as the person if the host supports only that. */
-async function handOver(chosen: readonly Resource[]): Promise<void> {
+async function passToHost(chosen: readonly Resource[]): Promise<void> {
   const { updateModelContext, message } = host.getHostCapabilities() ?? {};
   const takes = updateModelContext ?? message;
   if (!takes) throw new Error("the host accepts neither context nor messages");

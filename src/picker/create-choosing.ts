@@ -129,13 +129,13 @@ export function createChoosing(part: PagePart): Choosing {
 
 /** The members of a set, from its first content. */
 export function membersIn(json: string): readonly Resource[] {
-  let said: unknown;
+  let parsed: unknown;
   try {
-    said = JSON.parse(json);
+    parsed = JSON.parse(json);
   } catch {
     return [];
   }
-  const listed = typeof said === "object" && said !== null && "resources" in said ? said.resources : undefined;
+  const listed = typeof parsed === "object" && parsed !== null && "resources" in parsed ? parsed.resources : undefined;
   if (!Array.isArray(listed)) return [];
   return listed.flatMap((each: unknown): Resource[] => {
     if (typeof each !== "object" || each === null) return [];

@@ -26,12 +26,12 @@ export function createGathering(part: PagePart): GatherController {
       const { useTool } = part.pressmark();
       if (!useTool) throw new ResourceError("unsupported", "this server cannot gather");
       const args = { task, budget: Math.min(budget, maxBudget), ...(include.length > 0 && { include }) };
-      const said = await useTool("gather_context", args, part.call(signal));
+      const result = await useTool("gather_context", args, part.call(signal));
       if (signal.aborted) return;
-      const receipt = toReceipt(said);
+      const receipt = toReceipt(result);
       if (!receipt) throw new ResourceError("unexpected", "the server returned no receipt");
       // The first text gives the size, the second is the gathered text.
-      part.change({ gathering: { status: "ready", receipt, text: said.texts[1] ?? "" } });
+      part.change({ gathering: { status: "ready", receipt, text: result.texts[1] ?? "" } });
     } catch (cause) {
       if (!signal.aborted) part.change({ gathering: { status: "failed", text: "", problem: messageOf(cause) } });
     }

@@ -39,7 +39,7 @@ export function createTemplating(part: PagePart): Templating {
     change({ status: "loading" });
     try {
       const items: Template[] = [];
-      for await (const template of walkPages((ask) => part.pressmark().templates(ask, part.call())))
+      for await (const template of walkPages((request) => part.pressmark().templates(request, part.call())))
         items.push(template);
       change({ status: "ready", items });
     } catch (cause) {
@@ -60,8 +60,8 @@ export function createTemplating(part: PagePart): Templating {
     if (signal.aborted) return;
     const { [variable.name]: _, ...given } = filling.values;
     try {
-      const ask = { template: filling.template.uriTemplate, variable: variable.name, value, given };
-      const { values, more = false } = await part.pressmark().complete(ask, part.call(signal));
+      const request = { template: filling.template.uriTemplate, variable: variable.name, value, given };
+      const { values, more = false } = await part.pressmark().complete(request, part.call(signal));
       if (!signal.aborted) refill({ suggestions: values, hasMore: more, isAsking: false });
     } catch {
       // The person can still type a value.

@@ -38,10 +38,10 @@ export function createTreeing(part: PagePart): Treeing {
   const set = (tree: ResourceTree): void => part.change({ tree });
 
   /** Requests of one folder are sequential: the page before must not change meanwhile. */
-  function inOrder(uri: string, ask: () => Promise<void>): Promise<void> {
+  function inOrder(uri: string, work: () => Promise<void>): Promise<void> {
     const turn = (turns.get(uri) ?? Promise.resolve()).then(async () => {
       try {
-        await ask();
+        await work();
       } catch (cause) {
         set(pageFailed(part.state.tree, uri, messageOf(cause)));
       }
@@ -91,7 +91,7 @@ export function createTreeing(part: PagePart): Treeing {
   }
 
   /** The mounts may have changed; roots that were found otherwise stay. */
-  async function lookAgain(): Promise<void> {
+  async function reloadRoots(): Promise<void> {
     if (part.state.tree.roots.length === 0) return find();
     const mounts = await readMounts(part.pressmark(), part.call());
     if (mounts) show(mounts);
@@ -102,7 +102,7 @@ export function createTreeing(part: PagePart): Treeing {
     for await (const { kind } of await part.pressmark().watch({ list: true }, part.call())) {
       if (kind !== "list-changed") continue;
       // Changes are followed even after an error.
-      await lookAgain().catch(() => undefined);
+      await reloadRoots().catch(() => undefined);
       set(withoutClosed(part.state.tree));
       for (const uri of part.state.tree.open) await reload(uri);
     }

@@ -94,8 +94,8 @@ export function definePicker(name = "pressmark-picker"): void {
 
     #draw(): void {
       if (!this.isConnected || !this.#picker) return;
-      const said = this.closest("[lang]")?.getAttribute("lang");
-      const language = languageFor(said ? [said] : navigator.languages);
+      const lang = this.closest("[lang]")?.getAttribute("lang");
+      const language = languageFor(lang ? [lang] : navigator.languages);
       const use = (resources: readonly Resource[]): void => {
         const detail: ChooseDetail = { resources };
         this.dispatchEvent(new CustomEvent<ChooseDetail>("choose", { detail, bubbles: true, composed: true }));

@@ -25,8 +25,8 @@ export function resourceFactsOf(
   const { priority, lastModified } = annotations;
   const facts: ResourceFact[] = [];
   if (priority !== undefined) {
-    const said = numberIn(code).format(priority);
-    facts.push({ kind: "priority", short: `◆${said}`, long: texts.priority(said) });
+    const formatted = numberIn(code).format(priority);
+    facts.push({ kind: "priority", short: `◆${formatted}`, long: texts.priority(formatted) });
   }
   const when = lastModified === undefined ? "" : ago(lastModified, now, code);
   if (lastModified !== undefined && when !== "")
@@ -34,14 +34,18 @@ export function resourceFactsOf(
   if (isFolder(resource)) return facts;
   if (size !== undefined) facts.push({ kind: "size", short: unitText(size), long: unitText(size) });
   if (typeof counted === "number") {
-    const said = compact(code).format(counted);
-    facts.push({ kind: "cost", short: texts.shortTokens(said), long: texts.tokens(numberIn(code).format(counted)) });
-  } else if (size !== undefined && counted !== "none" && !hasNoText.test(mimeType)) {
-    const guess = estimateTokensOfBytes(size);
-    const said = compact(code).format(guess);
+    const formatted = compact(code).format(counted);
     facts.push({
       kind: "cost",
-      short: `~${texts.shortTokens(said)}`,
+      short: texts.shortTokens(formatted),
+      long: texts.tokens(numberIn(code).format(counted)),
+    });
+  } else if (size !== undefined && counted !== "none" && !hasNoText.test(mimeType)) {
+    const guess = estimateTokensOfBytes(size);
+    const formatted = compact(code).format(guess);
+    facts.push({
+      kind: "cost",
+      short: `~${texts.shortTokens(formatted)}`,
       long: texts.aboutTokens(numberIn(code).format(guess)),
     });
   }
@@ -53,14 +57,14 @@ const compacts = new Map<string, Intl.NumberFormat>();
 
 /** Cached, because rows are drawn at every step of a scroll. */
 function numberIn(code: string): Intl.NumberFormat {
-  return kept(numbers, code, () => new Intl.NumberFormat(code));
+  return cached(numbers, code, () => new Intl.NumberFormat(code));
 }
 
 function compact(code: string): Intl.NumberFormat {
-  return kept(compacts, code, () => new Intl.NumberFormat(code, { notation: "compact", maximumFractionDigits: 1 }));
+  return cached(compacts, code, () => new Intl.NumberFormat(code, { notation: "compact", maximumFractionDigits: 1 }));
 }
 
-function kept<T>(all: Map<string, T>, code: string, make: () => T): T {
+function cached<T>(all: Map<string, T>, code: string, make: () => T): T {
   const known = all.get(code) ?? make();
   all.set(code, known);
   return known;

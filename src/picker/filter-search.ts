@@ -57,11 +57,11 @@ export function questionOf(text: string, filters: Filters): { text: string; with
 /** Returns whether a hit matches the filters: the search of a mount may ignore them. */
 export function agrees({ resource: { mimeType, annotations } }: Hit, filters: Filters, now: number): boolean {
   const { kind, audience, priority, since } = filters;
-  const { audience: meant = [], priority: said, lastModified = "" } = annotations ?? {};
+  const { audience: forWhom = [], priority: own, lastModified = "" } = annotations ?? {};
   const words = searchKinds[kind];
   if (words && mimeType !== undefined && !words.some((word) => isOfType(mimeType, word))) return false;
-  if (audience !== "" && meant.length > 0 && !meant.some((one) => one === audience)) return false;
-  if (priority !== "" && said !== undefined && said < Number(priority)) return false;
+  if (audience !== "" && forWhom.length > 0 && !forWhom.some((one) => one === audience)) return false;
+  if (priority !== "" && own !== undefined && own < Number(priority)) return false;
   return since === "" || !(Date.parse(lastModified) < now - msOf(since));
 }
 

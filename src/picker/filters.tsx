@@ -34,9 +34,9 @@ export function FiltersBar({ picker, language: { texts } }: Shared) {
             onChange={({ currentTarget }) => picker.filter({ [name]: currentTarget.value })}
           >
             <option value="">{filter.any}</option>
-            {values.map(([value, said]) => (
+            {values.map(([value, label]) => (
               <option key={value} value={value}>
-                {said}
+                {label}
               </option>
             ))}
           </select>

@@ -5,14 +5,14 @@ import { nameIn } from "../client/tree-of.ts";
 import { walkPages } from "../client/walk-pages.ts";
 import { parseServerStatus, statusUri } from "./state-page-status.ts";
 
-type Asked = Pick<Resources, "read" | "templates" | "list" | "children">;
+type RootResources = Pick<Resources, "read" | "templates" | "list" | "children">;
 
 /** The list may hold millions; roots without a template that appear later are reached by search only. */
 const maxPages = 5;
 
 /** Yields directories at the top, then resources in none: all that are known so far, each time there are more; at least once. */
 export async function* findTreeRoots(
-  pressmark: Asked,
+  pressmark: RootResources,
   call: Call,
 ): AsyncGenerator<readonly Resource[], void, undefined> {
   const mounts = await readMounts(pressmark, call);
@@ -21,7 +21,7 @@ export async function* findTreeRoots(
 }
 
 /** In the server's order; undefined if it has no status, or none for this caller. */
-export async function readMounts(pressmark: Asked, call: Call): Promise<readonly Resource[] | undefined> {
+export async function readMounts(pressmark: RootResources, call: Call): Promise<readonly Resource[] | undefined> {
   try {
     const { mounts } = parseServerStatus((await pressmark.read(statusUri, call)).contents);
     const named = mounts.filter(({ uri }) => uri !== "");
@@ -34,9 +34,9 @@ export async function readMounts(pressmark: Asked, call: Call): Promise<readonly
   }
 }
 
-async function* guessRoots(pressmark: Asked, call: Call): AsyncGenerator<readonly Resource[], void, undefined> {
+async function* guessRoots(pressmark: RootResources, call: Call): AsyncGenerator<readonly Resource[], void, undefined> {
   const starts = new Set<string>();
-  for await (const { uriTemplate } of walkPages((ask) => pressmark.templates(ask, call).catch(orNothing))) {
+  for await (const { uriTemplate } of walkPages((request) => pressmark.templates(request, call).catch(orNothing))) {
     const start = startOf(uriTemplate);
     if (start !== undefined) starts.add(start);
   }
@@ -44,8 +44,8 @@ async function* guessRoots(pressmark: Asked, call: Call): AsyncGenerator<readonl
   const isHeld = (uri: string) => [...roots.keys()].some((root) => uri.startsWith(root.replace(/\/?$/, "/")));
   const loose: Resource[] = [];
   const order = [...starts].map(withoutSlash);
-  const asked = [...starts].map(async (start) => ((await isDirectory(start, pressmark, call)) ? [start] : []));
-  const there = (await Promise.all(asked)).flat();
+  const checks = [...starts].map(async (start) => ((await isDirectory(start, pressmark, call)) ? [start] : []));
+  const there = (await Promise.all(checks)).flat();
   for (const start of there.toSorted((one, other) => one.length - other.length))
     if (!isHeld(start)) roots.set(withoutSlash(start), toRoot(start));
   const known = roots.size;
@@ -83,7 +83,7 @@ export function startOf(template: string): string | undefined {
 }
 
 /** The topmost directory that can be opened. */
-async function directoryOver(uri: string, pressmark: Asked, call: Call): Promise<string | undefined> {
+async function directoryOver(uri: string, pressmark: RootResources, call: Call): Promise<string | undefined> {
   const [place = "", path = ""] = /^([^:]+:\/\/[^/?#]*\/)([^?#]*)/.exec(uri)?.slice(1) ?? [];
   if (place === "") return undefined;
   const names = path.split("/");
@@ -99,7 +99,7 @@ async function directoryOver(uri: string, pressmark: Asked, call: Call): Promise
   return undefined;
 }
 
-async function isDirectory(uri: string, pressmark: Asked, call: Call): Promise<boolean> {
+async function isDirectory(uri: string, pressmark: RootResources, call: Call): Promise<boolean> {
   try {
     await pressmark.children(withoutSlash(uri), { limit: 1 }, call);
     return true;

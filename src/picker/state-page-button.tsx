@@ -20,11 +20,11 @@ export function StateButton({ picker, language, pressmark }: StateButtonProps) {
 
   useEffect(() => {
     const ended = new AbortController();
-    let asked: Resources | undefined;
+    let checked: Resources | undefined;
     async function look(): Promise<void> {
       const there = picker.state.connection === "ready" ? pressmark() : undefined;
-      if (!there || there === asked) return;
-      asked = there;
+      if (!there || there === checked) return;
+      checked = there;
       try {
         await there.stat(statusUri, { caller: { id: "picker" }, signal: ended.signal });
         setFound(there);

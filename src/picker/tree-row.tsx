@@ -31,10 +31,10 @@ function draw({ row, index, top, isActive, isShown, isChosen, tokens, now, langu
   const look = `row${isActive ? " active" : ""}${isShown ? " shown" : ""}`;
   if (row.kind !== "resource") {
     const { loading, more, empty, failed, retry } = texts;
-    const said = { loading, more, empty, failed: `${failed}. ${retry}` }[row.kind];
+    const note = { loading, more, empty, failed: `${failed}. ${retry}` }[row.kind];
     return (
       <div {...shared} class={`${look} saying ${row.kind}`} aria-selected={false} title={row.problem}>
-        {row.problem === undefined ? said : `${said} (${row.problem})`}
+        {row.problem === undefined ? note : `${note} (${row.problem})`}
       </div>
     );
   }

@@ -54,6 +54,6 @@ export function encodeQuery(query: Readonly<Record<string, string>> | undefined)
 }
 
 /** The inverse of `encodeQuery`. */
-export function readQuery(spelled: string): Record<string, string> | undefined {
-  return spelled === "" ? undefined : Object.fromEntries(JSON.parse(spelled) as [string, string][]);
+export function readQuery(text: string): Record<string, string> | undefined {
+  return text === "" ? undefined : Object.fromEntries(JSON.parse(text) as [string, string][]);
 }

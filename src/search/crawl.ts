@@ -89,7 +89,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
   let isUnreadByQuery = false;
   let lastError: string | undefined;
   /** Number of changes being checked. */
-  let inHand = 0;
+  let inProgress = 0;
   let isPassWanted = true;
   let isFollowed = false;
   let wake: (() => void) | undefined;
@@ -100,7 +100,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
     moved();
   }
 
-  function say(cause: unknown, path?: string): void {
+  function logOnce(cause: unknown, path?: string): void {
     const { kind, message } = toResourceError(cause);
     if (kind === "cancelled") return;
     lastError = message;
@@ -136,7 +136,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
   function leaveUnread({ path, query }: Pick<Entry, "path" | "query">, cause: unknown): void {
     unread.add(path);
     if (query) isUnreadByQuery = true;
-    say(cause, path);
+    logOnce(cause, path);
   }
 
   /** Reads and stores entries, a batch at a time. */
@@ -174,8 +174,8 @@ export function createCrawl(options: CrawlOptions): Crawl {
 
   /** Counts the entries, to report the progress of the first pass. */
   async function count(call: Call): Promise<void> {
-    const noted = Number(store.note(`total:${mount}`));
-    total = Number.isSafeInteger(noted) && noted > 0 ? noted : 0;
+    const lastTotal = Number(store.note(`total:${mount}`));
+    total = Number.isSafeInteger(lastTotal) && lastTotal > 0 ? lastTotal : 0;
     if (total > 0) return;
     move("counting");
     let cursor: string | undefined;
@@ -190,7 +190,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
   }
 
   /** Removes the mount from the index. */
-  function giveUp(): void {
+  function removeAll(): void {
     store.removeBelow(mount, "");
     store.setNote(`total:${mount}`, "");
     [looked, total, isPassWanted] = [0, 0, false];
@@ -209,7 +209,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
     looked = 0;
     forgetUnread();
     await count(call);
-    if (total > maxFiles) return giveUp();
+    if (total > maxFiles) return removeAll();
     // Only when a pass is certain; and before the pass, so that no change is missed.
     if (!isFollowed) await options.follow?.(call.signal);
     isFollowed = true;
@@ -263,7 +263,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
       }
       seen += page.items.length;
       total = Math.max(total, seen);
-      if (total > maxFiles) return giveUp();
+      if (total > maxFiles) return removeAll();
       cursor = page.next;
       move();
       await turn(call.signal);
@@ -294,7 +294,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
         changes.delete(path);
         if (kind !== "unlisted") touched.add(path);
       }
-      inHand = taken.length;
+      inProgress = taken.length;
       // Removals first: an entry that replaced a removed one is read after it.
       for (const [path, kind] of taken)
         if (kind === "gone") {
@@ -313,7 +313,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
       };
       await Promise.all(Array.from({ length: statsAtOnce }, looker));
       await settle(work, call);
-      inHand = 0;
+      inProgress = 0;
       if (phase === "complete") forgetErrors();
       move();
     }
@@ -378,7 +378,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
 
   return {
     get state() {
-      const waiting = changes.size + inHand;
+      const waiting = changes.size + inProgress;
       const missing = waiting + unread.size;
       const share = total === 0 ? 0 : Math.min(looked / total, 0.99);
       const isPassed = phase === "complete";
@@ -428,8 +428,8 @@ export function createCrawl(options: CrawlOptions): Crawl {
           } else isPassWanted = true;
         } catch (cause) {
           if (signal.aborted) return;
-          say(cause);
-          inHand = 0;
+          logOnce(cause);
+          inProgress = 0;
           isPassWanted = true;
           move("failing");
           if (once) return;
@@ -451,8 +451,8 @@ function isSameQuery(
 
 /** Used where there is no version: the shown fields and the text itself. */
 function hashOf({ title, description, mimeType, annotations }: Entry, text: string): string {
-  const said = JSON.stringify([title, description, mimeType, annotations]);
-  return createHash("sha256").update(`${said}\0`).update(text).digest("base64url").slice(0, 22);
+  const shown = JSON.stringify([title, description, mimeType, annotations]);
+  return createHash("sha256").update(`${shown}\0`).update(text).digest("base64url").slice(0, 22);
 }
 
 /** Yields to messages, timers and other work. */

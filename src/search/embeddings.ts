@@ -35,7 +35,7 @@ const longestDelayMs = 30_000;
 export function createEmbeddings(
   { url, model, apiKey }: EmbeddingOptions,
   runtime: Pick<Runtime, "wait">,
-  { timeoutMs = 30_000, retries = 4, fetch: ask = fetch }: EmbeddingLimits = {},
+  { timeoutMs = 30_000, retries = 4, fetch: send = fetch }: EmbeddingLimits = {},
 ): Embeddings {
   const endpoint = `${url.replace(/(?<!\/)\/+$/, "")}/embeddings`;
 
@@ -44,7 +44,7 @@ export function createEmbeddings(
     let response: Response;
     let text: string;
     try {
-      response = await ask(endpoint, {
+      response = await send(endpoint, {
         method: "POST",
         headers: {
           "content-type": "application/json",
@@ -72,8 +72,9 @@ export function createEmbeddings(
         return await once(input, signal);
       } catch (cause) {
         if (!(cause instanceof ResourceError) || !cause.passing || tries >= retries) throw cause;
-        const asked = Number(cause.details?.["retryAfterMs"]);
-        const delayMs = Math.min(asked || firstDelayMs * 2 ** tries, longestDelayMs) * (0.75 + Math.random() / 4);
+        const retryAfterMs = Number(cause.details?.["retryAfterMs"]);
+        const delayMs =
+          Math.min(retryAfterMs || firstDelayMs * 2 ** tries, longestDelayMs) * (0.75 + Math.random() / 4);
         await runtime.wait(delayMs, signal);
       }
     }

@@ -21,16 +21,16 @@ export function conditionOf(
 ): SqlCondition {
   const parts: string[] = [];
   const values: (string | number | Uint8Array)[] = [];
-  const say = (sql: string, ...said: (string | number | Uint8Array)[]): void => {
+  const add = (sql: string, ...parameters: (string | number | Uint8Array)[]): void => {
     parts.push(sql);
-    values.push(...said);
+    values.push(...parameters);
   };
   const ofKind = (name: Filter["name"]): Filter[] => filters.filter((filter) => filter.name === name);
-  if (mounts) say("m.name in (select value from json_each(?))", JSON.stringify(mounts));
+  if (mounts) add("m.name in (select value from json_each(?))", JSON.stringify(mounts));
   if (within !== undefined && within !== "")
-    say("(d.key = ? or (d.key >= ? and d.key < ?))", toKey(within), ...keysBelow(within));
-  if (after !== undefined) say("d.modified >= ?", after);
-  if (priority !== undefined) say("d.priority >= ?", priority);
+    add("(d.key = ? or (d.key >= ? and d.key < ?))", toKey(within), ...keysBelow(within));
+  if (after !== undefined) add("d.modified >= ?", after);
+  if (priority !== undefined) add("d.priority >= ?", priority);
   for (const [name, column] of [
     ["source", "m.name"],
     ["lang", "d.lang"],
@@ -38,14 +38,14 @@ export function conditionOf(
     for (const isNot of [false, true]) {
       const named = ofKind(name).filter((filter) => filter.isNot === isNot);
       if (named.length > 0)
-        say(
+        add(
           `${column} ${isNot ? "not in" : "in"} (select value from json_each(?))`,
           JSON.stringify(named.map(({ value }) => (name === "lang" ? value.toLowerCase() : value))),
         );
     }
   const paths = ofKind("path").map(({ value, isNot }) => ({ isNot, matches: pathTest(value) }));
   const types = ofKind("mime").map(({ value, isNot }) => ({ isNot, matches: typeTest(value) }));
-  if (paths.length + types.length > 0) say("keeps(d.key, d.mime)");
+  if (paths.length + types.length > 0) add("keeps(d.key, d.mime)");
   return {
     sql: parts.join(" and "),
     values,

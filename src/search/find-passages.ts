@@ -24,7 +24,7 @@ interface Candidate {
 }
 
 interface Looked extends Candidate {
-  readonly kept: KeptPassage;
+  readonly stored: KeptPassage;
   readonly matches: readonly TermMatch[];
 }
 
@@ -37,45 +37,45 @@ const maxRemembered = 100_000;
 /** The usual constant of reciprocal rank fusion: reduces the weight of the first ranks. */
 const fusionOffset = 60;
 
-export function findPassages(index: OpenIndex, ask: StoreQuery, now = Date.now()): readonly StoreHit[] {
-  const question = parseQuery(ask.text, { typing: ask.typing ?? false, now });
-  const condition = conditionOf(question, ask);
+export function findPassages(index: OpenIndex, request: StoreQuery, now = Date.now()): readonly StoreHit[] {
+  const query = parseQuery(request.text, { typing: request.typing ?? false, now });
+  const condition = conditionOf(query, request);
   const admission = createAdmission(index.database, condition, now);
   const lookup = openLookup(index.segments);
-  const found = lookUp(lookup, question.wanted);
-  const gate = createPassageFilter(index.texts, lookup, question, admission.ifFew());
-  const count = Math.max(secondLooks, ask.limit);
+  const found = lookUp(lookup, query.wanted);
+  const gate = createPassageFilter(index.texts, lookup, query, admission.ifFew());
+  const count = Math.max(secondLooks, request.limit);
   const placesOf = (ids: readonly number[]): Ranked[] => ids.map((id) => placeOf(lookup, id));
   const choose = (rank: Rank, wanted: number): Candidate[] => chooseBest(rank, admission, gate, wanted);
   const first =
-    question.wanted.length === 0
-      ? choose((take) => placesOf(admission.latest(take)), ask.limit)
+    query.wanted.length === 0
+      ? choose((take) => placesOf(admission.latest(take)), request.limit)
       : choose(score(lookup, found, worth, gate.isOut).top, count);
   const matcher = createTermMatcher(found, vocabularyOfTexts());
   const look = (candidate: Candidate): Looked => {
-    const kept = index.texts.passage(candidate.passage)!;
-    return { ...candidate, kept, matches: matcher(kept.text) };
+    const stored = index.texts.passage(candidate.passage)!;
+    return { ...candidate, stored, matches: matcher(stored.text) };
   };
   let looked = first.map(look).map((one) => ({
     ...one,
     score: (one.score + rerank(found, one.matches, worth)) * one.document.boost,
   }));
-  if (question.wanted.length > 0) looked.sort((left, right) => right.score - left.score);
-  if (ask.vector && question.wanted.length > 0) {
-    const { vector } = ask;
+  if (query.wanted.length > 0) looked.sort((left, right) => right.score - left.score);
+  if (request.vector && query.wanted.length > 0) {
+    const { vector } = request;
     const near = choose((take) => placesOf(index.vectors.nearest(vector, take)), count);
-    looked = fuse(looked, near).map((one) => ("kept" in one ? one : look(one)));
+    looked = fuse(looked, near).map((one) => ("stored" in one ? one : look(one)));
   }
-  return looked.slice(0, ask.limit).map(({ document, score: total, kept, matches }) => {
-    const { from, to, marks } = snippetOf(kept.text, matches);
+  return looked.slice(0, request.limit).map(({ document, score: total, stored, matches }) => {
+    const { from, to, marks } = snippetOf(stored.text, matches);
     return {
       mount: document.mount,
       entry: index.texts.entry(document.id),
       score: total,
-      snippet: kept.text.slice(from, to),
-      offset: kept.from + from,
+      snippet: stored.text.slice(from, to),
+      offset: stored.from + from,
       marks,
-      lines: kept.lines,
+      lines: stored.lines,
     };
   });
 }

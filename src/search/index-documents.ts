@@ -47,14 +47,14 @@ export function openDocuments(index: OpenIndex): Documents {
     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   let vocabulary: TermVocabulary;
   let postings: Postings;
-  let kept: StoredDocument[];
+  let collected: StoredDocument[];
   let lengths: number[];
   forget();
 
   function forget(): void {
     vocabulary = createVocabulary();
     postings = createPostings(vocabulary);
-    kept = [];
+    collected = [];
     lengths = [];
   }
 
@@ -66,8 +66,8 @@ export function openDocuments(index: OpenIndex): Documents {
   }
 
   function write(): void {
-    segments.write(kept, lengths, postings.take);
-    kept = [];
+    segments.write(collected, lengths, postings.take);
+    collected = [];
     lengths = [];
     if (vocabulary.size > maxTerms) forget();
   }
@@ -77,10 +77,10 @@ export function openDocuments(index: OpenIndex): Documents {
     if (piece === "") return 0;
     let tokens = 0;
     const units = foldUnits(piece);
-    scan(units, (kind, _, from, to, spelled) => {
+    scan(units, (kind, _, from, to, ownText) => {
       if (kind !== "whole") tokens += 1;
       const number =
-        spelled === undefined ? vocabulary.numberAt(units, from, to, kind) : vocabulary.numberOf(spelled, kind);
+        ownText === undefined ? vocabulary.numberAt(units, from, to, kind) : vocabulary.numberOf(ownText, kind);
       postings.add(number, field, ordinal);
     });
     return tokens;
@@ -111,14 +111,14 @@ export function openDocuments(index: OpenIndex): Documents {
     );
     texts.put(id, entry, text, passages);
 
-    collect(entry.title ?? entry.name ?? "", title, kept.length);
-    collect([entry.path, ...Object.values(entry.query ?? {})].join(" "), path, kept.length);
+    collect(entry.title ?? entry.name ?? "", title, collected.length);
+    collect([entry.path, ...Object.values(entry.query ?? {})].join(" "), path, collected.length);
     if (entry.description !== undefined) collect(entry.description, headingField, lengths.length);
     for (const passage of passages) {
       collect(passage.heading, headingField, lengths.length);
       lengths.push(shortLength(collect(text.slice(passage.from, passage.to), body, lengths.length)));
     }
-    kept.push({ id, passages: passages.length });
+    collected.push({ id, passages: passages.length });
     return id + passages.length;
   }
 

@@ -60,7 +60,7 @@ export interface Indexer {
 }
 
 /** A mount that is being indexed. */
-interface Kept {
+interface IndexedRun {
   readonly mount: IndexedMount;
   readonly stop: AbortController;
   crawl: Crawl | undefined;
@@ -86,7 +86,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
   const { runtime, openStore, maxBytes, leaseMs = 2000, once = false, embeddings, tell } = options;
   const files = indexFolder(options.folder);
   const closing = new AbortController();
-  const kept = new Map<string, Kept>();
+  const runs = new Map<string, IndexedRun>();
   /** Number of the last change received for each mount. */
   const heard = new Map<string, number>();
   let wanted: readonly IndexedMount[] = [];
@@ -115,7 +115,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
     const counts = new Map((store?.counts() ?? []).map((each) => [each.mount, each]));
     return {
       mounts: wanted.map(({ name, key }) => {
-        const { crawl, failure } = kept.get(name) ?? {};
+        const { crawl, failure } = runs.get(name) ?? {};
         const { documents = 0, passages = 0 } = counts.get(name) ?? {};
         return toMountStatus({
           name,
@@ -166,7 +166,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
       .catch(() => undefined);
   }
 
-  async function keep(each: Kept): Promise<void> {
+  async function keep(each: IndexedRun): Promise<void> {
     const { mount, stop } = each;
     const { signal } = stop;
     let source: Source | undefined;
@@ -211,26 +211,26 @@ export function createIndexer(options: IndexerOptions): Indexer {
 
   /** Stops what is no longer wanted and starts what is new. Called only by the writer. */
   async function arrange(): Promise<void> {
-    for (const [name, each] of kept) {
+    for (const [name, each] of runs) {
       if (wanted.some((mount) => mount.name === name && mount.key === each.mount.key)) continue;
       each.stop.abort();
       await each.done;
-      kept.delete(name);
+      runs.delete(name);
     }
     if (!store || closing.signal.aborted) return;
     const names = new Set(wanted.map(({ name }) => name));
     for (const { mount } of store.counts()) if (!names.has(mount)) forget(mount, "");
     for (const mount of wanted) {
-      if (kept.has(mount.name)) continue;
+      if (runs.has(mount.name)) continue;
       if (store.note(keyNote(mount.name)) !== mount.key) forget(mount.name, mount.key);
-      const each: Kept = {
+      const each: IndexedRun = {
         mount,
         stop: new AbortController(),
         crawl: undefined,
         failure: undefined,
         done: Promise.resolve(),
       };
-      kept.set(mount.name, each);
+      runs.set(mount.name, each);
       each.done = keep(each);
     }
     publish();
@@ -302,12 +302,12 @@ export function createIndexer(options: IndexerOptions): Indexer {
         lease,
         touched() {
           runtime.log("warn", "another program wrote to the search index; all mounts are checked again");
-          for (const { crawl } of kept.values()) crawl?.hear([{ kind: "lost" }]);
+          for (const { crawl } of runs.values()) crawl?.hear([{ kind: "lost" }]);
         },
         lost(cause) {
           // Without the lease it belongs to another process, and may be intact.
           isSpoiled = lease.isHeld();
-          for (const { stop } of kept.values()) stop.abort();
+          for (const { stop } of runs.values()) stop.abort();
           failure.reject(cause);
         },
       });
@@ -325,9 +325,9 @@ export function createIndexer(options: IndexerOptions): Indexer {
       over.abort();
       embedding?.wake();
       await arranging;
-      for (const { stop } of kept.values()) stop.abort();
-      await Promise.all([...[...kept.values()].map(({ done }) => done), embedded?.catch(() => undefined)]);
-      kept.clear();
+      for (const { stop } of runs.values()) stop.abort();
+      await Promise.all([...[...runs.values()].map(({ done }) => done), embedded?.catch(() => undefined)]);
+      runs.clear();
       role = "starting";
       store?.close();
       store = guard = file = undefined;
@@ -381,7 +381,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
     },
     hear(mount, changes, upTo) {
       if (upTo !== undefined) heard.set(mount, upTo);
-      kept.get(mount)?.crawl?.hear(changes);
+      runs.get(mount)?.crawl?.hear(changes);
     },
     check(found) {
       if (found === "damaged") guard?.condemn();

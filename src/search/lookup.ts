@@ -59,9 +59,11 @@ export function openLookup(index: Segments): Lookup {
       }
       const found = judge(wanted, exact(term), (other) => other === term);
       if (found || kind === "pair" || kind === "single") return found;
-      let meant = beginning && shorterTerm(beginning, exact);
-      if (meant === undefined && guesses++ < maxGuesses) meant = nearestTerm(index, segments, term);
-      return meant === undefined ? undefined : judge(wanted, exact(meant), (other) => other === meant, true);
+      let corrected = beginning && shorterTerm(beginning, exact);
+      if (corrected === undefined && guesses++ < maxGuesses) corrected = nearestTerm(index, segments, term);
+      return corrected === undefined
+        ? undefined
+        : judge(wanted, exact(corrected), (other) => other === corrected, true);
     },
   };
 }

@@ -40,9 +40,9 @@ export function createTermMatcher(found: readonly FoundTerm[], vocabulary: TermV
   return (text) => {
     const matches: TermMatch[] = [];
     const folded = fold(text);
-    scan(folded.units, (kind, position, from, to, spelled) => {
+    scan(folded.units, (kind, position, from, to, ownText) => {
       const number =
-        spelled === undefined ? vocabulary.numberAt(folded.units, from, to, kind) : vocabulary.numberOf(spelled, kind);
+        ownText === undefined ? vocabulary.numberAt(folded.units, from, to, kind) : vocabulary.numberOf(ownText, kind);
       const index = indexOf(number);
       if (index === -1) return;
       const token = tokenAt(folded, vocabulary.termOf(number), kind, position, from, to);

@@ -63,8 +63,8 @@ export function isWhole(file: string): boolean {
 
 /** A damaged file, or one made by another version, is discarded: everything can be read again from its source. */
 export function openToWrite(file: string): DatabaseSync {
-  const kept = openWhole(file);
-  if (kept) return kept;
+  const existing = openWhole(file);
+  if (existing) return existing;
   for (const ending of ["", "-wal", "-shm", "-journal"]) rmSync(file + ending, { force: true });
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
   const database = new DatabaseSync(file);

@@ -87,8 +87,8 @@ export function createPassageFilter(
 }
 
 /** A document without an audience is for everybody. */
-function isFor(wanted: ParsedQuery["audience"], meant: ParsedQuery["audience"] = []): boolean {
-  return meant.length === 0 || wanted.some((one) => meant.includes(one));
+function isFor(wanted: ParsedQuery["audience"], audience: ParsedQuery["audience"] = []): boolean {
+  return audience.length === 0 || wanted.some((one) => audience.includes(one));
 }
 
 interface Places {

@@ -100,14 +100,14 @@ function addToPassages(
       }
       times += 2;
     }
-    const said = (weight * times) / (times + norms[lengths[ordinal]!]!);
-    ofPassage[ordinal]! += said;
+    const gain = (weight * times) / (times + norms[lengths[ordinal]!]!);
+    ofPassage[ordinal]! += gain;
     const owner = owners[ordinal]!;
     if (owner !== document) {
       if (document >= 0) ofDocument[document]! += share * most;
       document = owner;
-      most = said;
-    } else if (said > most) most = said;
+      most = gain;
+    } else if (gain > most) most = gain;
   }
   if (document >= 0) ofDocument[document]! += share * most;
 }

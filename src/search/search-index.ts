@@ -7,5 +7,5 @@ export interface SearchIndex {
   /** Why a mount is not, or not completely, indexed, as a message for callers; undefined if nothing went wrong. */
   problem(mount: string): string | undefined;
   /** Best first. An invalid query throws "invalid", a lost index "unavailable"; before an index exists there are no hits. */
-  search(ask: Omit<StoreQuery, "vector">, signal: AbortSignal): Promise<readonly StoreHit[]>;
+  search(query: Omit<StoreQuery, "vector">, signal: AbortSignal): Promise<readonly StoreHit[]>;
 }

@@ -31,7 +31,7 @@ export interface SearchFindings {
 
 export interface Searcher {
   /** Throws `DamagedIndexError` if the database is damaged. */
-  search(question: SearchQuestion, signal: AbortSignal): Promise<SearchFindings>;
+  search(query: SearchQuestion, signal: AbortSignal): Promise<SearchFindings>;
   close(): void;
 }
 
@@ -78,19 +78,19 @@ export function createSearcher({ folder, openStore, runtime, embeddings }: Searc
     open = undefined;
   }
 
-  async function searchNow({ mounts, ...ask }: SearchQuestion, signal: AbortSignal): Promise<SearchFindings> {
-    const isMeant = (store: IndexStore) => mounts.filter(({ name, key }) => store.note(keyNote(name)) === key);
+  async function searchNow({ mounts, ...query }: SearchQuestion, signal: AbortSignal): Promise<SearchFindings> {
+    const currentMounts = (store: IndexStore) => mounts.filter(({ name, key }) => store.note(keyNote(name)) === key);
     let opened = current();
     if (!opened) return { hits: [], ...(problem && { problem }) };
     const { store, file } = opened;
-    if (isMeant(store).length === 0) return { hits: [], file };
-    const isVectored = embeddings !== undefined && !ask.typing && store.note(modelNote) === embeddings.model;
-    const vector = isVectored ? await vectorOf(ask.text, signal) : undefined;
+    if (currentMounts(store).length === 0) return { hits: [], file };
+    const isVectored = embeddings !== undefined && !query.typing && store.note(modelNote) === embeddings.model;
+    const vector = isVectored ? await vectorOf(query.text, signal) : undefined;
     // It may have been replaced meanwhile.
     if (isVectored) opened = current();
     if (!opened) return { hits: [], ...(problem && { problem }) };
-    const meant = isMeant(opened.store).map(({ name }) => name);
-    const hits = meant.length === 0 ? [] : opened.store.search({ ...ask, mounts: meant, ...(vector && { vector }) });
+    const names = currentMounts(opened.store).map(({ name }) => name);
+    const hits = names.length === 0 ? [] : opened.store.search({ ...query, mounts: names, ...(vector && { vector }) });
     return { hits, file: opened.file };
   }
 
@@ -113,9 +113,9 @@ export function createSearcher({ folder, openStore, runtime, embeddings }: Searc
   }
 
   return {
-    async search(question, signal) {
+    async search(query, signal) {
       try {
-        return await searchNow(question, signal);
+        return await searchNow(query, signal);
       } catch (cause) {
         if (!isLoss(cause)) throw cause;
         close();

@@ -211,7 +211,7 @@ export function openSegments(database: DatabaseSync, goOn: () => void = () => un
       database.prepare("update segments set dead = dead + ? where first <= ? and last >= ?").run(passages, id, id);
     },
     tidy() {
-      for (let ids = untidy(list.all() as unknown as Size[]); ids; ids = untidy(list.all() as unknown as Size[]))
+      for (let ids = mergeable(list.all() as unknown as Size[]); ids; ids = mergeable(list.all() as unknown as Size[]))
         merge(ids);
     },
     find(segment, term) {
@@ -246,7 +246,7 @@ interface Size {
 }
 
 /** Returns the neighbours that should be merged. */
-function untidy(sizes: readonly Size[]): readonly number[] | undefined {
+function mergeable(sizes: readonly Size[]): readonly number[] | undefined {
   const rotten = sizes.find(({ dead, passages }) => dead === passages || dead > Math.max(32, passages / 3));
   if (rotten) return [rotten.id];
   for (let most = smallBytes; most <= maxMergedBytes; most *= 8) {

@@ -69,12 +69,12 @@ export interface IndexStore {
   /** The documents of a mount, in the order of addresses, after the given one. */
   stored(
     mount: string,
-    ask: { readonly after?: Pick<Stored, "path" | "query">; readonly limit: number },
+    request: { readonly after?: Pick<Stored, "path" | "query">; readonly limit: number },
   ): readonly Stored[];
   /** Number of documents and passages of each mount that has any. */
   counts(): readonly { readonly mount: string; readonly documents: number; readonly passages: number }[];
   /** Best first. An invalid query throws "invalid". */
-  search(ask: StoreQuery): readonly StoreHit[];
+  search(request: StoreQuery): readonly StoreHit[];
   unembedded(limit: number): readonly Unembedded[];
   /** Passages that no longer exist are ignored. */
   embed(vectors: readonly { readonly id: number; readonly vector: Float32Array }[]): void;

@@ -40,9 +40,9 @@ export interface Token {
 }
 
 /**
- * `from` and `to` count in the folded text. The text there makes the term (see `termOf`), unless `spelled` is given.
+ * `from` and `to` count in the folded text. The text there makes the term (see `termOf`), unless `ownText` is given.
  */
-export type Emit = (kind: TokenKind, position: number, from: number, to: number, spelled: string | undefined) => void;
+export type Emit = (kind: TokenKind, position: number, from: number, to: number, ownText: string | undefined) => void;
 
 /** Longer words are cut. */
 const maxWordLength = 64;
@@ -50,8 +50,8 @@ const maxWordLength = 64;
 export function tokenize(text: string): Token[] {
   const folded = fold(text);
   const tokens: Token[] = [];
-  scan(folded.units, (kind, position, from, to, spelled) => {
-    const term = termOf(spelled ?? foldedText(folded.units, from, to), kind);
+  scan(folded.units, (kind, position, from, to, ownText) => {
+    const term = termOf(ownText ?? foldedText(folded.units, from, to), kind);
     tokens.push(tokenAt(folded, term, kind, position, from, to));
   });
   return tokens;
@@ -71,9 +71,9 @@ export function tokenAt(
 }
 
 /** Returns the index term for a piece of folded text. */
-export function termOf(spelled: string, kind: TokenKind): string {
-  if (kind === "pair" || kind === "single") return spelled;
-  const small = spelled.toLowerCase();
+export function termOf(ownText: string, kind: TokenKind): string {
+  if (kind === "pair" || kind === "single") return ownText;
+  const small = ownText.toLowerCase();
   // A capital sigma has another lowercase form at the end of a word.
   return stem((small.endsWith("ς") ? `${small.slice(0, -1)}σ` : small).slice(0, maxWordLength));
 }
@@ -106,8 +106,8 @@ function scanRun(units: Uint16Array, start: number, first: number, emit: Emit): 
       at < units.length && classAt(units, at) === script ? at : script === dense ? acrossLine(units, at) : -1;
     if (next === -1) break;
     const after = next + wholeWidth(units, next);
-    const spelled = next === at ? undefined : foldedText(units, before, at) + foldedText(units, next, after);
-    emit("pair", position, before, after, spelled);
+    const ownText = next === at ? undefined : foldedText(units, before, at) + foldedText(units, next, after);
+    emit("pair", position, before, after, ownText);
     position += 1;
     before = next;
     at = after;

@@ -82,17 +82,17 @@ export function openVectors(database: DatabaseSync): Vectors {
       drop.run(first, end);
     },
     nearest(vector, count) {
-      const asked = toBytes(vector);
-      if (!asked) return [];
+      const bytes = toBytes(vector);
+      if (!bytes) return [];
       refresh(vector.length);
-      const question = new Int8Array(asked.buffer, asked.byteOffset + 4, vector.length);
+      const wanted = new Int8Array(bytes.buffer, bytes.byteOffset + 4, vector.length);
       const best: { passage: number; score: number }[] = [];
       for (const { passages, values, scales, count: inPiece } of pieces)
         for (let at = 0; at < inPiece; at += 1) {
           let sum = 0;
           const from = at * dimensions;
           for (let dimension = 0; dimension < dimensions; dimension += 1)
-            sum += question[dimension]! * values[from + dimension]!;
+            sum += wanted[dimension]! * values[from + dimension]!;
           const likeness = sum * scales[at]!;
           if (best.length < count || likeness > best[0]!.score)
             keepLargest(best, count, { passage: passages[at]!, score: likeness });

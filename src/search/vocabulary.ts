@@ -9,7 +9,7 @@ export interface TermVocabulary {
   /** The number of the term at this position in folded text. */
   numberAt(units: Uint16Array, from: number, to: number, kind: TokenKind): number;
   /** The number of the term for this folded text. */
-  numberOf(spelled: string, kind: TokenKind): number;
+  numberOf(ownText: string, kind: TokenKind): number;
   /** The number of an index term. */
   numberOfTerm(term: string): number;
   termOf(number: number): string;
@@ -86,7 +86,7 @@ export function createVocabulary(): TermVocabulary {
       }
       return remember(hash, units, from, to, kind);
     },
-    numberOf: (spelled, kind) => numberOfTerm(termOf(spelled, kind)),
+    numberOf: (ownText, kind) => numberOfTerm(termOf(ownText, kind)),
     numberOfTerm,
     termOf: (number) => terms[number]!,
     sort(wanted) {

@@ -70,8 +70,8 @@ export default function AboutView({ preview: { resource, contents, isPartial }, 
   function modified(iso: string): string {
     const atMs = Date.parse(iso);
     if (Number.isNaN(atMs)) return iso;
-    const said = new Intl.DateTimeFormat(code, { dateStyle: "long", timeStyle: "medium" }).format(atMs);
-    return `${said} (${ago(iso, now, code)})`;
+    const formatted = new Intl.DateTimeFormat(code, { dateStyle: "long", timeStyle: "medium" }).format(atMs);
+    return `${formatted} (${ago(iso, now, code)})`;
   }
 
   function priorityView(value: number): ComponentChild {

@@ -9,7 +9,7 @@ import {
   type LayoutLine,
   type LineEnd,
   rowHeight,
-  spelled,
+  attributeText,
   textWidth,
 } from "./er-layout.ts";
 
@@ -78,7 +78,7 @@ function EntityBox({ box, texts }: { readonly box: Box; readonly texts: PickerTe
       {attributes.length > 0 && <line class="er-rule" x2={width} y1={headHeight} y2={headHeight} />}
       {attributes.map((each, index) => {
         const { type, keys } = each;
-        const name = spelled(each);
+        const name = attributeText(each);
         const base = headHeight + index * rowHeight + 17;
         const marks = keys.join(" ");
         const room = Math.max(4, letters - textWidth(name) - (marks === "" ? 1 : marks.length + 2));

@@ -124,7 +124,9 @@ function withPassages(layers: readonly (readonly string[])[], relations: readonl
 function sizeOf(entity: Entity): Sized {
   const attributes = entity.attributes.slice(0, maxAttributes);
   const hidden = entity.attributes.length - attributes.length;
-  const rows = attributes.map((each) => textWidth(each.type) + textWidth(spelled(each)) + each.keys.length * 3 + 4);
+  const rows = attributes.map(
+    (each) => textWidth(each.type) + textWidth(attributeText(each)) + each.keys.length * 3 + 4,
+  );
   const width = Math.max(textWidth(entity.label) + 2, ...rows) * letterWidth + 12;
   return {
     entity,
@@ -136,7 +138,7 @@ function sizeOf(entity: Entity): Sized {
 }
 
 /** The name of an attribute, followed by its comment. */
-export function spelled({ name, comment = "" }: Attribute): string {
+export function attributeText({ name, comment = "" }: Attribute): string {
   return comment === "" ? name : `${name} (${comment.slice(0, 40)})`;
 }
 

@@ -158,7 +158,7 @@ const known = new Map(
 );
 
 /** By a MIME type or a name; undefined if unknown. */
-export function grammarOf(said: string): string | undefined {
-  const word = said.toLowerCase().replace(/^(?:text|application|image)\//, "");
+export function grammarOf(name: string): string | undefined {
+  const word = name.toLowerCase().replace(/^(?:text|application|image)\//, "");
   return known.get(word) ?? known.get(word.replace(/^.*\+/, ""));
 }

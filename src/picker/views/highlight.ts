@@ -58,7 +58,7 @@ class Runs implements Emitter {
   private readonly scopes: (RunKind | undefined)[] = [];
 
   addText(text: string): void {
-    this.say(text, this.scopes.at(-1));
+    this.push(text, this.scopes.at(-1));
   }
   startScope(name: string): void {
     // A scope without its own colour gets that of the enclosing scope.
@@ -78,9 +78,9 @@ class Runs implements Emitter {
     if (!(other instanceof Runs)) return;
     // The sublanguage is incomplete if the time was up.
     if (performance.now() > deadlineMs) throw new TimeUp();
-    for (const { text, kind } of other.runs) this.say(text, kind ?? this.scopes.at(-1));
+    for (const { text, kind } of other.runs) this.push(text, kind ?? this.scopes.at(-1));
   }
-  private say(text: string, kind: RunKind | undefined): void {
+  private push(text: string, kind: RunKind | undefined): void {
     if (performance.now() > deadlineMs) throw new TimeUp();
     const feed = this.scopes.length === 0 ? text.lastIndexOf("\n") : -1;
     if (feed >= 0) this.lastEnd = this.length + feed + 1;
@@ -116,8 +116,8 @@ export interface Block {
 }
 
 /** Highlights the text from here, as far as the time of one block allows. Undefined for an unknown language. */
-export function colourBlock(text: string, from: number, said: string): Block | undefined {
-  const language = grammarOf(said);
+export function colourBlock(text: string, from: number, name: string): Block | undefined {
+  const language = grammarOf(name);
   if (language === undefined) return undefined;
   for (let length = blockLength; ; length *= 2) {
     const end = endOfLines(text, from, length);
@@ -158,14 +158,14 @@ function endOfLine(text: string, from: number): number {
 }
 
 function upTo(runs: readonly HighlightRun[], length: number): readonly HighlightRun[] {
-  const kept: HighlightRun[] = [];
+  const head: HighlightRun[] = [];
   let left = length;
   for (const { text, kind } of runs) {
     if (left <= 0) break;
-    kept.push(run(text.slice(0, left), kind));
+    head.push(run(text.slice(0, left), kind));
     left -= text.length;
   }
-  return kept;
+  return head;
 }
 
 /** Splits the runs into lines, each with its line end. */

@@ -135,8 +135,8 @@ function relation(from: string, to: string, names: readonly string[], isOptional
 }
 
 function rule(name: string, value: Json | undefined): string {
-  const said = text(value);
-  return said === "" || said.toLowerCase() === "no action" ? "" : `${name} ${said}`;
+  const action = text(value);
+  return action === "" || action.toLowerCase() === "no action" ? "" : `${name} ${action}`;
 }
 
 function text(value: Json | undefined): string {
