@@ -3,9 +3,9 @@ import { toResourceError } from "../errors.ts";
 import type { Call, Page, Resources } from "../resources.ts";
 
 /** A result, or the exact error. */
-export async function outcome(asked: Promise<unknown>): Promise<unknown> {
+export async function outcome(promise: Promise<unknown>): Promise<unknown> {
   try {
-    return await asked;
+    return await promise;
   } catch (cause) {
     const { kind, message, details, passing } = toResourceError(cause);
     return { kind, message, details, passing };
@@ -13,10 +13,10 @@ export async function outcome(asked: Promise<unknown>): Promise<unknown> {
 }
 
 /** All pages; the cursor is replaced by whether there is another page. */
-async function pages(ask: (cursor: { cursor?: string }) => Promise<Page<unknown>>) {
+async function pages(request: (cursor: { cursor?: string }) => Promise<Page<unknown>>) {
   const all: unknown[] = [];
   for (let cursor: { cursor?: string } | undefined = {}; cursor !== undefined;) {
-    const { next, ...page }: Page<unknown> = await ask(cursor);
+    const { next, ...page }: Page<unknown> = await request(cursor);
     all.push({ ...page, more: next !== undefined });
     cursor = next === undefined ? undefined : { cursor: next };
   }
@@ -26,7 +26,7 @@ async function pages(ask: (cursor: { cursor?: string }) => Promise<Page<unknown>
 /** The responses to all requests, by request; `bases` are the URI prefixes of the mounts. */
 export async function askAll(pressmark: Resources, uris: readonly string[], bases: readonly string[], call: Call) {
   const answers = new Map<string, unknown>();
-  const note = async (question: string, asked: Promise<unknown>) => answers.set(question, await outcome(asked));
+  const note = async (name: string, promise: Promise<unknown>) => answers.set(name, await outcome(promise));
   await note(
     "list",
     pages((cursor) => pressmark.list(cursor, call)),

@@ -173,10 +173,10 @@ export function createTree(mount: MountPlan, exists: (path: string) => boolean) 
   };
 
   const source: Source = {
-    async list(ask) {
+    async list(request) {
       if (!lists) throw new ResourceError("unavailable", "away");
       const files = sorted().filter((at) => nodes.get(at)?.kind !== "directory");
-      return toPage(files, ask);
+      return toPage(files, request);
     },
     async read({ path: at, query }): Promise<readonly Part[]> {
       const found = query ? undefined : nodes.get(at);
@@ -191,11 +191,11 @@ export function createTree(mount: MountPlan, exists: (path: string) => boolean) 
         return toEntry(at);
       },
     }),
-    async children({ path: at, query }, ask) {
+    async children({ path: at, query }, request) {
       if (query || nodes.get(at)?.kind !== "directory") throw notFound(at);
       return toPage(
         sorted().filter((other) => other !== "" && other.slice(0, Math.max(0, other.lastIndexOf("/"))) === at),
-        ask,
+        request,
       );
     },
     templates: [{ template: "{+path}", name: "any" }],
@@ -216,10 +216,12 @@ export function createTree(mount: MountPlan, exists: (path: string) => boolean) 
       });
       return hits.sort((left, right) => right.score - left.score).slice(0, limit);
     },
-    async skills(ask) {
+    async skills(request) {
       const found = manifests().map(toSkill);
-      const rest = found.filter(({ path: at }) => ask.cursor === undefined || compareAddresses(at, ask.cursor) > 0);
-      const given = rest.slice(0, Math.min(ask.limit, sourcePage));
+      const rest = found.filter(
+        ({ path: at }) => request.cursor === undefined || compareAddresses(at, request.cursor) > 0,
+      );
+      const given = rest.slice(0, Math.min(request.limit, sourcePage));
       return { items: given, ...(given.length < rest.length && { next: given.at(-1)?.path ?? "" }) };
     },
     async skill({ path: at, query }) {

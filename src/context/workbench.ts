@@ -167,8 +167,8 @@ function sentencesOf(
   const words = quoted(passages.flatMap(({ terms }) => terms.slice(0, maxWords)));
   const inPath = quoted([...pathTerms].filter((term) => task.terms.get(term)!.weight >= 0.5));
   return [
-    ...(words === "" ? [] : [`says ${words}`]),
-    ...(inPath === "" ? [] : [`${shown(baseNameOf(uri))} is called so: ${inPath}`]),
+    ...(words === "" ? [] : [`contains ${words}`]),
+    ...(inPath === "" ? [] : [`${shown(baseNameOf(uri))} has a matching name: ${inPath}`]),
   ];
 }
 

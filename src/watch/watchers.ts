@@ -11,7 +11,7 @@ export interface Watchers {
    * failed attempt; the watch is retried while anyone listens, and once it is back all get "lost". Changes are
    * coalesced. Ends with the signal. A listener that throws does not affect the others.
    */
-  join(hear: (change: SourceChange) => void, signal: AbortSignal): Promise<void>;
+  join(notify: (change: SourceChange) => void, signal: AbortSignal): Promise<void>;
   /** Adds a listener that is served by one who has joined. Resolves as `join` does, and costs nothing while they listen. */
   arrive(): Promise<void>;
   /** Number of changes that are not announced yet. Never 0 while the watch is down, because there may be some. */
@@ -48,7 +48,7 @@ export function createWatchers(
   { lingerMs = 5000, ...options }: WatchersOptions = {},
 ): Watchers {
   /** One object per join, so that one function may join twice. */
-  const listeners = new Set<{ readonly hear: (change: SourceChange) => void }>();
+  const listeners = new Set<{ readonly notify: (change: SourceChange) => void }>();
   let run: Run | undefined;
   let closed = false;
   let lingering: AbortController | undefined;
@@ -56,7 +56,7 @@ export function createWatchers(
   function announce(change: SourceChange): void {
     for (const listener of listeners) {
       try {
-        listener.hear(change);
+        listener.notify(change);
       } catch (cause) {
         runtime.log("error", "a listener failed while handling a change", { mount: mount.name, cause });
       }
@@ -132,9 +132,9 @@ export function createWatchers(
   }
 
   return {
-    async join(hear, signal) {
+    async join(notify, signal) {
       if (closed || signal.aborted) return;
-      const listener = { hear };
+      const listener = { notify };
       listeners.add(listener);
       signal.addEventListener(
         "abort",
