@@ -389,7 +389,7 @@ describe("a kept index", () => {
       ],
     });
     expect(index.ready("files")).toBe(0);
-    expect(index.problem("files")).toContain("something else is where the folder of the search index belongs");
+    expect(index.problem("files")).toContain("the path of the search index is not a folder");
     expect(index.problem("others")).toBeUndefined();
     expect(await found(index, "tea")).toEqual([]);
     rmSync(blocked);
