@@ -31,23 +31,23 @@ describe("the command", () => {
   });
 
   it.each([
-    [["sevre"], 'there is no command "sevre"; did you mean serve? ("pressmark help" names them all)'],
-    [["constructor"], 'there is no command "constructor"; "pressmark help" names them all'],
-    [["help", "raed"], '"raed" is no command of help; did you mean read?'],
+    [["sevre"], 'there is no command "sevre"; did you mean serve? ("pressmark help" lists all commands)'],
+    [["constructor"], 'there is no command "constructor"; "pressmark help" lists all commands'],
+    [["help", "raed"], '"raed" is not a valid command for help; did you mean read?'],
     [
       ["serve", "--prot", "1"],
-      'serve has no flag "--prot"; did you mean --port? ("pressmark help serve" names them all)',
+      'serve has no flag "--prot"; did you mean --port? ("pressmark help serve" lists all flags)',
     ],
     [["serve", "--port", "http"], '--port takes a number from 0 to 65535, not "http"'],
     [["serve", "--port", "65536"], '--port takes a number from 0 to 65535, not "65536"'],
-    [["serve", "nowhere"], 'there is no folder "nowhere"; check the spelling, or create it first'],
-    [["stdio", "README.md"], '"README.md" is a file; name the folder that holds it'],
+    [["serve", "nowhere"], 'no folder "nowhere"; check the path, or create it first'],
+    [["stdio", "README.md"], '"README.md" is a file; name its folder'],
     [
       ["ls", "--folder", "docs", "--folder", "docs/deep"],
       '"docs/deep" lies within "docs" and would be served twice; name only one of them',
     ],
-    [["read"], 'read needs a where: a resource: its URI, or its path; try "pressmark help read"'],
-    [["ls", "--limit", "0"], '--limit takes a whole number from 1 on, not "0"'],
+    [["read"], 'read needs a where: Resource (URI or path); try "pressmark help read"'],
+    [["ls", "--limit", "0"], '--limit takes a whole number of at least 1, not "0"'],
     [["ls", "--color", "red"], '--color takes auto or always or never, not "red"'],
   ])("answers %j with a sentence that says what to do, and exit code 2", async (words, sentence) => {
     expect(await pressmark(words)).toMatchObject({ code: 2, out: "", err: `pressmark: ${sentence}\n` });

@@ -20,7 +20,7 @@ beforeAll(() => {
   mkdirSync(folder);
   writeFileSync(
     join(root, "start.mjs"),
-    `import { run } from ${JSON.stringify(entry)};\nawait run({ version: "1.2.3" });`,
+    `import { runProcess } from ${JSON.stringify(entry)};\nawait runProcess({ version: "1.2.3" });`,
   );
   for (let count = 0; count < 3000; count++)
     writeFileSync(join(folder, `a-file-with-a-rather-long-name-${count}.txt`), "");
@@ -101,7 +101,7 @@ describe("serve", () => {
     const complaints = text(child.stderr);
     expect(await ended(child)).toBe(1);
     expect(await complaints).toBe(
-      `pressmark: port ${port} is taken by another program, perhaps another pressmark; choose one with --port, or let --port 0 take a free one\n`,
+      `pressmark: port ${port} is in use by another program, perhaps another pressmark; choose a port with --port, or a free one with --port 0\n`,
     );
     other.close();
   });
@@ -112,7 +112,7 @@ describe("serve", () => {
     const said = await until(child, "Inspector");
     expect(said).toMatch(/serves at http:\/\/127\.0\.0\.1:\d+\/mcp/);
     expect(String(await warned)).toBe(
-      "pressmark: anyone who can reach this machine may read what is served; leave --host out to serve this machine alone, or ask for a token with --token-file\n",
+      "pressmark: anyone who can reach this machine can read everything that is served; leave out --host to serve only this machine, or require a token with --token-file\n",
     );
     const end = ended(child);
     child.kill("SIGINT");

@@ -21,7 +21,10 @@ beforeAll(() => {
   folder = join(root, "files");
   mkdirSync(join(folder, "zz"), { recursive: true });
   const entry = pathToFileURL(join(import.meta.dirname, "run.ts")).href;
-  writeFileSync(join(root, "start.mjs"), `import { run } from ${JSON.stringify(entry)};\nawait run({ version: "1" });`);
+  writeFileSync(
+    join(root, "start.mjs"),
+    `import { runProcess } from ${JSON.stringify(entry)};\nawait runProcess({ version: "1" });`,
+  );
   for (const name of ["ガラス", "日本語の長い名前", "nai\u0308ve", "a", "b", "c", "🎉"])
     writeFileSync(join(folder, `${name}.txt`), "");
   writeFileSync(join(folder, "long.txt"), Array.from({ length: 40 }, (_, index) => `line ${index + 1}\n`).join(""));
@@ -85,13 +88,13 @@ describe.skipIf(!hasTerminal)("on a terminal (made by script of util-linux)", ()
   });
 
   it("Ctrl-C ends a watch, which is how it ends", async () => {
-    const { out, code } = await shown("watch a.txt", { type: { after: "Ctrl-C ends", keys: "\u0003" } });
-    expect(out).toContain("watching 1 resource; Ctrl-C ends");
+    const { out, code } = await shown("watch a.txt", { type: { after: "stop with Ctrl-C", keys: "\u0003" } });
+    expect(out).toContain("watching 1 resource; stop with Ctrl-C");
     expect(code).toBe("0");
   });
 
   it("Ctrl-C interrupts what was to wait for something", async () => {
-    const { code } = await shown("watch a.txt --once", { type: { after: "Ctrl-C ends", keys: "\u0003" } });
+    const { code } = await shown("watch a.txt --once", { type: { after: "stop with Ctrl-C", keys: "\u0003" } });
     expect(code).toBe("130");
   });
 
@@ -109,7 +112,7 @@ describe.skipIf(!hasTerminal)("on a terminal (made by script of util-linux)", ()
       code: "0",
     });
     const { out, code } = await shown("read long.txt", { env: { PRESSMARK_PAGER: "no-such-pager" } });
-    expect(out).toContain('the pager "no-such-pager" cannot be started; set PRESSMARK_PAGER to another\n');
+    expect(out).toContain('the pager "no-such-pager" cannot be started; set PRESSMARK_PAGER to another program\n');
     expect([out.endsWith("line 40\n"), code]).toEqual([true, "0"]);
   });
 });

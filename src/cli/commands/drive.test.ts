@@ -101,7 +101,7 @@ describe("pressmark drive", () => {
     const { code, out, err, page } = await login();
     expect([code, out]).toEqual([
       0,
-      "owner@example.org is signed in; what proves it is kept in a file that only you can read\n",
+      "owner@example.org is signed in; the token is stored in a file that only you can read\n",
     ]);
     expect([page.status, await page.text()]).toEqual([200, "Signed in. This window can be closed.\n"]);
     const asked = new URL(/^http\S+$/m.exec(err)![0]).searchParams;
@@ -116,7 +116,7 @@ describe("pressmark drive", () => {
     expect([done.code, done.out]).toEqual([0, "owner@example.org is signed out\n"]);
     const left = filesIn(join(folder, "state")).map((file) => readFileSync(file, "utf8"));
     expect(left).toEqual(["[]\n", ""]);
-    expect((await stand.run(["drive", "status"], { env })).out).toBe("no one has signed in to Drive here\n");
+    expect((await stand.run(["drive", "status"], { env })).out).toBe("nobody is signed in to Drive here\n");
   });
 
   it.runIf(process.platform === "linux")(
@@ -124,7 +124,7 @@ describe("pressmark drive", () => {
     async () => {
       const keychain = putKeychain();
       const { out } = await login();
-      expect(out).toBe("owner@example.org is signed in; what proves it is kept in the system's keychain\n");
+      expect(out).toBe("owner@example.org is signed in; the token is stored in the system's keychain\n");
       const secret = fake.accounts.secrets.find((each) => each.startsWith("refresh"))!;
       const kept = Object.values(JSON.parse(keychain.held()) as Record<string, string>);
       expect(kept).toHaveLength(1);
@@ -215,7 +215,7 @@ describe("pressmark drive", () => {
     [["drive", "login", "--client", "web.json"], "Desktop app"],
     [["drive", "logout"], "no one has signed in"],
     [["drive", "logout", "--account", "x@example.org"], "has not signed in"],
-    [["drive", "status", "--client", "x"], "goes with login"],
+    [["drive", "status", "--client", "x"], "works only with login"],
     [["drive", "other"], "login, logout, status"],
   ])("%j says what is wrong", async (words, said) => {
     stand.write("web.json", JSON.stringify({ web: { client_id: "x" } }));

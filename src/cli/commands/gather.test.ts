@@ -47,7 +47,7 @@ describe("gather", () => {
     expect(await gather(["zzzzzz"])).toMatchObject({ code: 3, out: "" });
     expect(await gather([])).toMatchObject({
       code: 2,
-      err: expect.stringContaining("say what is to be done") as string,
+      err: expect.stringContaining("name the task") as string,
     });
     expect(await gather(["x", "--xml", "--json"])).toMatchObject({
       code: 2,

@@ -64,7 +64,7 @@ describe("search", () => {
     stand.write("new.md", "A fresh zebra.\n");
     const early = await search(["--no-wait", "zebra"]);
     expect(early.code).toBe(3);
-    expect(early.err).toMatch(/% of what there is could be searched/);
+    expect(early.err).toMatch(/% of the resources are indexed/);
     expect((await search(["zebra"])).out).toContain("new.md:1:");
   });
 
@@ -72,9 +72,12 @@ describe("search", () => {
     expect(await search(["nothinglikethis"])).toMatchObject({
       code: 3,
       out: "",
-      err: 'pressmark: nothing is found for "nothinglikethis"\n',
+      err: 'pressmark: no results for "nothinglikethis"\n',
     });
-    expect(await search([])).toMatchObject({ code: 2, err: expect.stringContaining("say what to look for") as string });
+    expect(await search([])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("name what to search for") as string,
+    });
     expect(await search(["--within", "nowhere", "tea"])).toMatchObject({ code: 3 });
   });
 

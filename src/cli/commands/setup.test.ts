@@ -109,7 +109,7 @@ describe("init", () => {
     const { out } = await pressmark(["init", "--yes", "--force"]);
     const written = readFileSync(file, "utf8");
     expect(written).toContain(
-      "  # Secrets in its texts are masked: there are some in config/production.json.\n  project:\n    source: file\n    root: .\n    redact: true\n",
+      "  # Secrets in its texts are masked, because these files contain some: config/production.json.\n  project:\n    source: file\n    root: .\n    redact: true\n",
     );
     expect(written).toMatch(/# git:\n {2}# {3}source: git\n(?: {2}# {3}.*\n)* {2}# {3}redact: true\n/);
     expect(out).not.toContain("4eC39HqLyjWDarjtT1zdp7dc");
@@ -131,7 +131,7 @@ describe("init", () => {
     const file = config("# mine\n");
     expect(await pressmark(["init", "--yes"])).toMatchObject({
       code: 2,
-      err: "pressmark: pressmark.config.yaml is there already; --force replaces it\n",
+      err: "pressmark: pressmark.config.yaml exists already; --force replaces it\n",
     });
     expect(readFileSync(file, "utf8")).toBe("# mine\n");
     expect(await pressmark(["init", "--yes", "--force"])).toMatchObject({ code: 0 });
@@ -140,7 +140,7 @@ describe("init", () => {
     config("{}", "pressmark.config.json");
     expect(await pressmark(["init", "--yes", "--force"])).toMatchObject({
       code: 2,
-      err: "pressmark: pressmark.config.json is there already, and a folder has one config; remove it first\n",
+      err: "pressmark: pressmark.config.json exists already, and a folder can have only one config; remove it first\n",
     });
   });
 });
@@ -156,7 +156,7 @@ describe("a file that changes while the person is asked", () => {
     if (before !== undefined) writeFileSync(file, before);
     const asked = () => writeFileSync(file, "{}\n\n");
     const { code, err } = await pressmark(words, { answer: "y\n", asked });
-    expect([code, err]).toEqual([2, expect.stringContaining("has changed in the meantime; nothing was written")]);
+    expect([code, err]).toEqual([2, expect.stringContaining("changed in the meantime; nothing was written")]);
     expect(readFileSync(file, "utf8")).toBe("{}\n\n");
     expect(readdirSync(folder).filter((each) => each.includes(".pressmark-"))).toEqual([]);
   });
@@ -164,7 +164,7 @@ describe("a file that changes while the person is asked", () => {
   it("is kept as it was before it is replaced", async () => {
     const file = config("# mine\n");
     const { out } = await pressmark(["init", "--force"], { answer: "y\n" });
-    const [, copy = ""] = /is kept in (\S+);/.exec(out) ?? [];
+    const [, copy = ""] = /is saved as (\S+?)[.;]\s/.exec(out) ?? [];
     expect(readFileSync(copy, "utf8")).toBe("# mine\n");
     expect(readFileSync(file, "utf8")).toContain("mounts:");
   });
@@ -179,7 +179,7 @@ describe("config", () => {
     expect(await pressmark(["config"], { env })).toEqual({
       code: 0,
       out: shown,
-      err: 'pressmark: it reads the environment variable "SECRET" for mounts.m.resources.a, which is left out until it is trusted; type: pressmark trust\n',
+      err: 'pressmark: it reads the environment variable "SECRET" for mounts.m.resources.a, which is left out until it is trusted; run: pressmark trust\n',
     });
   });
 
@@ -231,7 +231,7 @@ describe("trust", () => {
     expect(await pressmark(["trust"])).toMatchObject({ code: 0, out: expect.stringContaining("trusted  mounts.out") });
     expect(await pressmark(["trust", "--forget"])).toMatchObject({
       code: 0,
-      out: expect.stringContaining("is trusted no longer"),
+      out: expect.stringContaining("is no longer trusted"),
     });
     expect((await pressmark(["ls", "--all"])).out).not.toContain("o.md");
   });
@@ -250,7 +250,7 @@ describe("trust", () => {
   it("is for a program as it is now", async () => {
     config(program("docs"), "pressmark.config.ts");
     expect((await pressmark(["ls", "--all"])).err).toContain(
-      "is not used until it is trusted; look at it, then type: pressmark trust",
+      "is not used until it is trusted; review it, then run: pressmark trust",
     );
     expect(await pressmark(["trust", "--yes"])).toMatchObject({
       code: 0,
@@ -298,7 +298,7 @@ describe("add", () => {
     expect(readdirSync(join(root, "state/pressmark/backups"))).toHaveLength(1);
     expect(await pressmark(["add", "claude-code", "--http"])).toMatchObject({
       code: 0,
-      out: expect.stringContaining("knows Pressmark already"),
+      out: expect.stringContaining("is already configured"),
     });
   });
 
@@ -318,7 +318,7 @@ describe("add", () => {
   it("refers to the token that callers must send, and never writes it", async () => {
     config("server: { token: a-token-of-good-length }\n");
     const codex = await pressmark(["add", "codex", "--http", "--yes"]);
-    expect(codex.out).toContain("The host takes the token from PRESSMARK_TOKEN");
+    expect(codex.out).toContain("The host reads the token from PRESSMARK_TOKEN");
     expect(readFileSync(join(folder, ".codex/config.toml"), "utf8")).toBe(
       '[mcp_servers.pressmark]\nurl = "http://127.0.0.1:7357/mcp"\nbearer_token_env_var = "PRESSMARK_TOKEN"\n',
     );
@@ -333,7 +333,7 @@ describe("add", () => {
   it("refuses what it cannot do, and leaves malformed settings alone", async () => {
     expect(await pressmark(["add", "emacs"])).toMatchObject({
       code: 2,
-      err: expect.stringContaining("it is one of claude-code, vscode"),
+      err: expect.stringContaining("choose one of claude-code, vscode"),
     });
     expect(await pressmark(["add", "zed", "--scope", "world"])).toMatchObject({
       code: 2,
@@ -377,7 +377,7 @@ describe("doctor", () => {
     expect(out).toMatch(/^ok {6}config: .*pressmark\.config\.yaml is valid$/m);
     expect(out).toMatch(/^ok {6}mount docs: 1 resources, listed, read and watched$/m);
     expect(out).toMatch(
-      /^hint {4}Claude Code: does not know Pressmark\n {10}→ pressmark add claude-code --scope user$/m,
+      /^hint {4}Claude Code: has no entry for Pressmark\n {10}→ pressmark add claude-code --scope user$/m,
     );
     await pressmark(["add", "claude-code", "--yes"], { env: { PATH: process.env["PATH"] } });
     const after = await pressmark(["doctor"], { env: { PATH: process.env["PATH"] } });
@@ -408,9 +408,9 @@ describe("doctor", () => {
       expect(await hints(files, history, settings)).toBe(
         [
           "hint    mount project: shows secrets that mount settings masks: config/local.yaml:4",
-          "          → write redact: true below mounts.project, or leave the file out by naming it in .pressmarkignore",
+          "          → write redact: true below mounts.project, or exclude the file by listing it in .pressmarkignore",
           "hint    mount history: shows secrets that mount settings masks: config/local.yaml:4",
-          "          → write redact: true below mounts.history, or leave the file out by naming it in .pressmarkignore",
+          "          → write redact: true below mounts.history, or exclude the file by listing it in .pressmarkignore",
         ].join("\n"),
       );
       expect(await hints(redacted(files), history, settings)).not.toContain("mount project");
@@ -422,7 +422,7 @@ describe("doctor", () => {
       expect(await hints(redacted(files), settings)).toBe(
         [
           "hint    mount project: shows secrets that mount settings masks: config/local.yaml:4",
-          "          → redact does not know these values for secrets; leave the file out by naming it in .pressmarkignore",
+          "          → redact does not recognise these values as secrets; exclude the file by listing it in .pressmarkignore",
         ].join("\n"),
       );
       writeFileSync(join(folder, ".pressmarkignore"), "config/local.yaml\n");
@@ -440,7 +440,7 @@ describe("doctor", () => {
 
   it("serves the folder where there is no config, and says so", async () => {
     expect((await pressmark(["doctor"])).out).toMatch(
-      /^ok {6}config: there is none, so the folder itself is served\n {10}→ pressmark init writes one\nok {6}mount project: /m,
+      /^ok {6}config: no config, so the folder itself is served\n {10}→ pressmark init writes one\nok {6}mount project: /m,
     );
   });
 
@@ -451,7 +451,7 @@ describe("doctor", () => {
       out: expect.stringContaining(
         'BROKEN  config: pressmark.config.yaml:1:30 mounts.a.rot: unknown option; did you mean "root"?',
       ),
-      err: expect.stringMatching(/broken; see above\n$/),
+      err: expect.stringMatching(/failed; see above\n$/),
     });
     const taken = createServer((_, response) => response.end("something else"));
     await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
@@ -466,7 +466,7 @@ describe("doctor", () => {
     );
     expect([code, broken.map(({ about }) => about)]).toEqual([1, ["config", "address", "Codex"]]);
     expect(broken[0]!.says).toContain("nowhere");
-    expect(broken[2]!.says).toContain('starts "no-such-program", which is not there');
+    expect(broken[2]!.says).toContain('starts "no-such-program", which does not exist');
   });
 
   it("says what waits for trust", async () => {

@@ -143,12 +143,12 @@ describe("the trust prompt", () => {
     const { code, out, err } = await pressmark("trust", "--yes");
     expect([code, err]).toEqual([0, ""]);
     expect(out).toMatch(
-      /refused {2}mounts\.long\n {11}! it is too long to be shown \(\d+ characters, of at most 4000\), so it cannot be trusted; name the config with --config\n/,
+      /refused {2}mounts\.long\n {11}! it is too long to be shown \(\d+ characters, of at most 4000\), so it cannot be trusted; pass the config with --config instead\n/,
     );
     const listed = await pressmark("ls", "--all");
     expect(listed.out).toContain(".hidden.md");
     expect(listed.err).toContain("it is too long to be shown");
-    expect(listed.err).toContain("name the config with --config");
+    expect(listed.err).toContain("pass the config with --config instead");
     expect(await pressmark("trust")).toMatchObject({ code: 3, err: expect.stringContaining("with --config") });
     expect((await pressmark("config", file)).err).toBe("");
     config(
@@ -161,7 +161,7 @@ describe("the trust prompt", () => {
     expect(await pressmark("trust", "--yes")).toMatchObject({
       code: 3,
       out: "",
-      err: expect.stringMatching(/asks for too much to be shown .*; name it with --config/),
+      err: expect.stringMatching(/asks for too much to be shown .*; pass it with --config instead/),
     });
   });
 
