@@ -92,15 +92,15 @@ describe("a source of one's own", () => {
   });
 
   it.each([
-    ["is not there", undefined, /there is no "\.\/weather\.ts"/],
-    ["is no source", "export default 7;", /must be what defineSource gives, as its default export/],
+    ["is not there", undefined, /"\.\/weather\.ts" cannot be read/],
+    ["is no source", "export default 7;", /must be a source made with defineSource, as its default export/],
     [
       "lacks something",
       "export default { name: 'x', summary: 'x', scheme: 'x', open() {} };",
-      /"options" is no function/,
+      /"options" is not a function/,
     ],
-    ["fails", "throw new Error('no umbrella');", /failed while it ran: no umbrella/],
-    ["takes one of our names", "FILE", /is named "file", as one of Pressmark's own/],
+    ["fails", "throw new Error('no umbrella');", /failed to run: no umbrella/],
+    ["takes one of our names", "FILE", /has the name of the built-in source "file"/],
   ])("that %s is refused at its line", async (_what, text, says) => {
     if (text === "FILE") write("weather.ts", `${weather('...{ name: "file" },')} export default definition;`);
     else if (text !== undefined) write("weather.ts", text);

@@ -189,7 +189,7 @@ serve: {}
       "pressmark.config.yaml:6:15 mounts.docs.maxBytes: must be a number, not a text",
       'pressmark.config.yaml:8:13 mounts.other.source: unknown source "fiel"; did you mean "file"?',
       "pressmark.config.yaml:9:10 mounts.third: must be a group of keys, not a number",
-      'pressmark.config.yaml:10:3 mounts["4 5"]: a mount\'s name is a letter or digit, then letters, digits, dots, dashes and underscores, 64 at most',
+      'pressmark.config.yaml:10:3 mounts["4 5"]: a mount\'s name must begin with a letter or digit and may contain letters, digits, dots, dashes and underscores, at most 64 characters',
       'pressmark.config.yaml:11:11 limits.timeout: unknown option; did you mean "timeoutMs"?',
       'pressmark.config.yaml:13:3 server.prot: unknown option; did you mean "port"?',
       "pressmark.config.yaml:14:9 server.host: must not be empty",
@@ -205,7 +205,7 @@ serve: {}
       ),
     ).toEqual(['pressmark.config.json:3:33 mounts.docs.rot: unknown option; did you mean "root"?']);
     expect(await problems('{ "mounts": {},\n "mounts": {} }', "pressmark.config.json")).toEqual([
-      "pressmark.config.json:2:2 mounts: this key is there twice; keep one",
+      "pressmark.config.json:2:2 mounts: this key is a duplicate; remove one",
     ]);
     expect(await problems("{\n  oops\n}", "pressmark.config.json")).toEqual([
       'pressmark.config.json:2:3: a key in " must stand here',
@@ -214,27 +214,24 @@ serve: {}
 
   it.each([
     ["mounts:\n\tdocs: 1", "pressmark.config.yaml:2:1: indent with spaces, not with tabs"],
-    ["mounts: {}\nmounts: {}", "pressmark.config.yaml:2:1: this key is there twice; keep one"],
+    ["mounts: {}\nmounts: {}", "pressmark.config.yaml:2:1: this key is a duplicate; remove one"],
     [
       "mounts: [1",
-      "pressmark.config.yaml:1:11: the indentation does not fit what is around it, or a bracket is not closed",
+      "pressmark.config.yaml:1:11: the indentation does not match its surroundings, or a bracket is not closed",
     ],
     ["[]", "pressmark.config.yaml:1:1: must be a group of keys, not a list"],
-    [
-      "mounts: {}",
-      "pressmark.config.yaml:1:9 mounts: names nothing to serve; add a mount, or remove it to serve this folder",
-    ],
+    ["mounts: {}", "pressmark.config.yaml:1:9 mounts: is empty; add a mount, or remove the key to serve this folder"],
     [
       "mounts: { a: { root: docs } }",
-      "pressmark.config.yaml:1:14 mounts.a.source: is missing; it is one of SOURCES, or a file of your own (./source.ts)",
+      "pressmark.config.yaml:1:14 mounts.a.source: is missing; use one of SOURCES, or your own file (./source.ts)",
     ],
     [
       "mounts: { a: { source: file, root: docs, scheme: File } }",
-      'pressmark.config.yaml:1:50 mounts.a.scheme: must be a scheme, such as "docs": small letters, digits, "+", "." and "-"',
+      'pressmark.config.yaml:1:50 mounts.a.scheme: must be a scheme, such as "docs": lower-case letters, digits, "+", "." and "-"',
     ],
     [
       "mounts: { a: { source: file, root: docs, scheme: file } }",
-      'pressmark.config.yaml:1:50 mounts.a.scheme: must not be "file", whose URIs say where a file is on this machine',
+      'pressmark.config.yaml:1:50 mounts.a.scheme: must not be "file", whose URIs are paths on this machine',
     ],
     [
       "mounts: { a: { source: file, root: docs, freshness: { scope: publc } } }",
@@ -263,19 +260,19 @@ serve: {}
     ],
     [
       "mounts: { m: { source: '${env:SECRET}' } }",
-      "pressmark.config.yaml:1:24 mounts.m.source: unknown source; it is one of SOURCES, or a file of your own (./source.ts)",
+      "pressmark.config.yaml:1:24 mounts.m.source: unknown source; use one of SOURCES, or your own file (./source.ts)",
     ],
     [
       "sets: { ../x: { resources: [a] } }",
-      'pressmark.config.yaml:1:9 sets["../x"]: a set\'s name is a letter or digit, then letters, digits, dots, dashes and underscores, 64 at most',
+      'pressmark.config.yaml:1:9 sets["../x"]: a set\'s name must begin with a letter or digit and may contain letters, digits, dots, dashes and underscores, at most 64 characters',
     ],
     [
       "sets: { x: { resources: [a, 'set://y'] } }",
-      "pressmark.config.yaml:1:29 sets.x.resources[1]: a set holds resources, not other sets",
+      "pressmark.config.yaml:1:29 sets.x.resources[1]: a set contains resources, not other sets",
     ],
     [
       "sets: { x: { resources: ['${env:SECRET}'] } }",
-      "pressmark.config.yaml:1:26 sets.x.resources[0]: is shown to clients, so it must be written out here",
+      "pressmark.config.yaml:1:26 sets.x.resources[0]: is shown to clients, so it must not contain a reference",
     ],
     ["sets: { x: { resources: [] } }", "pressmark.config.yaml:1:25 sets.x.resources: must not be empty"],
     ["sets: { x: {} }", "pressmark.config.yaml:1:12 sets.x.resources: is missing; it must be a list"],
@@ -285,7 +282,7 @@ serve: {}
     ],
     [
       "__proto__: 1",
-      "pressmark.config.yaml:1:1 __proto__: unknown option; it is one of mounts, limits, redact, search, sets, server",
+      "pressmark.config.yaml:1:1 __proto__: unknown option; use one of mounts, limits, redact, search, sets, server",
     ],
   ])("is pointed at: %j", async (text, line) => {
     expect(await problems(text)).toEqual([line.replace("SOURCES", Object.keys(sources).join(", "))]);
@@ -316,9 +313,9 @@ serve: {}
 
   it("may be the file itself", async () => {
     const absent = loadConfig({ file: join(folder, "none.yaml"), named: true }, world);
-    await expect(absent).rejects.toThrow("none.yaml: there is no such file; check the spelling");
-    await expect(loadConfig({ file: join(folder, "docs"), named: true }, world)).rejects.toThrow("docs: is no file");
-    await expect(load(`# ${"x".repeat(2 ** 20)}`)).rejects.toThrow("has more than 1048576 bytes");
+    await expect(absent).rejects.toThrow("none.yaml: no such file; check the path");
+    await expect(loadConfig({ file: join(folder, "docs"), named: true }, world)).rejects.toThrow("docs: is not a file");
+    await expect(load(`# ${"x".repeat(2 ** 20)}`)).rejects.toThrow("is larger than 1048576 bytes");
   });
 
   it("may be aliases that unfold without end", async () => {
@@ -326,7 +323,9 @@ serve: {}
       .split("")
       .map((name, index) => `${name}: &${name} [${Array.from({ length: 9 }, () => `*${"abcdefgh"[index]!}`).join()}]`)
       .join("\n")}`;
-    expect(await problems(bomb)).toEqual(["pressmark.config.yaml:1:1: its aliases unfold into too much; write it out"]);
+    expect(await problems(bomb)).toEqual([
+      "pressmark.config.yaml:1:1: its aliases expand to too much data; write them out",
+    ]);
   });
 });
 
@@ -543,11 +542,9 @@ describe("a config in TypeScript", () => {
     expect(await problems('export default { mounts: { docs: { source: "file", rot: "x" } } };', name)).toEqual([
       'pressmark.config.ts mounts.docs.rot: unknown option; did you mean "root"?',
     ]);
-    expect(await problems('throw new Error("oh no");', name)).toEqual([
-      "pressmark.config.ts: failed while it ran: oh no",
-    ]);
+    expect(await problems('throw new Error("oh no");', name)).toEqual(["pressmark.config.ts: failed to run: oh no"]);
     expect(await problems("export const config = {};", name)).toEqual([
-      "pressmark.config.ts: must export the config as its default",
+      "pressmark.config.ts: must export the config as its default export",
     ]);
   });
 });
