@@ -64,6 +64,8 @@ describe("the key that cursors are signed with", () => {
     const key = loadCursorKey(folder, tools);
     expect(key()).toHaveLength(32);
     expect(key()).toBe(key());
-    expect(said).toEqual(["warn: the key for cursors cannot be kept, so cursors end with this process"]);
+    expect(said).toEqual([
+      "warn: the key for cursors cannot be stored, so cursors become invalid when this process ends",
+    ]);
   });
 });

@@ -22,10 +22,10 @@ describe("an index that is examined", () => {
     expect(examineIndex(folder)).toEqual({
       about: "index",
       state: "ok",
-      says: `there is none yet; it can be kept in ${folder}`,
+      says: `there is none yet; it can be stored in ${folder}`,
     });
     openStore(join(folder, "index.db")).close();
-    expect(examineIndex(folder)).toMatchObject({ state: "ok", says: `it can be kept in ${folder}` });
+    expect(examineIndex(folder)).toMatchObject({ state: "ok", says: `it can be stored in ${folder}` });
     expect(existsSync(join(folder, "probe"))).toBe(false);
   });
 
@@ -43,7 +43,7 @@ describe("an index that is examined", () => {
     mkdirSync(join(folder, "lock.db"), { recursive: true });
     expect(examineIndex(folder)).toMatchObject({
       state: "hint",
-      says: `something else is in the place of the search index: ${join(folder, "lock.db")}`,
+      says: `another file is in place of the search index: ${join(folder, "lock.db")}`,
     });
     expect(existsSync(join(folder, "lock.db"))).toBe(true);
   });
@@ -53,7 +53,7 @@ describe("an index that is examined", () => {
     writeFileSync(join(folder, "index.db"), "garbled ".repeat(1000));
     expect(examineIndex(folder)).toMatchObject({
       state: "hint",
-      says: `it is damaged, or another version made it: ${folder}`,
+      says: `it is damaged, or from another version: ${folder}`,
     });
     expect(examineIndex(folder)).toMatchObject({ state: "hint" });
   });
@@ -62,11 +62,11 @@ describe("an index that is examined", () => {
     const files = indexFolder(folder);
     files.prepare();
     const lease = takeLease(files.lock);
-    expect(examineIndex(folder)).toMatchObject({ state: "ok", says: `another process keeps it in ${folder}` });
+    expect(examineIndex(folder)).toMatchObject({ state: "ok", says: `another process maintains it in ${folder}` });
     files.writeStatus({ mounts: [], bytes: 0, problem: { reason: "disk-full", message: "the disk is full" } });
     expect(examineIndex(folder)).toMatchObject({
       state: "hint",
-      says: `another process keeps it in ${folder}, and says: the disk is full`,
+      says: `another process maintains it in ${folder}, and reports: the disk is full`,
     });
     lease?.release();
   });

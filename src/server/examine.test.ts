@@ -81,7 +81,7 @@ describe("a mount that is examined", () => {
     expect(found).toMatchObject({
       state: "broken",
       says: expect.stringContaining("the backend is away"),
-      advice: "see that its backend runs and answers",
+      advice: "check that its backend is running and reachable",
     });
   });
 
@@ -125,7 +125,7 @@ describe("the address to serve at", () => {
     const { port } = other.address() as AddressInfo;
     expect(await examinePort(port)).toMatchObject({
       state: "broken",
-      says: `port ${port} is taken by another program`,
+      says: `port ${port} is in use by another program`,
     });
     await new Promise((resolve) => other.close(resolve));
     expect(await examinePort(port)).toMatchObject({ state: "ok", says: expect.stringContaining("is free") });
@@ -135,7 +135,7 @@ describe("the address to serve at", () => {
     const guarded = { ...env, PRESSMARK_TOKEN: "a-token-of-good-length" };
     for (const [each, says] of [
       [env, /^Pressmark answers at /],
-      [guarded, /^a Pressmark that asks for a token answers at /],
+      [guarded, /^a Pressmark that requires a token answers at /],
     ] as const) {
       const server = await startHttp({ ...options, env: each, port: 0 });
       try {

@@ -85,6 +85,6 @@ it("the doctor says what a repository needs: that all is well, or that git is mi
   process.env["PATH"] = scratchFolder();
   expect(await find()).toMatchObject({
     state: "broken",
-    says: "lists what it cannot read: git is not installed here, or not to be found in PATH; install git 2.30 or newer",
+    says: "lists a resource that it cannot read: git is not installed here, or not to be found in PATH; install git 2.30 or newer",
   });
 });

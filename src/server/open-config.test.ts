@@ -186,7 +186,7 @@ describe("a house with a config", () => {
     await expect(open("mounts: { out: { source: file, root: ../outside } }")).rejects.toMatchObject({
       kind: "denied",
       message:
-        "nothing of pressmark.config.yaml may be served before it is trusted; look at it, then type: pressmark trust",
+        "nothing of pressmark.config.yaml may be served before it is trusted; review it, then run: pressmark trust",
     });
   });
 
@@ -195,7 +195,7 @@ describe("a house with a config", () => {
     pressmark = await openServer(options());
     expect(pressmark.mounts.map(({ name }) => name)).toEqual(["project"]);
     expect(said).toContain(
-      "pressmark warn: pressmark.config.ts runs pressmark.config.ts as a program, as it is now, so it is not used until it is trusted; look at it, then type: pressmark trust",
+      "pressmark warn: pressmark.config.ts runs pressmark.config.ts as a program, as it is now, so it is not used until it is trusted; review it, then run: pressmark trust",
     );
   });
 });
@@ -274,7 +274,7 @@ describe("a config that changes", () => {
     pressmark = await openServer(options());
     expect(pressmark.mounts.map(({ name }) => name)).toEqual(["docs"]);
     write(program("notes"), "pressmark.config.ts");
-    await untilSaid("What was served before is still served.");
+    await untilSaid("The previous config stays in effect.");
     expect(pressmark.mounts.map(({ name }) => name)).toEqual(["docs"]);
   });
 

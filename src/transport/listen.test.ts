@@ -45,7 +45,7 @@ describe("a server", () => {
   it("says what is wrong when it cannot listen", async () => {
     const { listening } = await serveFake();
     await expect(listen(createFakeProtocol(), { port: listening.port })).rejects.toThrow(
-      /is taken by another program; choose another port/,
+      /is in use by another program; choose another port/,
     );
     await expect(listen(createFakeProtocol(), { port: 0, host: "203.0.113.7" })).rejects.toThrow(
       /has no address "203.0.113.7"/,

@@ -1,4 +1,4 @@
-/** The thread that answers from the index: no question waits behind what is being indexed. */
+/** The searcher thread: searches do not wait for indexing. */
 import { parentPort, workerData } from "node:worker_threads";
 import { ResourceError } from "../../errors.ts";
 import { indexFolder } from "../../search/index-folder.ts";
@@ -9,7 +9,7 @@ import { openStore } from "../../search/sqlite-store.ts";
 import type { FromSearcher, IndexLocation, ToSearcher } from "./messages.ts";
 import { openEmbeddings, threadRuntime, toThreadError } from "./thread.ts";
 
-/** Who asks does not wait longer for a vector. */
+/** Time limit for the embedding of a query. */
 const embeddingMs = 2000;
 
 const { folder, embeddings } = workerData as IndexLocation;
@@ -35,10 +35,10 @@ async function answer({ id, question, withStatus }: Extract<ToSearcher, { readon
   const stop = new AbortController();
   asked.set(id, stop);
   try {
-    // What is withdrawn at once, as by who types on, is not begun.
+    // Skips a search that is cancelled immediately, as while typing.
     await new Promise((resolve) => setImmediate(resolve));
     stop.signal.throwIfAborted();
-    // Asked first: what is found is at least as new.
+    // Read first, so that the results are at least as new.
     const status = withStatus ? statusOfKeeper() : undefined;
     post({ id, ...(await searcher.search(question, stop.signal)), ...(status && { status }) });
   } catch (cause) {
@@ -49,7 +49,7 @@ async function answer({ id, question, withStatus }: Extract<ToSearcher, { readon
   }
 }
 
-/** What the process that keeps the index says of it. Undefined where none does: what it said last may no longer be so. */
+/** Status from the process that maintains the index. Undefined if there is none: its last status may be outdated. */
 function statusOfKeeper(): IndexStatus | undefined {
   const { lock, readStatus } = indexFolder(folder);
   try {

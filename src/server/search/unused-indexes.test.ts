@@ -56,7 +56,7 @@ describe("the shelf of indexes", () => {
   it("gives nothing away that another process keeps", () => {
     const folder = make("/a");
     const lease = takeLease(join(folder, "lock.db"));
-    expect(() => removeIndex(folder)).toThrow("another process keeps this index just now; stop it first");
+    expect(() => removeIndex(folder)).toThrow("another process maintains this index; stop it first");
     lease?.release();
     removeIndex(folder);
     expect(existsSync(folder)).toBe(false);

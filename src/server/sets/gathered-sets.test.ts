@@ -100,8 +100,8 @@ it("what a set names and is not there is found, and said with what to do", async
     {
       about: "set onboarding",
       state: "hint",
-      says: `${base}docs/missing.md is not there, and is left out`,
-      advice: `correct it, or take it out: pressmark set remove onboarding ${base}docs/missing.md`,
+      says: `${base}docs/missing.md does not exist, and is left out`,
+      advice: `correct it, or remove it: pressmark set remove onboarding ${base}docs/missing.md`,
     },
     { about: "set whole", state: "ok", says: "all there, 1 in number" },
   ]);
