@@ -16,8 +16,8 @@ else if (!existsSync(join(root, "dist", "cli.js"))) fail("this checkout is not b
 else {
   // Compiled code is kept between runs.
   (await builtin("node:module")).enableCompileCache();
-  const { run } = await import("../dist/cli.js");
-  await run({ version });
+  const { runProcess } = await import("../dist/cli.js");
+  await runProcess({ version });
 }
 
 function isEnough(running) {

@@ -3,7 +3,7 @@ import type { Document, YAMLSeq } from "yaml";
 import { invalid } from "../errors.ts";
 import { callInThread } from "../lib/threads.ts";
 import { editJson } from "./hosts/edit-json.ts";
-import { parseText, type ConfigFormat } from "./parse-text.ts";
+import { parseText, type ConfigTextFormat } from "./parse-text.ts";
 import { isPlainObject } from "./references.ts";
 import type { SetSettings } from "./schema.ts";
 
@@ -13,7 +13,7 @@ const maxHere = 2 * 1024;
 /** `after` undefined removes the set. The text must be a valid config. */
 export async function editSet(
   text: string,
-  format: ConfigFormat,
+  format: ConfigTextFormat,
   name: string,
   after: SetSettings | undefined,
 ): Promise<string> {
@@ -34,7 +34,7 @@ export async function editSet(
 /** Also called in the thread. Undefined if the text cannot be edited. */
 export async function tryEditSet(
   text: string,
-  format: ConfigFormat,
+  format: ConfigTextFormat,
   name: string,
   after: SetSettings | undefined,
 ): Promise<string | undefined> {
@@ -50,7 +50,7 @@ export async function tryEditSet(
   return undefined;
 }
 
-async function setsIn(text: string, format: ConfigFormat): Promise<Readonly<Record<string, unknown>>> {
+async function setsIn(text: string, format: ConfigTextFormat): Promise<Readonly<Record<string, unknown>>> {
   const parsed = await parseText(text, format);
   const sets = "value" in parsed && isPlainObject(parsed.value) ? parsed.value["sets"] : undefined;
   return isPlainObject(sets) ? sets : {};

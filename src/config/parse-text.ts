@@ -12,12 +12,12 @@ export interface ParsedText {
   place(path: KeyPath, at: "key" | "value"): TextPosition | undefined;
 }
 
-export type ConfigFormat = "yaml" | "json";
+export type ConfigTextFormat = "yaml" | "json";
 
 /** The parsed text, or its syntax errors. */
 export type ParseAnswer = ParsedText | { readonly problems: readonly Problem[] };
 
-export async function parseText(text: string, format: ConfigFormat): Promise<ParseAnswer> {
+export async function parseText(text: string, format: ConfigTextFormat): Promise<ParseAnswer> {
   return format === "json" ? parseJson(text) : parseYaml(text);
 }
 

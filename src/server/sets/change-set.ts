@@ -4,7 +4,7 @@ import { dirname, extname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { editSet } from "../../config/edit-sets.ts";
 import { writeChange } from "../../config/hosts/settings.ts";
-import { parseText, type ConfigFormat } from "../../config/parse-text.ts";
+import { parseText, type ConfigTextFormat } from "../../config/parse-text.ts";
 import { isPlainObject } from "../../config/references.ts";
 import type { SetSettings } from "../../config/schema.ts";
 import { isSetName, isSetUri, setNameRule } from "../../config/sets.ts";
@@ -149,14 +149,14 @@ async function placeOf(name: string, pressmark: Server, options: OpenServerOptio
   };
 }
 
-async function setIn(text: string, format: ConfigFormat, name: string): Promise<SetSettings | undefined> {
+async function setIn(text: string, format: ConfigTextFormat, name: string): Promise<SetSettings | undefined> {
   const parsed = await parseText(text, format);
   const sets = "value" in parsed && isPlainObject(parsed.value) ? parsed.value["sets"] : undefined;
   // Safe cast: the server was opened from this config, so it is valid.
   return isPlainObject(sets) && Object.hasOwn(sets, name) ? (sets[name] as SetSettings) : undefined;
 }
 
-function formatOf(file: string): ConfigFormat | undefined {
+function formatOf(file: string): ConfigTextFormat | undefined {
   const extension = extname(file);
   return extension === ".json" ? "json" : extension === ".ts" ? undefined : "yaml";
 }
