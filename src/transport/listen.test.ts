@@ -51,7 +51,7 @@ describe("a server", () => {
       /has no address "203.0.113.7"/,
     );
     await expect(listen(createFakeProtocol(), { host: "::1%lo", port: 0 })).rejects.toThrow(
-      'no URL can hold the address "::1%lo"',
+      'the address "::1%lo" cannot be written in a URL',
     );
   });
 

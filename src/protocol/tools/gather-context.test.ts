@@ -125,7 +125,7 @@ describe("the prompt gather", () => {
   });
 
   it("needs a budget that is one", async () => {
-    await expect(get({ task: "x", budget: "much" })).rejects.toThrow('"budget" is a whole number of tokens');
+    await expect(get({ task: "x", budget: "much" })).rejects.toThrow('"budget" must be a whole number of tokens');
     expect((await get({ task: "zebra" })).messages).toHaveLength(1);
   });
 });
