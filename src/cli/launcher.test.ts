@@ -19,7 +19,7 @@ beforeEach(() => {
   );
   writeFileSync(
     join(root, "dist/cli.js"),
-    `export async function run({ version }) {
+    `export async function runProcess({ version }) {
        if (process.argv[2] === "wait") {
          process.on("SIGTERM", () => process.exit(7));
          setInterval(() => {}, 1000);

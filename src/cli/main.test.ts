@@ -44,7 +44,7 @@ describe("the command", () => {
     [["stdio", "README.md"], '"README.md" is a file; name its folder'],
     [
       ["ls", "--folder", "docs", "--folder", "docs/deep"],
-      '"docs/deep" lies within "docs" and would be served twice; name only one of them',
+      '"docs/deep" is inside "docs" and would be served twice; name only one of them',
     ],
     [["read"], 'read needs a where: Resource (URI or path); try "pressmark help read"'],
     [["ls", "--limit", "0"], '--limit takes a whole number of at least 1, not "0"'],

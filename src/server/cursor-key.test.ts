@@ -38,8 +38,8 @@ describe("the key that cursors are signed with", () => {
   });
 
   it("is one for all processes that need it at the same time", async () => {
-    const script = `import { keptKey } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, "cursor-key.ts")).href)};
-      process.stdout.write(Buffer.from(keptKey(${JSON.stringify(folder)}, { log: console.error })()).toString("hex"));`;
+    const script = `import { loadCursorKey } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, "cursor-key.ts")).href)};
+      process.stdout.write(Buffer.from(loadCursorKey(${JSON.stringify(folder)}, { log: console.error })()).toString("hex"));`;
     const keys = Array.from({ length: 6 }, async () => {
       const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", script]);
       return stdout;

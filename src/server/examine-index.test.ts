@@ -35,7 +35,7 @@ describe("an index that is examined", () => {
       about: "index",
       state: "broken",
       says: `something else is where the folder of the search index belongs: ${folder}`,
-      advice: "move it away, or set XDG_CACHE_HOME to another folder",
+      advice: "move it, or set XDG_CACHE_HOME to another folder",
     });
   });
 

@@ -27,7 +27,7 @@ export async function examineSets(
     findings.push(...missing.slice(0, mostMissing));
     const more = missing.length - mostMissing;
     if (more > 0) findings.push({ about, state: "hint", says: `${more} more of this kind` });
-    if (missing.length === 0) findings.push({ about, state: "ok", says: `all ${uris.length} resources exist` });
+    if (missing.length === 0) findings.push({ about, state: "ok", says: `no resource is missing (${uris.length})` });
   }
   return findings;
 }

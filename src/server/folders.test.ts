@@ -39,8 +39,8 @@ describe("the folders that a person names", () => {
     [[""], 'the name of a folder is empty; write "." for the current folder'],
     [["docs", "./docs/"], '"./docs/" and "docs" are the same folder; name it once'],
     [["docs", "link"], '"link" and "docs" are the same folder; name it once'],
-    [["docs", "docs/guide"], '"docs/guide" lies within "docs" and would be served twice; name only one of them'],
-    [["docs/guide", "."], '"docs/guide" lies within "." and would be served twice; name only one of them'],
+    [["docs", "docs/guide"], '"docs/guide" is inside "docs" and would be served twice; name only one of them'],
+    [["docs/guide", "."], '"docs/guide" is inside "." and would be served twice; name only one of them'],
   ])("and cannot be served, %j, are answered by a sentence that says what to do", (named, message) => {
     expect(() => findFolders(named, root)).toThrow(expect.objectContaining({ kind: "invalid", message }));
   });

@@ -178,7 +178,7 @@ describe("a house with a config", () => {
     const opened = await open(`${docsOnly}  out: { source: file, root: ../outside }\n`);
     expect(opened.mounts.map(({ name }) => name)).toEqual(["docs"]);
     expect(said).toContain(
-      "outside its own folder, for mounts.out.root, which is left out until it is trusted; type: pressmark trust",
+      "outside its own folder, for mounts.out.root, which is left out until it is trusted; run: pressmark trust",
     );
   });
 
@@ -186,7 +186,7 @@ describe("a house with a config", () => {
     await expect(open("mounts: { out: { source: file, root: ../outside } }")).rejects.toMatchObject({
       kind: "denied",
       message:
-        "nothing of pressmark.config.yaml may be served before it is trusted; review it, then run: pressmark trust",
+        "nothing in pressmark.config.yaml may be served before it is trusted; review it, then run: pressmark trust",
     });
   });
 
@@ -232,7 +232,7 @@ describe("a config that changes", () => {
   it("and is broken leaves the house as it was, and says what is wrong", async () => {
     const opened = await open(docsOnly);
     write("mounts: { docs: { source: file, rot: docs } }\n");
-    await untilSaid("what was served before is still served");
+    await untilSaid("the previous config stays in effect");
     expect(said).toContain(
       'pressmark error: pressmark.config.yaml:1:33 mounts.docs.rot: unknown option; did you mean "root"?\n',
     );
@@ -299,7 +299,7 @@ describe("a config that changes", () => {
   it("never brings into the log what a reference stood for", async () => {
     const opened = await open(docsOnly, { config: "pressmark.config.yaml" });
     write("mounts: { docs: { source: file, root: '${env:SECRET}' } }\n");
-    await untilSaid("what was served before is still served");
+    await untilSaid("the previous config stays in effect");
     expect(said).toMatch(/1:17 mounts\.docs: the folder ".*••••" is not there/);
     expect(said).not.toContain("hunter2");
     expect(await listed(opened)).toHaveLength(2);
@@ -333,12 +333,12 @@ describe("a config that is found and changes after it was trusted", () => {
     expect(opened.settings).toEqual({ host: "0.0.0.0" });
     write(shared(both));
     await untilSaid("server changed since it was trusted: mounts");
-    await untilSaid("What was served before is still served, until it is trusted");
+    await untilSaid("The previous config stays in effect until the new one is trusted");
     expect(opened.mounts.map(({ name }) => name)).toEqual(["docs"]);
     said = "";
     // Nor by no longer saying that they are let in: they are, until the server is started anew.
     write(both);
-    await untilSaid("What was served before is still served, until it is trusted");
+    await untilSaid("The previous config stays in effect until the new one is trusted");
     expect(opened.mounts.map(({ name }) => name)).toEqual(["docs"]);
     const heard = collectChanges(await opened.resources.watch({ list: true }, call));
     write(shared(both));

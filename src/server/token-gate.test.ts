@@ -189,7 +189,7 @@ describe("a one-time code", () => {
     const second = await ask(pathname + search, { Accept: "text/html" });
     expect(second.status).toBe(401);
     expect(second.headers["set-cookie"]).toBeUndefined();
-    expect(second.body).toContain("was used before, or has expired");
+    expect(second.body).toContain("was already used, or has expired");
     expect(second.body).toContain(`kill -USR2 ${process.pid}`);
     expect(await ask(pathname + search, { Cookie: cookie })).toMatchObject({ status: 303, headers: { location: "/" } });
   });

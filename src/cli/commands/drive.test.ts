@@ -213,8 +213,8 @@ describe("pressmark drive", () => {
     [["drive", "login"], "--client"],
     [["drive", "login", "--client", "none.json"], "cannot be read"],
     [["drive", "login", "--client", "web.json"], "Desktop app"],
-    [["drive", "logout"], "no one has signed in"],
-    [["drive", "logout", "--account", "x@example.org"], "has not signed in"],
+    [["drive", "logout"], "nobody is signed in"],
+    [["drive", "logout", "--account", "x@example.org"], "is not signed in"],
     [["drive", "status", "--client", "x"], "works only with login"],
     [["drive", "other"], "login, logout, status"],
   ])("%j says what is wrong", async (words, said) => {

@@ -63,7 +63,7 @@ describe("set", () => {
     expect((await stand.run(["set"])).out).toBe("手順\n");
     expect(readdirSync(stand.folder)).not.toContain("pressmark.config.yaml");
     expect((await stand.run(["set", "remove", "手順", "docs"])).out).toContain("was removed");
-    expect((await stand.run(["set", "list"])).err).toContain("no sets here");
+    expect((await stand.run(["set", "list"])).err).toContain("there are no sets");
 
     stand.write("pressmark.config.ts", `export default { sets: { own: { resources: ["README.md"] } } };`);
     const flags = ["--config", "pressmark.config.ts"];

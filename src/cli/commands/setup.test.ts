@@ -343,7 +343,7 @@ describe("add", () => {
     config("server: { port: 0 }\n");
     expect(await pressmark(["add", "zed", "--http"])).toMatchObject({
       code: 2,
-      err: expect.stringContaining("choose a port first"),
+      err: expect.stringContaining("choose a fixed port first"),
     });
     mkdirSync(join(folder, ".zed"));
     writeFileSync(join(folder, ".zed/settings.json"), "{ broken");
@@ -381,7 +381,7 @@ describe("doctor", () => {
     );
     await pressmark(["add", "claude-code", "--yes"], { env: { PATH: process.env["PATH"] } });
     const after = await pressmark(["doctor"], { env: { PATH: process.env["PATH"] } });
-    expect(after.out).toMatch(/^ok {6}Claude Code: knows Pressmark/m);
+    expect(after.out).toMatch(/^ok {6}Claude Code: has an entry for Pressmark/m);
   });
 
   describe("with settings that hold a secret", () => {

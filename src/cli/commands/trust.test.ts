@@ -101,7 +101,7 @@ describe("a reference in a config that was found", () => {
       expect(out).not.toMatch(/the-aws-secret|from-the-env-file|memory:/);
       expect(err).toContain('reads the environment variable "AWS_SECRET_ACCESS_KEY"');
       expect(err).toContain('reads the file ".env"');
-      expect(err).toContain("type: pressmark trust");
+      expect(err).toContain("run: pressmark trust");
     }
     expect((await pressmark("doctor")).out).toContain('reads the environment variable "AWS_SECRET_ACCESS_KEY"');
     expect((await pressmark("config")).out).not.toMatch(/the-aws-secret|from-the-env-file/);

@@ -136,14 +136,14 @@ function startProcess(hear: (news: News) => void): ChildProcess {
   const script = join(root, "keep.mjs");
   writeFileSync(
     script,
-    `import { createKeptIndex } from ${url("kept-index.ts")};
-     import { createTools } from ${url("../runtime.ts")};
+    `import { createIndexThreads } from ${url("index-threads.ts")};
+     import { createRuntime } from ${url("../runtime.ts")};
      import file from ${url("../../sources/file.ts")};
-     const tools = createTools(process.stderr);
+     const runtime = createRuntime(process.stderr);
      const options = ${JSON.stringify(options())};
-     const index = createKeptIndex({ folder: ${JSON.stringify(place)}, tools, maxFileBytes: 100_000, maxBytes: 1e9, leaseMs: 50 });
+     const index = createIndexThreads({ folder: ${JSON.stringify(place)}, runtime, maxFileBytes: 100_000, maxBytes: 1e9, leaseMs: 50 });
      index.follow(() => process.send({ role: index.role, status: index.status }), new AbortController().signal);
-     index.serve([{ name: "files", source: await file.open(options, tools), definition: file, options }]);`,
+     index.serve([{ name: "files", source: await file.open(options, runtime), definition: file, options }]);`,
   );
   const child = fork(script, { execArgv: [], stdio: ["ignore", "inherit", "inherit", "ipc"] });
   children.push(child);

@@ -103,7 +103,7 @@ it("what a set names and is not there is found, and said with what to do", async
       says: `${base}docs/missing.md does not exist, and is left out`,
       advice: `correct it, or remove it: pressmark set remove onboarding ${base}docs/missing.md`,
     },
-    { about: "set whole", state: "ok", says: "all there, 1 in number" },
+    { about: "set whole", state: "ok", says: "no resource is missing (1)" },
   ]);
 });
 
@@ -131,6 +131,6 @@ describe("on the command line", () => {
 
   it("the doctor names what is missing of a set", async () => {
     const { out } = await stand.run(["doctor"]);
-    expect(out).toContain(`hint    set onboarding: ${stand.base}docs/missing.md is not there`);
+    expect(out).toContain(`hint    set onboarding: ${stand.base}docs/missing.md does not exist`);
   });
 });
