@@ -56,7 +56,7 @@ const maxShown = 4000;
 interface Draft {
   readonly reasons: Set<string>;
   /** Reasons bound in addition to the text of the part. */
-  readonly asked: Set<string>;
+  readonly boundReasons: Set<string>;
   readonly settings: Set<string>;
   readonly found: Record<string, string>;
   refused?: string;
@@ -69,7 +69,8 @@ export function createAsking({ standing, raw, grant }: AskingOptions): Asking {
 
   function draftOf(part: string): Draft {
     let draft = drafts.get(part);
-    if (!draft) drafts.set(part, (draft = { reasons: new Set(), asked: new Set(), settings: new Set(), found: {} }));
+    if (!draft)
+      drafts.set(part, (draft = { reasons: new Set(), boundReasons: new Set(), settings: new Set(), found: {} }));
     return draft;
   }
 
@@ -102,12 +103,12 @@ export function createAsking({ standing, raw, grant }: AskingOptions): Asking {
     return draft;
   }
 
-  function toPermission(part: string, { reasons, asked, settings, found, refused }: Draft): Permission {
+  function toPermission(part: string, { reasons, boundReasons, settings, found, refused }: Draft): Permission {
     const shown = standing === "program" ? [] : shownPart(valueOf(part, whole));
     const length = [...shown, ...reasons].reduce((sum, line) => sum + line.length, 0);
     const tooLong = `is too long to be shown (${length} characters, of at most ${maxShown})`;
     const why = refused ?? (length > maxShown ? tooLong : undefined);
-    const bound = standing === "found" ? [...asked].map(askedFact) : [];
+    const bound = standing === "found" ? [...boundReasons].map(askedFact) : [];
     const facts = { part, written: writtenOf(part), found: Object.assign({}, found, ...bound) as Facts };
     const isNow = standing === "named" || (why === undefined && isCurrent(facts));
     const outdated = isNow ? undefined : whyOutdated(grant, facts);
@@ -135,7 +136,7 @@ export function createAsking({ standing, raw, grant }: AskingOptions): Asking {
     isGrantedAsWritten,
 
     because(path, ...reasons) {
-      for (const reason of reasons) add(path, reason)?.asked.add(reason);
+      for (const reason of reasons) add(path, reason)?.boundReasons.add(reason);
     },
 
     becauseWritten(path, ...reasons) {

@@ -83,7 +83,7 @@ export function createProtocol({
     }
     if (visitor) {
       if (method === "subscriptions/listen") observer?.came(visitor, peer.signal);
-      else observer?.asked(visitor);
+      else observer?.requested(visitor);
     }
     const say: ClientRequest["say"] = (name, about) => {
       if (!peer.signal.aborted) return reply.notify(notificationWire(name, about));

@@ -24,7 +24,7 @@ export interface Prompt {
   readonly title?: string;
   readonly description?: string;
   readonly arguments?: readonly { readonly name: string; readonly description?: string; readonly required?: boolean }[];
-  get(args: Readonly<Record<string, string>>, asked: ToolCall): Promise<PromptResult | InputRequired>;
+  get(args: Readonly<Record<string, string>>, request: ToolCall): Promise<PromptResult | InputRequired>;
   /** Suggests only what this caller may see. */
   complete?(argument: string, value: string, given: Readonly<Record<string, string>>, call: Call): Promise<Suggestions>;
 }

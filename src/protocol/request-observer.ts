@@ -12,7 +12,7 @@ export interface ClientInfo {
 
 /** Methods must not throw and must be fast: they are called for every request. */
 export interface RequestObserver {
-  asked(visitor: ClientInfo): void;
+  requested(visitor: ClientInfo): void;
   /** Connected until the signal is aborted. */
   came(visitor: ClientInfo, until: AbortSignal): void;
   /** Received the content of this URI. */

@@ -138,7 +138,7 @@ export function createSession(
     }
     const begun = begin(id, reply);
     if (!begun) return;
-    if (visitor) offer.observer?.asked(visitor);
+    if (visitor) offer.observer?.requested(visitor);
     let ask;
     try {
       ask = askFor(method, agreed, offer);

@@ -36,7 +36,7 @@ export interface Tool {
   readonly meta?: Readonly<Record<string, unknown>>;
   /** Whether to offer it to a client with these capabilities. Default: to every client. */
   isFor?(clientCapabilities: RequestParams): boolean;
-  call(args: RequestParams, asked: ToolCall): Promise<ToolResult | InputRequired>;
+  call(args: RequestParams, request: ToolCall): Promise<ToolResult | InputRequired>;
 }
 
 /** Tools that may change, or depend on the caller. */

@@ -94,7 +94,7 @@ export function createActivityLog({ now, monotonicMs }: Pick<Runtime, "now" | "m
   }
 
   return {
-    asked: (visitor) => void meet(visitor),
+    requested: (visitor) => void meet(visitor),
 
     came(visitor, until) {
       if (until.aborted) return;

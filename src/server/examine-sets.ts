@@ -9,11 +9,11 @@ const mostMissing = 20;
 
 /** Checks sets of the config and sets saved for everyone, not those saved by a caller. */
 export async function examineSets(
-  sets: Pick<Sets, "configured" | "kept">,
+  sets: Pick<Sets, "configured" | "store">,
   resources: Pick<Resources, "stat">,
   call: Call,
 ): Promise<CheckResult[]> {
-  const all = [...sets.configured(), ...sets.kept.all().filter(({ owner }) => owner === undefined)];
+  const all = [...sets.configured(), ...sets.store.all().filter(({ owner }) => owner === undefined)];
   const findings: CheckResult[] = [];
   for (const { name, resources: uris } of all) {
     const about = `set ${name}`;

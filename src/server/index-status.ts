@@ -26,8 +26,8 @@ export interface ToldIndexStatus extends ShownStatus {
   readonly keptHere: boolean;
 }
 
-export function indexStatusOf({ kept, failure }: ServerIndex): ToldIndexStatus {
-  const { role = "starting", status } = kept ?? {};
+export function indexStatusOf({ threads, failure }: ServerIndex): ToldIndexStatus {
+  const { role = "starting", status } = threads ?? {};
   const mounts = status?.mounts ?? [];
   const problem = failure ?? status?.problem;
   return {

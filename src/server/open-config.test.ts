@@ -361,7 +361,7 @@ describe("a config that is found and changes after it was trusted", () => {
     expect(before).toMatch(/^(?:one )+$/);
     writeFileSync(join(folder, "server.mjs"), server("two "));
     // Until the time has come to start it again, the last failure is answered.
-    while (!/the mount .*p.* is not what it was when its config was loaded \(.*server\.mjs/.test(said)) {
+    while (!/the mount .*p.* changed after its config was loaded \(.*server\.mjs/.test(said)) {
       expect((await opened.resources.list({}, call)).failures).toMatchObject([{ mount: "p" }]);
       await wait(100, call.signal);
     }

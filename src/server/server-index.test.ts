@@ -94,7 +94,7 @@ async function status({ resources }: Server): Promise<Record<string, unknown>> {
 describe("the index of a house", () => {
   it("is begun by the first search, which is answered at once and says how much was searched", async () => {
     const pressmark = await open(both);
-    expect(pressmark.index.kept).toBeUndefined();
+    expect(pressmark.index.threads).toBeUndefined();
     expect(await status(pressmark)).toEqual({ state: "starting", keptHere: false, bytes: 0, mounts: [] });
     const first = await search(pressmark, "tea");
     expect(first.ready).toBeLessThan(1);

@@ -25,7 +25,7 @@ export interface ServerIndex extends SearchIndex {
   /** Undefined if the config disables the index. */
   open(): Promise<IndexThreads | undefined>;
   /** The index, if it is open. */
-  readonly kept: IndexThreads | undefined;
+  readonly threads: IndexThreads | undefined;
   /** Why it could not be started. It is retried. */
   readonly failure: IndexProblem | undefined;
   /** Calls back whenever the status changes. */
@@ -48,7 +48,7 @@ export function createServerIndex({ cacheFolder, project, runtime, live }: Serve
   const listeners = new Set<() => void>();
   let mounts: readonly SearchedMount[] = [];
   let settings: SearchSettings = {};
-  let kept: IndexThreads | undefined;
+  let threads: IndexThreads | undefined;
   let opening: Promise<IndexThreads | undefined> | undefined;
   let ending: Promise<void> = Promise.resolve();
   let failure: IndexProblem | undefined;
@@ -83,7 +83,7 @@ export function createServerIndex({ cacheFolder, project, runtime, live }: Serve
     const { createIndexThreads } = await import("./search/index-threads.ts");
     if (closing.signal.aborted) return undefined;
     const { maxFileBytes, maxBytes, maxFiles } = defaults;
-    kept = createIndexThreads({
+    threads = createIndexThreads({
       folder: place(),
       project,
       ...(live && { cacheFolder }),
@@ -94,13 +94,13 @@ export function createServerIndex({ cacheFolder, project, runtime, live }: Serve
       embeddings: settings.embeddings,
       once: !live,
     });
-    kept.follow(() => {
+    threads.follow(() => {
       for (const hear of listeners) hear();
     }, closing.signal);
-    kept.serve(mounts);
+    threads.serve(mounts);
     failure = undefined;
     retryMs = firstRetryMs;
-    return kept;
+    return threads;
   }
 
   /** Opening again waits until it is closed. */
@@ -109,8 +109,8 @@ export function createServerIndex({ cacheFolder, project, runtime, live }: Serve
     opening = undefined;
     return (ending = ending.then(async () => {
       await opened;
-      const before = kept;
-      kept = undefined;
+      const before = threads;
+      threads = undefined;
       await before?.close();
     }));
   }
@@ -127,8 +127,8 @@ export function createServerIndex({ cacheFolder, project, runtime, live }: Serve
       removeIndex(place());
     },
 
-    get kept() {
-      return kept;
+    get threads() {
+      return threads;
     },
 
     get failure() {
@@ -139,19 +139,19 @@ export function createServerIndex({ cacheFolder, project, runtime, live }: Serve
       const isOther = JSON.stringify(next) !== JSON.stringify(settings);
       mounts = nextMounts;
       settings = next;
-      if (!isOther) kept?.serve(mounts);
+      if (!isOther) threads?.serve(mounts);
       // Settings are applied when the index starts.
       else if (opening) void end().then(open);
     },
 
     ready(mount) {
       if (settings.enabled === false || !mounts.some(({ name }) => name === mount)) return undefined;
-      return kept?.ready(mount) ?? 0;
+      return threads?.ready(mount) ?? 0;
     },
 
     problem(mount) {
       if (settings.enabled === false || !mounts.some(({ name }) => name === mount)) return undefined;
-      return failure?.message ?? kept?.problem(mount);
+      return failure?.message ?? threads?.problem(mount);
     },
 
     async search(ask, signal) {

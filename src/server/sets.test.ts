@@ -128,7 +128,7 @@ describe("a set", () => {
       resources: { stat: () => Promise.reject(away) },
       policy: openPolicy,
       configured: () => [boss],
-      kept: createSavedSets("/nowhere", {}, createRuntime({ write: () => true })),
+      store: createSavedSets("/nowhere", {}, createRuntime({ write: () => true })),
     });
     expect(await sets.list(call)).toMatchObject([{ name: "boss" }]);
     expect((await sets.find("boss", call))?.members).toEqual([{ uri: `${base}guide.md`, failure: away }]);
@@ -256,7 +256,7 @@ describe("saved sets", () => {
   it("that someone tampered with are left out", async () => {
     await using pressmark = open();
     pressmark.sets.save({ name: "mine", resources: at("guide.md") }, call);
-    const { folder } = pressmark.sets.kept;
+    const { folder } = pressmark.sets.store;
     const written = readdirSync(folder).find((name) => name.endsWith(".json"))!;
     const forged = [
       "{",

@@ -46,7 +46,7 @@ export interface Sets {
   /** Current sets of the config, regardless of the caller. */
   configured(): readonly SetConfig[];
   /** Sets outside the config. */
-  readonly kept: SavedSets;
+  readonly store: SavedSets;
   /** Announces that sets of the config or saved sets may have changed. */
   changed(): void;
   /** Calls back after each such change, until the signal is aborted. */
@@ -59,7 +59,7 @@ export interface SetsOptions {
   readonly policy: Policy;
   /** Current sets of the config, with URIs instead of paths. */
   configured(): readonly SetConfig[];
-  readonly kept: SavedSets;
+  readonly store: SavedSets;
 }
 
 interface Definition extends SetInfo {
@@ -71,13 +71,13 @@ const atOnce = 8;
 /** A list waits at most this long for a backend. */
 const patienceMs = 2000;
 
-export function createSets({ resources, policy, configured, kept }: SetsOptions): Sets {
+export function createSets({ resources, policy, configured, store }: SetsOptions): Sets {
   const hearers = new Set<() => void>();
   /** As read after the last change. */
   let saved: readonly SavedSet[] | undefined;
 
   function definitions(): Definition[] {
-    saved ??= kept.all();
+    saved ??= store.all();
     return [
       ...configured().map((set): Definition => ({ ...set, origin: "config" })),
       // Public sets come before those of the caller.
@@ -164,17 +164,17 @@ export function createSets({ resources, policy, configured, kept }: SetsOptions)
     },
 
     save(set, { caller }) {
-      kept.put({ ...set, owner: caller.id });
+      store.put({ ...set, owner: caller.id });
       this.changed();
     },
 
     savedBy({ caller }) {
-      saved ??= kept.all();
+      saved ??= store.all();
       return saved.filter(({ owner }) => owner === caller.id);
     },
 
     configured,
-    kept,
+    store,
 
     changed() {
       saved = undefined;

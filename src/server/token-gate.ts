@@ -147,10 +147,10 @@ function keyOf(text: string): string {
 }
 
 /** Drops the oldest entries. */
-function trim(kept: Map<string, unknown> | Set<string>, most: number): void {
-  for (const key of kept.keys()) {
-    if (kept.size <= most) return;
-    kept.delete(key);
+function trim(entries: Map<string, unknown> | Set<string>, most: number): void {
+  for (const key of entries.keys()) {
+    if (entries.size <= most) return;
+    entries.delete(key);
   }
 }
 

@@ -27,7 +27,7 @@ export default defineCommand({
       if (rebuild || remove) await index.remove();
       if (remove) return;
       await bringUpToDate(context, { vectors: true });
-      const status = index.kept?.status;
+      const status = index.threads?.status;
       if (index.failure) throw new ResourceError("unavailable", index.failure.message);
       if (!status) throw new ResourceError("unsupported", "the config disables the index; see search.enabled");
       const place = index.place;
@@ -37,7 +37,7 @@ export default defineCommand({
   },
 });
 
-type Status = NonNullable<NonNullable<ReadingContext["index"]>["kept"]>["status"] & {};
+type Status = NonNullable<NonNullable<ReadingContext["index"]>["threads"]>["status"] & {};
 
 function shown(
   { place, mounts, bytes, embeddings }: Status & { readonly place: string },

@@ -349,7 +349,7 @@ describe("add", () => {
     writeFileSync(join(folder, ".zed/settings.json"), "{ broken");
     expect(await pressmark(["add", "zed", "--yes"])).toMatchObject({
       code: 2,
-      err: expect.stringContaining("so mend it first"),
+      err: expect.stringContaining("so fix it first"),
     });
     expect(readFileSync(join(folder, ".zed/settings.json"), "utf8")).toBe("{ broken");
   });

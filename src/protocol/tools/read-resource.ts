@@ -188,11 +188,11 @@ function toAnswer({ contents, uri, range }: Found): ToolResult {
       continue;
     }
     const again = contents.length === 1 ? uri : content.uri;
-    const { said, block } =
+    const { note, block } =
       "text" in content.body
         ? cut(content, content.body.text, again, range, room)
         : showBytes(content, content.body.bytes, range);
-    if (said !== undefined) blocks.push({ type: "text", text: said });
+    if (note !== undefined) blocks.push({ type: "text", text: note });
     if (block) blocks.push(block);
     room -= block ? weigh(block) : 0;
   }
@@ -212,7 +212,7 @@ function weigh(block: ContentBlock): number {
 
 interface Shown {
   /** A sentence for the model besides the content. */
-  readonly said?: string | undefined;
+  readonly note?: string | undefined;
   readonly block?: ContentBlock;
 }
 
@@ -221,7 +221,7 @@ function cut(content: Content, text: string, uri: string, range: LineRange | und
   // The source's range does not describe a part of it.
   const { meta: _meta, ...rest } = content;
   const shown = given.text === text ? content : { ...rest, body: { text: given.text } };
-  return { said: sayPart(given, uri), block: { type: "embedded", content: shown } };
+  return { note: sayPart(given, uri), block: { type: "embedded", content: shown } };
 }
 
 function part(content: Content, text: string, range: LineRange | undefined, room: number): TextExcerpt {
@@ -250,12 +250,12 @@ type OwnRange = LineRange & { readonly total?: number; readonly next?: LineRange
 
 /** The range that the source reports. */
 function ownRange({ meta }: Content): OwnRange | undefined {
-  const said = meta?.["pressmark/range"];
-  if (!isJsonObject(said)) return undefined;
-  const unit = Array.isArray(said["lines"]) ? "lines" : "bytes";
-  const [first, last] = Array.isArray(said[unit]) ? (said[unit] as readonly unknown[]) : [];
+  const note = meta?.["pressmark/range"];
+  if (!isJsonObject(note)) return undefined;
+  const unit = Array.isArray(note["lines"]) ? "lines" : "bytes";
+  const [first, last] = Array.isArray(note[unit]) ? (note[unit] as readonly unknown[]) : [];
   if (typeof first !== "number" || typeof last !== "number") return undefined;
-  const { total, next } = said;
+  const { total, next } = note;
   return {
     unit,
     first,
@@ -275,10 +275,10 @@ function sayPart({ range, next, brokenLine }: Omit<TextExcerpt, "text">, uri: st
   if (!range && !next) return undefined;
   const { unit, total } = range ?? {};
   const of = total === undefined ? "" : ` of ${total}`;
-  const said = [range ? `This is ${unit} ${formatLineRange(range)}${of}.` : "This is a part."];
-  if (brokenLine !== undefined) said.push(`Line ${brokenLine} is too long and was cut.`);
-  if (next) said.push(`To continue, call read_resource with uri ${uri} and ${next.unit} "${formatLineRange(next)}".`);
-  return said.join(" ");
+  const note = [range ? `This is ${unit} ${formatLineRange(range)}${of}.` : "This is a part."];
+  if (brokenLine !== undefined) note.push(`Line ${brokenLine} is too long and was cut.`);
+  if (next) note.push(`To continue, call read_resource with uri ${uri} and ${next.unit} "${formatLineRange(next)}".`);
+  return note.join(" ");
 }
 
 /** Formats binary content. */
@@ -293,17 +293,17 @@ function showBytes(content: Content, bytes: Uint8Array, range: LineRange | undef
     const next = narrow({ unit: "bytes", first: last + 1, last: bytes.length - 1 });
     const given = { range: { ...range, last, total: bytes.length }, ...(last + 1 < bytes.length && { next }) };
     const body = { bytes: bytes.subarray(range.first, last + 1) };
-    return { said: sayPart(given, uri), block: { type: "embedded", content: { ...content, body } } };
+    return { note: sayPart(given, uri), block: { type: "embedded", content: { ...content, body } } };
   }
   if (isImage(content) && bytes.length <= maxImageBytes)
-    return { said: `${uri}, ${mimeType}`, block: { type: "image", bytes, mimeType } };
+    return { note: `${uri}, ${mimeType}`, block: { type: "image", bytes, mimeType } };
   if (bytes.length <= maxRangeBytes)
     return {
-      said: own && sayPart({ range: own, ...(own.next && { next: own.next }) }, uri),
+      note: own && sayPart({ range: own, ...(own.next && { next: own.next }) }, uri),
       block: { type: "embedded", content },
     };
   return {
-    said: `${uri} is not text (${mimeType}, ${bytes.length} bytes). To see some of it in base64, call read_resource with bytes "0-1023".`,
+    note: `${uri} is not text (${mimeType}, ${bytes.length} bytes). To see some of it in base64, call read_resource with bytes "0-1023".`,
   };
 }
 

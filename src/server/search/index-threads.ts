@@ -179,7 +179,7 @@ export function createIndexThreads(options: IndexThreadsOptions): IndexThreads {
   }
 
   async function hearIndexer(message: FromIndexer): Promise<void> {
-    if ("said" in message) return runtime.log(...message.said);
+    if ("log" in message) return runtime.log(...message.log);
     if ("follow" in message) return followMount(message.follow);
     if ("ask" in message) return answer(message.ask);
     if ("cancel" in message) return answering.get(message.cancel)?.abort();

@@ -73,7 +73,7 @@ export interface Answered extends SearchFindings {
 
 /** A log line for the main thread, which redacts secrets. */
 export interface ThreadLogLine {
-  readonly said: Parameters<Runtime["log"]>;
+  readonly log: Parameters<Runtime["log"]>;
 }
 
 /** A request to a source that only the main thread has open. */

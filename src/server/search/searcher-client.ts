@@ -38,18 +38,18 @@ export function createSearcherClient(
       resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 4 },
     });
     worker.on("message", (message: FromSearcher) => {
-      if ("said" in message) return runtime.log(...message.said);
-      const asked = waiting.get(message.id);
+      if ("log" in message) return runtime.log(...message.log);
+      const pending = waiting.get(message.id);
       waiting.delete(message.id);
-      if ("hits" in message) return asked?.resolve(message);
+      if ("hits" in message) return pending?.resolve(message);
       if (message.isDamaged) damaged();
-      asked?.reject(fromThreadError(message.failure));
+      pending?.reject(fromThreadError(message.failure));
     });
     worker.on("error", (cause) => runtime.log("error", "the searcher thread failed", { cause }));
     worker.once("exit", () => {
       if (thread === worker) thread = undefined;
       const gone = new ResourceError("unavailable", "the index is currently unavailable; try again");
-      for (const asked of waiting.values()) asked.reject(gone);
+      for (const pending of waiting.values()) pending.reject(gone);
       waiting.clear();
     });
     return worker;
@@ -59,19 +59,19 @@ export function createSearcherClient(
     async search(question, signal, withStatus) {
       if (isClosed || signal.aborted) throw cancelled();
       const id = (count += 1);
-      const asked = Promise.withResolvers<Answered>();
+      const pending = Promise.withResolvers<Answered>();
       const asking = (thread ??= start());
       const post = (message: ToSearcher): void => asking.postMessage(message, []);
       const cancel = (): void => {
         if (!waiting.delete(id)) return;
         post({ cancel: id });
-        asked.reject(cancelled());
+        pending.reject(cancelled());
       };
-      waiting.set(id, asked);
+      waiting.set(id, pending);
       signal.addEventListener("abort", cancel, { once: true });
       post({ id, question, withStatus });
       try {
-        return await asked.promise;
+        return await pending.promise;
       } finally {
         signal.removeEventListener("abort", cancel);
       }

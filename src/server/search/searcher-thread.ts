@@ -20,11 +20,11 @@ const searcher = createSearcher({
   runtime,
   embeddings: openEmbeddings(embeddings, runtime, { timeoutMs: embeddingMs, retries: 0 }),
 });
-const asked = new Map<number, AbortController>();
+const pending = new Map<number, AbortController>();
 
 parentPort!.on("message", (message: ToSearcher) => {
   if ("question" in message) void answer(message);
-  else if ("cancel" in message) asked.get(message.cancel)?.abort();
+  else if ("cancel" in message) pending.get(message.cancel)?.abort();
   else {
     searcher.close();
     parentPort!.close();
@@ -33,7 +33,7 @@ parentPort!.on("message", (message: ToSearcher) => {
 
 async function answer({ id, question, withStatus }: Extract<ToSearcher, { readonly id: number }>): Promise<void> {
   const stop = new AbortController();
-  asked.set(id, stop);
+  pending.set(id, stop);
   try {
     // Skips a search that is cancelled immediately, as while typing.
     await new Promise((resolve) => setImmediate(resolve));
@@ -45,7 +45,7 @@ async function answer({ id, question, withStatus }: Extract<ToSearcher, { readon
     if (!(cause instanceof ResourceError) && !stop.signal.aborted) runtime.log("error", "a search failed", { cause });
     post({ id, failure: toThreadError(cause), isDamaged: cause instanceof DamagedIndexError });
   } finally {
-    asked.delete(id);
+    pending.delete(id);
   }
 }
 

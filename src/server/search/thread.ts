@@ -15,10 +15,10 @@ export function fromThreadError({ kind, message, passing }: ThreadError): Resour
 }
 
 /** Sends log lines to the main thread. */
-export function threadRuntime(post: (said: ThreadLogLine) => void): Runtime {
+export function threadRuntime(post: (log: ThreadLogLine) => void): Runtime {
   return {
     ...createRuntime({ write: () => true }),
-    log: (level, message, facts) => post({ said: [level, message, facts && plainFacts(facts)] }),
+    log: (level, message, facts) => post({ log: [level, message, facts && plainFacts(facts)] }),
   };
 }
 

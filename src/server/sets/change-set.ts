@@ -52,7 +52,7 @@ export async function changeSet(change: SetChange, options: OpenServerOptions, c
   const pressmark = await openServer({ ...options, live: false });
   try {
     // Locked, so that nobody changes the set between reading and writing.
-    return await whileAlone(pressmark.config ?? pressmark.sets.kept.folder, stateOf(options), async () => {
+    return await whileAlone(pressmark.config ?? pressmark.sets.store.folder, stateOf(options), async () => {
       const place = await placeOf(name, pressmark, options);
       if (!place.before && !change.add) throw noSuchSet(name);
       const after = await applied(change, place, pressmark, call);
@@ -112,15 +112,15 @@ function written(uri: string, folder: string | undefined): string {
 }
 
 async function placeOf(name: string, pressmark: Server, options: OpenServerOptions): Promise<Place> {
-  const { kept } = pressmark.sets;
-  const saved = kept.all().find((set) => set.name === name && set.owner === undefined);
+  const { store } = pressmark.sets;
+  const saved = store.all().find((set) => set.name === name && set.owner === undefined);
   const inState: Place = {
-    file: kept.folder,
+    file: store.folder,
     isConfig: false,
     before: saved,
     async write(after) {
-      if (after) kept.put({ ...after, name });
-      else kept.remove({ name });
+      if (after) store.put({ ...after, name });
+      else store.remove({ name });
     },
   };
   const { config } = pressmark;

@@ -36,17 +36,17 @@ const startMs = 500;
 
 export function createServerSets(options: ServerSetsOptions): ServerSets {
   const { resources: inner, policy, mounts, configured, runtime } = options;
-  const kept = createSavedSets(options.stateFolder, options.project, runtime);
+  const store = createSavedSets(options.stateFolder, options.project, runtime);
   const closing = new AbortController();
-  const sets = createSets({ resources: inner, policy, kept, configured: () => written() });
+  const sets = createSets({ resources: inner, policy, store, configured: () => written() });
   const following = options.live ? follow().catch(() => undefined) : undefined;
 
   /** Runs late, because computing the folder takes a digest that the first response need not wait for. */
   async function follow(): Promise<void> {
     const openedMs = runtime.now();
     await runtime.wait(startMs, closing.signal);
-    const followed = watchFile(kept.stamp, async () => sets.changed(), { runtime, signal: closing.signal });
-    if ((statSync(kept.stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= openedMs) sets.changed();
+    const followed = watchFile(store.stamp, async () => sets.changed(), { runtime, signal: closing.signal });
+    if ((statSync(store.stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= openedMs) sets.changed();
     await followed;
   }
 
