@@ -1,4 +1,4 @@
-/** bin/pressmark.js, in a package of its own with a command that says what it was given. */
+/** bin/pressmark.js, in its own package with a command that prints its input. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -32,7 +32,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(join(root, ".."), { recursive: true, force: true }));
 
-/** The launcher under the Node that runs the tests, which may be told to call itself another. */
+/** Runs the launcher under the Node of the tests, which may pretend to be another version. */
 function launch(words: readonly string[], { as = process.versions.node } = {}) {
   const preload = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: ${JSON.stringify(as)} } })`;
   return spawn(

@@ -1,4 +1,4 @@
-/** The command as a process: what it says where, how it stops, and what its exit code is. */
+/** The command as a process: output, signals and exit code. */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -40,7 +40,7 @@ function start(...words: string[]): ChildProcessWithoutNullStreams {
   });
 }
 
-/** Everything that was said until this is. */
+/** All output up to this text. */
 async function until(child: ChildProcessWithoutNullStreams, said: string): Promise<string> {
   let heard = "";
   for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {

@@ -9,7 +9,7 @@ import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { displayWidth } from "../lib/display-width.ts";
 
-// Where everything must run, a missing program is a failure and not a skip.
+// In CI a missing program is a failure, not a skip.
 const hasTerminal =
   "CI" in process.env ||
   (spawnSync("script", ["--version"], { encoding: "utf8" }).stdout?.includes("util-linux") ?? false);
@@ -36,13 +36,13 @@ const erased = "\r\u001b[2K";
 
 interface Terminal {
   readonly env?: Readonly<Record<string, string>>;
-  /** What is typed once this has been shown. */
+  /** Keys to press after this text has appeared. */
   readonly type?: { readonly after: string; readonly keys: string };
 }
 
-/** What a terminal of 50 columns and 10 rows is shown, and the command's exit code. */
+/** Output on a terminal of 50 columns and 10 rows, and the exit code. */
 async function shown(words: string, { env = {}, type }: Terminal = {}): Promise<{ out: string; code: string }> {
-  // The shell hears of Ctrl-C, too, and is to go on.
+  // The shell also gets Ctrl-C, and must continue.
   const line = `trap : INT; stty cols 50 rows 10 -echo; "$NODE" "$START" ${words}; echo "exit code $?"`;
   const child = spawn("script", ["-qec", line, "/dev/null"], {
     cwd: folder,
@@ -69,7 +69,7 @@ async function shown(words: string, { env = {}, type }: Terminal = {}): Promise<
   });
   await closed;
   const [before = "", code = ""] = out.replaceAll("\r\n", "\n").split("exit code ");
-  // A line that was erased is seen no more.
+  // Erased lines are not visible.
   const seen = before.split("\n").map((each) => each.slice(each.lastIndexOf(erased) + 1).replace(erased.slice(1), ""));
   return { out: seen.join("\n"), code: code.trim() };
 }

@@ -24,7 +24,7 @@ function write(name: string, text: string): string {
   return file;
 }
 
-/** A source that leaves a mark when it is run. */
+/** A source that writes a file when it runs. */
 function weather(more = ""): string {
   return `import { writeFileSync } from "node:fs";
     writeFileSync(${JSON.stringify(join(folder, "ran"))}, "");

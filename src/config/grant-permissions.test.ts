@@ -1,4 +1,4 @@
-/** What a grant is bound to: each change after it is asked for again, and says what changed. */
+/** What a grant is bound to: every later change must be trusted again, and is named. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -60,7 +60,7 @@ const why = ({ withheld }: Config) => withheld.map(({ outdated }) => outdated);
 const withDocs = (mounts: string, more = "") => `mounts:\n  docs: { source: file, root: docs }\n  ${mounts}\n${more}`;
 const program = `command: ${JSON.stringify(process.execPath)}, cwd: .`;
 
-/** A config, something done after it was trusted, and what is said to have changed. */
+/** A config, a change after it was trusted, and the reported change. */
 const changes: readonly [what: string, before: string, change: () => void, changed: string][] = [
   [
     "an option that kept something back is removed",

@@ -75,7 +75,7 @@ async function problems(text: string, name?: string): Promise<readonly string[]>
   return [];
 }
 
-/** A program that leaves a mark when it runs. */
+/** A program that writes a file when it runs. */
 function marking(marker: string): string {
   return `import { writeFileSync } from "node:fs";
      writeFileSync(${JSON.stringify(join(root, "ran"))}, ${JSON.stringify(marker)});
@@ -368,7 +368,7 @@ server: { host: 0.0.0.0, port: 1234, allowedHosts: [example.org] }
     expect(config.mounts.map(({ name }) => name)).toEqual(["docs", "out"]);
     expect(config.withheld.flatMap(({ reasons }) => reasons)).toEqual([
       'reaches "/", outside its own folder, for mounts.more.root',
-      // Others would be shown more than when they were let in.
+      // Other machines would see more than when they were let in.
       'listens on "0.0.0.0", where other machines may reach it',
       'answers to the name "example.org"',
     ]);
@@ -424,7 +424,7 @@ server: { host: 0.0.0.0, port: 1234, allowedHosts: [example.org] }
       expect(config.redact("stolen-secret own-token")).toBe("stolen-secret own-token");
       expect(asksFor(config.withheld[0]!)).toContain(said);
     }
-    // Whoever is asked is told where the link leads.
+    // The trust prompt shows the target of the link.
     const [asked] = await permissionsAsked(write(referring("linked")), world);
     expect(asked!.reasons).toEqual([
       `reads the file "linked", which leads to ${JSON.stringify(join(root, "outside/token"))}, outside its own folder, for mounts.m.resources.a`,

@@ -49,7 +49,7 @@ function ask(): { readonly call: Call; readonly stop: AbortController } {
   return { call: { caller: { id: "someone" }, signal: stop.signal }, stop };
 }
 
-/** Changes, one after the other, as long as they are asked for. */
+/** Yields changes on demand. */
 function ears(watch: Watch): { next(): Promise<Change | undefined> } {
   const iterator = watch[Symbol.asyncIterator]();
   return { next: async () => (await iterator.next()).value as Change | undefined };
@@ -220,7 +220,7 @@ describe("a house that is furnished anew", () => {
 let contractServer: ReloadableResources;
 let contractMemory: Memory;
 
-/** Swapped once before it is asked anything: nothing of the first furnishing may show. */
+/** Swapped once before use: nothing of the first build may be visible. */
 resourcesContract("a house that was furnished anew", {
   async open(content) {
     const greeting = {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createBytePool } from "./byte-pool.ts";
 
-/** A holder that gives up one piece at a time, the oldest first. */
+/** A holder that releases one piece at a time, the oldest first. */
 function holderIn(pool: ReturnType<typeof createBytePool>) {
   const pieces: number[] = [];
   const total = () => pieces.reduce((sum, each) => sum + each, 0);

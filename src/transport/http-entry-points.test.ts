@@ -76,7 +76,7 @@ describe("a body", () => {
         request.once("data", (chunk: Buffer) => (held += chunk.length) > 90_000 && resolve());
       });
     });
-    // Ten thousand bytes each, in one part, and nothing more.
+    // Ten thousand bytes each, in one chunk, and nothing more.
     for (let count = 0; count < 10; count++)
       sockets.push(
         await raw(
@@ -86,7 +86,7 @@ describe("a body", () => {
     await enough;
     const chunked = { ...modernHeaders, "Transfer-Encoding": "chunked" };
     expect((await ask({ headers: chunked, body: { ...question, pad: "x".repeat(50_000) } })).status).toBe(503);
-    // What comes whole is in nobody's way.
+    // Complete bodies are not affected.
     expect((await ask(modern)).status).toBe(200);
     for (const socket of sockets) socket.destroy();
   });

@@ -174,7 +174,7 @@ describe("a slow reader", () => {
       pushed++;
     } while (pending === undefined && pushed < 1000);
     expect(pending).toBeInstanceOf(Promise);
-    // Ours are 64 KiB and one event; the rest is what the system's own buffers take.
+    // Our buffers hold 64 KiB and one event; the rest is in the system's.
     expect(pushed).toBeLessThan(200);
     socket.resume();
     await pending;
@@ -216,7 +216,7 @@ describe("a slow reader", () => {
   });
 });
 
-/** Fills every buffer on the way. Resolves when the reader has caught up, or is gone. */
+/** Fills every buffer. Resolves when the reader has caught up, or is gone. */
 function stuff(reply: Reply): Promise<void> {
   const wire = [JSON.stringify("x".repeat(256 * 1024))];
   for (;;) {
@@ -242,7 +242,7 @@ describe("a stream", () => {
       { keepAliveMs: 0, stallMs: 10 },
     );
     const stream = await listen(modern);
-    // Another, which is not read, comes later and is cut off.
+    // A later stream that is not read is disconnected.
     const requested = once(listening.server, "request") as Promise<[IncomingMessage, ServerResponse]>;
     const other = await raw(rawQuestion);
     other.pause();
@@ -296,7 +296,7 @@ describe("a stream", () => {
     const rest = stream.rest();
     stream.resume();
     await caughtUp;
-    // It is watched no longer.
+    // It is no longer watched.
     while (response.socket?.timeout) await turn();
     reply.end(wireOf({ done: true }));
     expect((await rest).at(-1)).toEqual({ data: '{"done":true}' });

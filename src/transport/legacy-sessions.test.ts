@@ -10,7 +10,7 @@ import { createWireClient, type WireClient } from "./test-client.ts";
 const question = { jsonrpc: "2.0", id: 7, method: "resources/list" };
 const initialize = { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25" } };
 
-/** Answers each question only when the test says so. */
+/** Responds to each request only on demand. */
 function held() {
   const replies: { message: FakeMessage; reply: Reply }[] = [];
   let arrived = Promise.withResolvers<void>();
@@ -186,12 +186,12 @@ describe("a session", () => {
       return { status, session: served.edge.sessions.at(-1) as FakeSession };
     };
     const opened = [await open(one), await open(two), await open(two), await open(two)];
-    // Whoever holds more than the newcomer would makes room; among equals no one does.
+    // Only a holder of more sessions than the newcomer loses one.
     opened.push(await open(connect()), await open(connect()));
     expect(areClosed(opened)).toEqual([false, true, true, false, false, false]);
     expect((await open(connect())).status).toBe(503);
     expect(areClosed(opened)).toEqual([false, true, true, false, false, false]);
-    // A connection may always replace one of its own.
+    // A connection may always replace its own session.
     expect((await open(one)).status).toBe(200);
     expect(areClosed(opened)).toEqual([true, true, true, false, false, false]);
   });
@@ -249,13 +249,13 @@ describe("a session", () => {
     for (let count = 0; count < 20; count++) flood.push(await open("ben"));
     expect(areClosed(ann)).toEqual([false, false]);
     expect(areClosed(flood)).toEqual(flood.map((_, at) => at < 16));
-    // Ann may have as many as ben, at ben's expense, and neither can take more.
+    // Ann may have as many as ben, at ben's expense; neither can take more.
     ann.push(await open("ann"));
     expect(areClosed(flood.slice(16))).toEqual([true, false, false, false]);
     ann.push(await open("ann"));
     expect(areClosed(ann)).toEqual([true, false, false, false]);
     expect(areClosed(flood.slice(16))).toEqual([true, false, false, false]);
-    // A third is let in.
+    // A third caller gets a session.
     const cid = await open("cid");
     expect([cid.status, cid.session.closed, served.listening.http.counts.sessions]).toEqual([200, false, 6]);
   });
@@ -336,7 +336,7 @@ describe("a posted question of a session", () => {
     reply.end(resultOf(message));
     expect(await again.rest()).toEqual([{ id: "1-4", data: '{"jsonrpc":"2.0","id":7,"result":{}}' }]);
 
-    // All of it, once more, after it is over.
+    // Everything again, after the end.
     expect((await (await listen("1-0")).rest()).map(({ id }) => id)).toEqual(["1-1", "1-2", "1-3", "1-4"]);
     expect(await (await listen("1-4")).rest()).toEqual([]);
   });

@@ -23,7 +23,7 @@ async function everything(socket: AsyncIterable<Buffer>): Promise<string> {
   try {
     for await (const chunk of socket) text += chunk.toString();
   } catch {
-    // Cut off: what came until then counts.
+    // Disconnected: everything before counts.
   }
   return text;
 }
@@ -78,7 +78,7 @@ describe("a server", () => {
     );
     const stream = await open(modern);
     await stream.next();
-    // Two slow ones are hung up on meanwhile, one after the other.
+    // Two slow clients are disconnected meanwhile, one after the other.
     for (let count = 0; count < 2; count++) await everything(await raw("POST /mcp HTTP/1.1\r\n"));
     (await started.promise).end(wireOf({ n: 2 }));
     expect(await stream.rest()).toEqual([{ data: '{"n":2}' }]);
@@ -268,7 +268,7 @@ describe("closing", () => {
   });
 });
 
-/** An address of this machine by which it seems to be another. */
+/** An address of this machine that looks like another machine. */
 const outer = Object.values(networkInterfaces())
   .flatMap((each = []) => each)
   .find(({ internal, family }) => !internal && family === "IPv4")?.address;
@@ -294,7 +294,7 @@ describe.skipIf(outer === undefined)("another machine", () => {
     expect((await ask(modern)).status).toBe(200);
     for (const socket of sockets) socket.destroy();
     await once(sockets[1]!, "close");
-    // As soon as the server has seen that one of them is gone, another may come.
+    // As soon as the server notices a closed connection, another is accepted.
     for (let status = 0; status !== 200;) {
       const client = createWireClient(listening.port, outer);
       status = await client.ask(modern).then(

@@ -10,7 +10,7 @@ import { createWireClient } from "./test-client.ts";
 
 const nothing = () => Promise.resolve({ items: [] });
 
-/** One resource whose text can be changed, and that can be watched. */
+/** One resource that can be changed and watched. */
 function createNote() {
   let text = "first";
   const watchers = new Set<(change: Change) => void>();
@@ -24,7 +24,7 @@ function createNote() {
       changes.push(change);
       wake.resolve();
     };
-    /** Ends a `next` that waits, too. */
+    /** Also ends a pending `next`. */
     const end = () => {
       watchers.delete(hear);
       wake.resolve();
@@ -186,7 +186,7 @@ describe("the older revisions over HTTP", () => {
         (await ask({ headers, body: legacy(2, "resources/subscribe", { uri: "note://a" }) })).json(),
       ).toMatchObject({ id: 2, result: {} });
 
-      // Before anyone listens: it waits.
+      // Nobody listens yet, so it waits.
       note.change("second");
       const stream = await open({ method: "GET", headers });
       if (revision === "2025-11-25") expect(await stream.next()).toMatchObject({ id: "1-0", data: "" });

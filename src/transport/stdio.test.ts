@@ -132,7 +132,7 @@ describe("stdio", () => {
     input.end(`${question(1)}\n`);
     const answer = await asked.promise;
     await once(input, "close");
-    // Whoever is not waited for is left within a few turns.
+    // Without waiting, the session ends within a few turns.
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
     expect([session.closed, output.readableLength > 0]).toEqual([false, true]);
     answer();
@@ -242,7 +242,7 @@ describe("a slow reader of stdio", () => {
   it("is given all that it asked, though it ended its input first", async () => {
     const { output, read, bytes } = slowOutput();
     const count = 500;
-    // The end is known when the last bytes are read, as it is with a pipe.
+    // As with a pipe, the end is known when the last bytes are read.
     const input = new Readable({
       read() {
         this.push(Array.from({ length: count }, (_, id) => `${question(id)}\n`).join("") + question("last"));

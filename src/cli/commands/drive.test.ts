@@ -32,7 +32,7 @@ afterEach(async () => {
   await fake.close();
 });
 
-/** Goes where the person is sent, as soon as they are. */
+/** Opens the page that the user is sent to. */
 function browser() {
   let said = "";
   const answer = Promise.withResolvers<Response>();
@@ -66,7 +66,7 @@ const apiOf = (more: Partial<DriveApiOptions> = {}) =>
     ...more,
   });
 
-/** A keychain that does what `secret-tool` does, and writes down how it was called. */
+/** A fake keychain that works as `secret-tool`, and records its calls. */
 function putKeychain(): { readonly calls: () => string; readonly held: () => string } {
   const bin = join(folder, "bin");
   const [held, calls] = [join(folder, "held.json"), join(folder, "calls")];

@@ -163,7 +163,7 @@ describe("on a terminal, ls", () => {
       const { out } = await wide.run(["ls"], { terminal: true, columns });
       const lines = out.trimEnd().split("\n");
       for (const line of lines) if (line.includes("  ")) expect(displayWidth(line)).toBeLessThanOrEqual(columns);
-      // Where the second column begins, it begins in every line.
+      // The second column begins at the same position in every line.
       const begins = lines
         .filter((line) => line.includes("  "))
         .map((line) => displayWidth(/^.*? {2,}/.exec(line)![0]));

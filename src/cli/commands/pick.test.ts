@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => stand.remove());
 
-/** A terminal that shows what was written to it, and a person who presses the next key when they see what they wait for. */
+/** A terminal that records its output, and a user who presses the next key when the expected text appears. */
 async function pick(
   words: readonly string[],
   steps: readonly (readonly [see: string | RegExp, press: string])[],

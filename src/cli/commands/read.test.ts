@@ -6,7 +6,7 @@ let stand: Stand;
 const read = (words: readonly string[], options?: Parameters<Stand["run"]>[1]) =>
   stand.run(["read", ...words], options);
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 255]);
-/** Each line has sixteen bytes; together they are more than is answered at once. */
+/** Lines of sixteen bytes; together more than the limit of one response. */
 const long = Array.from({ length: 400_000 }, (_, index) => `line ${String(index + 1).padStart(10)}\n`).join("");
 
 beforeAll(() => {

@@ -14,7 +14,7 @@ afterAll(() => stand.remove());
 
 const codes = (said: string): readonly string[] => said.match(/\?code=[\w-]{22}\n/g) ?? [];
 
-/** Until it has said each of these in turn; then it is stopped. */
+/** Waits for each of these texts in turn, then stops the server. */
 async function serve(words: readonly string[], turns: readonly ((said: string) => boolean)[], env = {}) {
   const stop = new AbortController();
   let next = 0;

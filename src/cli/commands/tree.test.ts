@@ -113,7 +113,7 @@ describe("tree", () => {
 
   it("says which directory it could not open, and that it is not complete", async () => {
     const closed = createStand();
-    // Nothing is closed to root, so the question is asked as nobody.
+    // Root can read everything, so the test runs as nobody.
     const isRoot = process.getuid?.() === 0;
     try {
       closed.write("closed/file.txt");

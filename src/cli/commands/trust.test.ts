@@ -1,4 +1,4 @@
-/** What a config that was found could do to the person who stands in its folder, and no longer can. */
+/** Attacks by a config that was found, which trust prevents. */
 import {
   existsSync,
   mkdirSync,

@@ -14,7 +14,7 @@ beforeEach(() => {
 
 afterEach(() => stand.remove());
 
-/** A watch that is under way, and everything that it says. */
+/** A running watch and its output. */
 function start(words: readonly string[], options: RunOptions = {}) {
   const stop = new AbortController();
   let said = "";

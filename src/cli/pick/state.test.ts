@@ -31,7 +31,7 @@ const found = (...paths: readonly string[]): PickEvent => ({
   count: paths.length,
 });
 
-/** Those that fit, best first. */
+/** Matches, best first. */
 const best = (letters: string, ...paths: readonly string[]) =>
   paths
     .map((path) => ({ path, score: fuzzyFit(foldPath(letters), foldPath(path))?.score }))
@@ -108,7 +108,7 @@ describe("while picking", () => {
     expect(after(state, "clear").filter).toBe("");
     const guide: PickEvent = { kind: "found", letters: "gui", items: [item("guide.md")], count: 1 };
     expect(names(after(started, { typed: "gui" }, guide))).toEqual(["guide.md"]);
-    // What was found for earlier letters is shown no more.
+    // Matches of earlier letters are no longer shown.
     expect(names(after(started, { typed: "guid" }, guide))).toEqual([]);
     expect(names(after(started, { typed: "gui" }, guide, "clear"))).toEqual(["docs", "guide.md", "readme.md"]);
   });
@@ -153,7 +153,7 @@ describe("what is drawn", () => {
       const frame = draw(state, paint);
       expect(frame.lines).toHaveLength(rows);
       for (const line of frame.lines) {
-        // Our own inverse is all that may be there.
+        // Only our own inverse video may occur.
         const bare = line.replaceAll("\u001b[7m", "").replaceAll("\u001b[0m", "");
         expect(bare).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
         expect(displayWidth(bare), JSON.stringify(line)).toBeLessThanOrEqual(columns);

@@ -18,7 +18,7 @@ let memory: Memory;
 let pressmark: LocalResources;
 let listening: Listening;
 
-/** A server that lets in who has the token, and no one else. */
+/** A server that requires the token. */
 beforeAll(async () => {
   stand = createStand();
   stand.write("token.txt", `Bearer ${token}\n`);

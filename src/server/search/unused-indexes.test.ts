@@ -30,7 +30,7 @@ describe("the shelf of indexes", () => {
     expect(indexLocation(cache, { config: "/a" })).not.toBe(indexLocation(cache, { folders: ["/a"] }));
   });
 
-  // Windows has no modes: there the folder is the user's own by where it is.
+  // Windows has no modes: there the location protects the folder.
   it.skipIf(process.platform === "win32")("is for its owner alone", () => {
     expect(statSync(make("/a")).mode & 0o777).toBe(0o700);
   });
