@@ -93,7 +93,7 @@ describe("a set in the text of a config", () => {
     );
   });
 
-  it("that hides behind an alias is left to the person", async () => {
+  it("behind an alias is not edited", async () => {
     const text = "server: {}\nsets:\n  a: &a\n    resources: [x]\n  b: *a\n";
     const edited = editSet(text, "yaml", "a", { resources: ["x", "y"] });
     // The other one would have changed too.

@@ -48,7 +48,7 @@ async function problemsOf(file: string): Promise<readonly string[]> {
   }
 }
 
-describe("a source of one's own", () => {
+describe("a custom source", () => {
   it("is named by its file, and its options are checked as those of any other", async () => {
     write("weather.ts", `${weather()} export default definition;`);
     const loaded = await loadConfig({ file: write("pressmark.config.yaml", yaml), named: true }, world);

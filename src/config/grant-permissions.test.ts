@@ -277,7 +277,7 @@ server: { token: "\${env:SECRET}", prot: 1 }
 });
 
 describe("what is granted is what was shown", () => {
-  it("and not what the config became while the person was reading", async () => {
+  it("and not a change of the config during the prompt", async () => {
     const file = config(withDocs("m: { source: file, root: notes, hidden: true }"));
     const asked = await permissionsAsked(file, world);
     config(withDocs("m: { source: file, root: ., hidden: true }"));

@@ -305,7 +305,7 @@ serve: {}
     );
   });
 
-  it("is named as the person sees it from where they stand", async () => {
+  it("is named relative to the current folder", async () => {
     await expect(load("serve: 1", { from: join(folder, "docs") })).rejects.toThrow(
       /^\.\.\/pressmark\.config\.yaml:1:1 serve: /,
     );
@@ -532,7 +532,7 @@ describe("a config in TypeScript", () => {
     expect(ran()).toBe(false);
   });
 
-  it("is run anew when it has changed", async () => {
+  it("is run again when it has changed", async () => {
     await load(marking("one"), { name });
     const config = await load(marking("two").replace('"docs"', '"."'), { name });
     expect(config.mounts[0]!.options).toMatchObject({ root: folder });

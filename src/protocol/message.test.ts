@@ -42,7 +42,7 @@ describe("a message", () => {
     fc.assert(fc.property(fc.jsonValue(), (body) => void parseMessage(body)));
   });
 
-  it("is spelled as one line of JSON that gives its id back verbatim", () => {
+  it("is encoded as one line of JSON with its id unchanged", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ maxLength: 100 }), fc.maxSafeInteger()), fc.jsonValue(), (id, value) => {
         for (const wire of [

@@ -136,7 +136,7 @@ describe("a batch", () => {
   });
 });
 
-it("the id of a question that was withdrawn is free at once, even if its work does not stop (MOD-1, MOD-53)", async () => {
+it("the id of a cancelled request is free immediately, even if its work does not stop (MOD-1, MOD-53)", async () => {
   const stuck = Promise.withResolvers<void>();
   let reads = 0;
   const { ask, read: reallyRead } = open({
@@ -154,7 +154,7 @@ it("the id of a question that was withdrawn is free at once, even if its work do
   expect(await first.answer).toBeUndefined();
 });
 
-describe("a subscription that is withdrawn before it is armed", () => {
+describe("a subscription that is cancelled before it is armed", () => {
   it("does not stand (LEG-63)", async () => {
     const { ask, release, calls } = openSlow();
     const { answer } = ask(subscribe(1));
@@ -166,7 +166,7 @@ describe("a subscription that is withdrawn before it is armed", () => {
     expect(calls.map(({ signal }) => signal.aborted)).toEqual([true, false]);
   });
 
-  it("stands for who asked for the same and did not withdraw", async () => {
+  it("stays for another request that was not cancelled", async () => {
     const { ask, release, calls } = openSlow();
     const answers = [ask(subscribe(1)).answer, ask(subscribe(2)).answer, ask(subscribe(3)).answer];
     ask(cancel(1));

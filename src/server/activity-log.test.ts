@@ -4,7 +4,7 @@ import { createActivityLog } from "./activity-log.ts";
 
 const visitor = { name: "host", version: "1", revision: "2026-07-28" };
 
-describe("the register", () => {
+describe("the activity log", () => {
   it("forgets a client without a connection after a while, and keeps one that stays", async () => {
     const { runtime, advance } = createClock();
     const register = createActivityLog(runtime);
@@ -49,7 +49,7 @@ describe("the register", () => {
     expect(register.reads()[0]?.uri.length).toBe(2048);
   });
 
-  it("counts what is read again instead of naming it again, and leaves out what the house says of itself", () => {
+  it("counts repeated reads, and leaves out the server's own resources", () => {
     const register = createActivityLog(createClock().runtime);
     for (const uri of ["file:///a", "file:///b", "file:///a", "pressmark://status", "UI://pressmark/picker"])
       register.read(visitor, uri);

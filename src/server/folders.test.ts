@@ -22,7 +22,7 @@ describe("the folders that a person names", () => {
     expect(findFolders([], join(root, "docs"))).toEqual([{ name: "docs", path: join(root, "docs") }]);
   });
 
-  it("are real ones, found from where the person stands, each with a name of its own", () => {
+  it("are real paths relative to the current folder, with unique names", () => {
     expect(findFolders(["docs", join(root, "other/docs"), "docs-2"], root)).toEqual([
       { name: "docs", path: join(root, "docs") },
       { name: "docs-2", path: join(root, "other/docs") },

@@ -185,7 +185,7 @@ describe("instructions reveal nothing", () => {
     paths: fc.array(fc.record({ mount: fc.constantFrom("one", "two", "three"), path: fc.constantFrom(...paths) })),
   });
 
-  it("of what the caller may not see: they are those of a house in which it is not", async () => {
+  it("what the caller may not see, as if it did not exist", async () => {
     await fc.assert(
       fc.asyncProperty(places, hidden, async (all, hides) => {
         const isHidden = (mount: string, path: string) =>

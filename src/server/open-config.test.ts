@@ -113,7 +113,7 @@ async function trust(name = "pressmark.config.yaml"): Promise<void> {
 
 const uri = (path: string): string => pathToFileURL(join(folder, path)).href;
 
-describe("a house with a config", () => {
+describe("a server with a config", () => {
   it("serves what the config says, under the URIs that it says", async () => {
     const opened = await open(
       `${docsOnly}  notes: { source: file, root: notes, scheme: notes }\n  m: { source: memory, resources: { x: X } }\n`,
@@ -229,7 +229,7 @@ describe("a config that changes", () => {
     await heard.until((change) => change.kind === "updated" && change.uri === uri("docs/a.md"), "that a.md changed");
   });
 
-  it("and is broken leaves the house as it was, and says what is wrong", async () => {
+  it("and is broken leaves the server unchanged, and logs the problems", async () => {
     const opened = await open(docsOnly);
     write("mounts: { docs: { source: file, rot: docs } }\n");
     await untilSaid("the previous config stays in effect");
@@ -288,7 +288,7 @@ describe("a config that changes", () => {
     await expect(opened.resources.list({ cursor: next! }, call)).rejects.toMatchObject({ kind: "invalid" });
   });
 
-  it("is not followed where that is not wanted, nor after the house is closed", async () => {
+  it("is not followed where that is not wanted, nor after the server is closed", async () => {
     const opened = await open(docsOnly, { live: false });
     write(both);
     await opened.close();

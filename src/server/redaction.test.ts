@@ -166,7 +166,7 @@ it(
   },
 );
 
-it("settings are masked even where the house is not", { timeout: 60_000 }, async () => {
+it("settings are masked even without redact", { timeout: 60_000 }, async () => {
   buildSettings();
   const out = await everything(await open(`mounts:\n${settings}`), []);
   expect(out).toContain("NAME_0");

@@ -58,8 +58,8 @@ function ears(watch: Watch): { next(): Promise<Change | undefined> } {
 const updated = (uri: string): Change => ({ kind: "updated", uri });
 const listChanged: Change = { kind: "list-changed" };
 
-describe("a house that is furnished anew", () => {
-  it("answers every question from how it is furnished now", async () => {
+describe("reloadable resources", () => {
+  it("use the current build for every request", async () => {
     const { call } = ask();
     const pressmark = createReloadableResources(build([mount("a", createMemory({ x: "old" }))]), runtime);
     expect((await pressmark.list({}, call)).items.map(({ uri }) => uri)).toEqual(["a://x"]);
@@ -186,7 +186,7 @@ describe("a house that is furnished anew", () => {
     await pressmark.close();
   });
 
-  it("lets the furnishing of before go once no watch is left there", async () => {
+  it("release the previous build once no watch is left", async () => {
     const { call, stop } = ask();
     const memory = createMemory({ x: "1" });
     const [first, second] = [build([mount("a", memory)]), build([mount("a", memory)])];

@@ -70,7 +70,7 @@ describe("what is said again and again", () => {
     expect(lines).toHaveLength(13);
   });
 
-  it("takes up no more room the more different it is", () => {
+  it("uses bounded memory", () => {
     const { lines, runtime } = standStill();
     for (let index = 0; index < 5000; index += 1) runtime.log("warn", `${index}`);
     expect(lines).toHaveLength(1010);

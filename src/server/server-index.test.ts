@@ -91,7 +91,7 @@ async function status({ resources }: Server): Promise<Record<string, unknown>> {
   return JSON.parse((content!.body as { readonly text: string }).text) as Record<string, unknown>;
 }
 
-describe("the index of a house", () => {
+describe("the index of a server", () => {
   it("is begun by the first search, which is answered at once and says how much was searched", async () => {
     const pressmark = await open(both);
     expect(pressmark.index.threads).toBeUndefined();
@@ -168,7 +168,7 @@ describe("the index of a house", () => {
     expect((await search(pressmark, "tea")).uris).toHaveLength(2);
   });
 
-  it("is there for the next who opens the house", async () => {
+  it("is there for the next server", async () => {
     const pressmark = await open(both);
     await search(pressmark, "tea");
     await until(pressmark, async () => (await search(pressmark, "tea")).ready === 1);
@@ -201,7 +201,7 @@ describe("the index of a house", () => {
     expect(await status(pressmark)).not.toHaveProperty("embeddings");
   });
 
-  it("leaves its scheme to whoever has taken it", async () => {
+  it("leaves its scheme to a mount that uses it", async () => {
     const text = "mounts:\n  index: { source: memory, scheme: pressmark, resources: { status: mine } }\n";
     const pressmark = await open(text, { config: "pressmark.config.yaml" });
     expect((await pressmark.resources.read("pressmark://index/status", call)).contents).toMatchObject([

@@ -89,7 +89,7 @@ describe("a set", () => {
     await refusal(pressmark.sets.resolveSet("secret", call), ["not-found"], "secret");
   });
 
-  it("carries its name in every spelling of its URI, in any script", async () => {
+  it("has its name in every encoding of its URI, in any script", async () => {
     const 手順 = { name: "手順.v2", resources: at("readme.md") };
     await using pressmark = open({ sets: [手順] });
     const [first] = (await pressmark.resources.list({}, call)).items;
@@ -230,7 +230,7 @@ describe("zed://prompt-library", () => {
 });
 
 describe("saved sets", () => {
-  it("outlive the house, and are known to whoever saved them alone", async () => {
+  it("outlive the server, and are visible only to the caller who saved them", async () => {
     await using first = open();
     first.sets.save({ name: "mine", resources: at("guide.md") }, call);
     expect((await first.sets.list(call)).map(({ name }) => name)).toEqual(["mine", "onboarding"]);
@@ -240,7 +240,7 @@ describe("saved sets", () => {
     await refusal(second.resources.read("set://mine", callOf("other")), ["not-found"], "mine");
   });
 
-  it("that another process saves are heard of while the house is live", async () => {
+  it("that another process saves are noticed by a live server", async () => {
     await using before = open();
     before.sets.save({ name: "older", resources: at("guide.md") }, call);
     await using here = open({ live: true, stateFolder: before.stateFolder });

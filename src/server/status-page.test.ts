@@ -130,7 +130,7 @@ describe("pressmark://status", () => {
     ]);
   });
 
-  it("does not exist for anyone but the owner, through any door", async () => {
+  it("does not exist for anyone but the owner, through any entry point", async () => {
     const strangers = await serve({ allowedHosts: ["files.example"] });
     const pressmark = await visit(strangers);
     const nothing = `${statusUri}-that-is-not`;

@@ -22,7 +22,7 @@ function holderIn(pool: ReturnType<typeof createBytePool>) {
   };
 }
 
-it("makes whoever holds most give up when it is used up, and never one that holds clearly less", () => {
+it("makes the largest holder release memory at the limit, and never one that holds clearly less", () => {
   const pool = createBytePool(1000);
   const [large, small] = [holderIn(pool), holderIn(pool)];
   for (let count = 0; count < 8; count++) large.add(100);

@@ -143,7 +143,7 @@ describe("the doors", () => {
     expect(Buffer.concat(await socket.toArray()).toString()).toMatch(/^HTTP\/1\.1 403 /);
   });
 
-  it("are closed to requests that name two hosts, whichever comes first and however they are spelled", async () => {
+  it("refuse requests with two Host headers, in any order and case", async () => {
     for (const allowedHosts of [[], ["*"]]) {
       const { raw } = await serveFake({}, { allowedHosts });
       for (const hosts of ["Host: localhost\r\nhOST: evil.example", "Host: localhost\r\nHost: localhost"]) {
@@ -237,12 +237,12 @@ describe("the caller", () => {
     }
   });
 
-  it("is anonymous unless said", async () => {
+  it("is anonymous by default", async () => {
     const { ask } = await serveFake({ exchange: (message, reply, { caller }) => reply.end(resultOf(message, caller)) });
     expect((await ask(modern)).json()).toMatchObject({ result: { id: "anonymous" } });
   });
 
-  it("that nobody knows gets 401 on every door, and is told how to say who it is (LEG-66)", async () => {
+  it("without identity gets 401 on every path, with a challenge (LEG-66)", async () => {
     for (const identify of [() => undefined, () => Promise.resolve(undefined)]) {
       const { ask, edge } = await serveFake({}, { identify, challenge: 'Bearer realm="house"' });
       for (const [method, path] of [

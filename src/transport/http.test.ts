@@ -21,7 +21,7 @@ describe("one modern question (MOD-55 to MOD-67)", () => {
     expect(answer.json()).toEqual({ jsonrpc: "2.0", id: 7, result: { echo: "resources/list" } });
   });
 
-  it("shows the edge its headers, whatever the case of their names (MOD-64)", async () => {
+  it("passes its headers to the protocol, whatever the case of their names (MOD-64)", async () => {
     const { ask } = await serveFake({
       exchange: (message, reply, _peer, headers) => reply.end(resultOf(message, headers)),
     });
@@ -31,7 +31,7 @@ describe("one modern question (MOD-55 to MOD-67)", () => {
     });
   });
 
-  it("is answered with the status that the edge gives (MOD-62)", async () => {
+  it("gets the status that the protocol returns (MOD-62)", async () => {
     const { ask } = await serveFake({ exchange: (message, reply) => reply.end(resultOf(message), 404) });
     expect((await ask(modern)).status).toBe(404);
   });
@@ -79,7 +79,7 @@ describe("one modern question (MOD-55 to MOD-67)", () => {
     ]);
   });
 
-  it("is withdrawn by hanging up (MOD-60, MOD-68)", async () => {
+  it("is cancelled by disconnecting (MOD-60, MOD-68)", async () => {
     const asked = Promise.withResolvers<{ peer: Peer; reply: Reply }>();
     const { listen } = await serveFake({
       exchange(_message, reply, peer) {
@@ -98,7 +98,7 @@ describe("one modern question (MOD-55 to MOD-67)", () => {
     reply.end(wireOf({ late: true }));
   });
 
-  it("is withdrawn by closing half of the connection, before anything was said (MOD-60)", async () => {
+  it("is cancelled by closing half of the connection before the response (MOD-60)", async () => {
     const asked = Promise.withResolvers<Peer>();
     const { raw } = await serveFake({ exchange: (_message, _reply, peer) => asked.resolve(peer) });
     const socket = await raw(rawQuestion);
@@ -107,7 +107,7 @@ describe("one modern question (MOD-55 to MOD-67)", () => {
     if (!signal.aborted) await once(signal, "abort");
   });
 
-  it("is not withdrawn once it was answered", async () => {
+  it("is not cancelled after its response", async () => {
     const signals: AbortSignal[] = [];
     const { ask, listening } = await serveFake({
       exchange(message, reply, peer) {
@@ -140,7 +140,7 @@ describe("one modern question (MOD-55 to MOD-67)", () => {
     expect(await stream.rest()).toEqual([{ data: '{"jsonrpc":"2.0","id":7,"result":{"echo":"resources/list"}}' }]);
   });
 
-  it("that makes the edge throw is answered with 500, and the next one is served", async () => {
+  it("that makes the protocol throw gets 500, and the next one is served", async () => {
     const logged: string[] = [];
     const { ask } = await serveFake(
       {
@@ -160,7 +160,7 @@ describe("one modern question (MOD-55 to MOD-67)", () => {
 });
 
 describe("a slow reader", () => {
-  it("makes the edge wait, so that little piles up; the rest comes when it reads", async () => {
+  it("makes the protocol wait, so that little is buffered; the rest follows when it reads", async () => {
     const text = "x".repeat(64 * 1024);
     const started = Promise.withResolvers<Reply>();
     const { raw } = await serveFake({ exchange: (_message, reply) => started.resolve(reply) });

@@ -116,7 +116,7 @@ describe("a session", () => {
     expect(session.peer.send(wireOf({ late: true }))).toBeUndefined();
   });
 
-  it("ends after a while of silence, but not while a stream is open or a question under way", async () => {
+  it("ends after a while without activity, but not while a stream is open or a request is running", async () => {
     let time = 0;
     const questions = held();
     const served = await serveFake({ receive: questions.receive }, { sessionIdleMs: 20, now: () => time });
@@ -142,7 +142,7 @@ describe("a session", () => {
     expect(served.listening.http.counts.sessions).toBe(0);
   });
 
-  it("makes room for a new one when there are too many, the one idle longest first", async () => {
+  it("is evicted when there are too many, the longest idle first", async () => {
     const served = await serveFake({}, { maxSessions: 3 });
     const [first, second, third] = [await beginSession(served), await beginSession(served), await beginSession(served)];
     const stream = await first.listen();
@@ -152,7 +152,7 @@ describe("a session", () => {
     stream.hangUp();
   });
 
-  it("does not make room while it is subscribed to something", async () => {
+  it("is not evicted while it has a subscription", async () => {
     const served = await serveFake({}, { maxSessions: 2 });
     const [first, second] = [await beginSession(served), await beginSession(served)];
     first.session.subscriptions = 1;
@@ -213,7 +213,7 @@ describe("a session", () => {
     expect(areClosed([first, second])).toEqual([false, false]);
   });
 
-  it("that was begun and never used makes room for anyone after a minute", async () => {
+  it("that was never used can be evicted by anyone after a minute", async () => {
     let time = 0;
     const served = await serveFake({}, { maxSessions: 2, now: () => time });
     const other = createWireClient(served.listening.port);
@@ -235,7 +235,7 @@ describe("a session", () => {
     expect(await newcomer()).toBe(503);
   });
 
-  it("is not lost to a caller who holds as many: who holds most makes room", async () => {
+  it("is not lost to a caller who holds as many: the one who holds most loses one", async () => {
     const served = await serveFake(
       {},
       { maxSessions: 6, identify: (request) => ({ id: String(request.headers.authorization) }) },
@@ -314,7 +314,7 @@ describe("a posted question of a session", () => {
     expect(await stream.next()).toBeUndefined();
   });
 
-  it("goes on when its sender hangs up, and can be caught up on, also while it still runs (LEG-51, LEG-56)", async () => {
+  it("continues when its sender disconnects, and can be replayed, also while it still runs (LEG-51, LEG-56)", async () => {
     const questions = held();
     const served = await serveFake({ receive: questions.receive });
     const { headers, session, listen } = await beginSession(served);
@@ -341,7 +341,7 @@ describe("a posted question of a session", () => {
     expect(await (await listen("1-4")).rest()).toEqual([]);
   });
 
-  it("goes on when its sender hangs up before anything was said", async () => {
+  it("continues when its sender disconnects before any output", async () => {
     const questions = held();
     const served = await serveFake({ receive: questions.receive });
     const { id, session } = await beginSession(served);

@@ -55,7 +55,7 @@ describe("a server", () => {
     );
   });
 
-  it("hangs up on headers and bodies that take too long, and goes on serving", async () => {
+  it("disconnects clients whose headers or bodies take too long, and continues serving", async () => {
     const { raw, ask } = await serveFake({}, { headersTimeoutMs: 30, requestTimeoutMs: 60 });
     const headers = await raw(`POST /mcp HTTP/1.1\r\n${json}X-Slow: `);
     const body = await raw(`POST /mcp HTTP/1.1\r\n${json}Content-Length: 10\r\n\r\n{`);
@@ -249,7 +249,7 @@ describe("closing", () => {
     await hungUp;
   });
 
-  it("hangs up on those who do not finish in time", async () => {
+  it("disconnects clients that do not finish in time", async () => {
     const edge = createFakeProtocol({
       exchange: (_message, reply) => void reply.notify(wireOf({ n: 1 })),
       close: () => new Promise(() => {}),

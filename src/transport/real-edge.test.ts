@@ -138,7 +138,7 @@ describe("the modern era over HTTP", () => {
     expect([bare.status, bare.json()]).toMatchObject([400, { id: 5, error: { code: -32602 } }]);
   });
 
-  it("listens: acknowledged first, then each change, until the listener hangs up", async () => {
+  it("listens: acknowledged first, then each change, until the listener disconnects", async () => {
     const { listen: open, note } = await serve();
     const ask = modern(9, "subscriptions/listen", { notifications: { resourceSubscriptions: ["note://a"] } });
     const stream = await open(ask);

@@ -108,7 +108,7 @@ describe("stdio", () => {
     expect(await messages()).toEqual([]);
   });
 
-  it("finishes questions that are under way when the input ends", async () => {
+  it("finishes running requests when the input ends", async () => {
     const asked = Promise.withResolvers<() => void>();
     const { input, messages, session } = start({
       receive: (message, reply) => asked.resolve(() => reply.end(resultOf(message))),
@@ -220,7 +220,7 @@ describe("a slow reader of stdio", () => {
     expect(bytes()).toBeGreaterThan(500_000);
   });
 
-  it("makes whoever speaks wait", async () => {
+  it("makes senders wait", async () => {
     const { output, read } = slowOutput();
     const replies: Reply[] = [];
     const { input, over, session } = start(
@@ -278,7 +278,7 @@ describe("a slow reader of stdio", () => {
     expect(session.closed).toBe(true);
   });
 
-  it("that goes away lets whoever waits go on", async () => {
+  it("that goes away releases waiting senders", async () => {
     const { output } = slowOutput();
     const { over, session } = start({}, { output, highWaterBytes: 10 });
     const waiting = session.peer.send(wireOf("x".repeat(100)));

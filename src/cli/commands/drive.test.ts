@@ -137,7 +137,7 @@ describe("pressmark drive", () => {
     },
   );
 
-  it("has a token made anew that was taken back early, and says when nothing helps any more", async () => {
+  it("refreshes a token that was revoked early, and reports when that fails", async () => {
     await login();
     const api = apiOf();
     await api.account(signal);

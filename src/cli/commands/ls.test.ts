@@ -29,7 +29,7 @@ describe("ls", () => {
     expect(await ls([])).toMatchObject({ code: 0, err: "", out: urisOf("README.md", "docs", "dot.png") });
   });
 
-  it("gives the children of a directory named by path or URI, in any spelling", async () => {
+  it("lists the children of a directory named by path or URI, in any encoding", async () => {
     const children = urisOf("docs/%5Bid%5D.tsx", "docs/a%20b%25.txt", "docs/deep", "docs/loop");
     for (const where of ["docs", "./docs/", join(stand.folder, "docs"), `${stand.base}docs`, `${stand.base}%64ocs`])
       expect(await ls([where])).toMatchObject({ code: 0, out: children });

@@ -89,7 +89,7 @@ describe("search", () => {
 });
 
 describe("index", () => {
-  it("says how the index is, makes it anew and takes it away", async () => {
+  it("shows the status of the index, rebuilds and removes it", async () => {
     const { out } = await stand.run(["index", "--json"]);
     const status = JSON.parse(out) as { place: string; mounts: { name: string; documents: number; ready: number }[] };
     expect(status.mounts).toMatchObject([{ name: "files", ready: 1 }]);

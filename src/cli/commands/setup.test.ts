@@ -145,7 +145,7 @@ describe("init", () => {
   });
 });
 
-describe("a file that changes while the person is asked", () => {
+describe("a file that changes during the confirmation", () => {
   it.each([
     ["pressmark.config.yaml", ["init"], undefined],
     ["pressmark.config.yaml", ["init", "--force"], "# mine\n"],

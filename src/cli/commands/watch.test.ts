@@ -59,7 +59,7 @@ describe("watch", () => {
     expect((await watch.ended).code).toBe(0);
   });
 
-  it("tells when the list changes, as it does without a word", async () => {
+  it("reports changes of the list, as it does without arguments", async () => {
     const watch = start([]);
     await watch.until("watching the list;");
     stand.write("new.txt");

@@ -26,7 +26,7 @@ it("numbers are grouped, and their things named as one or many", () => {
   ]);
 });
 
-it("times are said where the person is; what is none is shown as it is", () => {
+it("times are local; an invalid time is unchanged", () => {
   const iso = new Date(2026, 10, 1, 4, 3, 22).toISOString();
   expect([localMinute(iso), localSecond(iso), localTime(iso)]).toEqual([
     "2026-11-01 04:03",

@@ -137,7 +137,7 @@ theme = "dark"
     );
   });
 
-  it("is read in every way that it is spelled", () => {
+  it("is read in every syntax", () => {
     for (const text of [
       '[mcp_servers.pressmark]\ncommand = "x"\nargs = ["y"]',
       'mcp_servers = { pressmark = { command = "x", args = ["y"] } }',

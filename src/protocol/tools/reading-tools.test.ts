@@ -354,7 +354,7 @@ describe("list_resources", () => {
 });
 
 describe("read_resource", () => {
-  it("embeds a small text whole, without a word beside it", async () => {
+  it("embeds a small text whole, without a note", async () => {
     const { content } = await use("read_resource", { uri: `${base}README.md` });
     expect(content).toEqual([
       {

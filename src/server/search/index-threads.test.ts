@@ -248,7 +248,7 @@ describe("a kept index", () => {
     }
   });
 
-  it("says how much of it is ready while it is being made, and feeds on sources that only the house has", async () => {
+  it("reports its progress, and indexes sources that only the main thread can open", async () => {
     const names = Array.from({ length: 600 }, (_, at) => `f${1000 + at}`);
     const { source } = createMemory(Object.fromEntries(names.map((name) => [name, "green tea"])));
     const gate = Promise.withResolvers<void>();
@@ -456,7 +456,7 @@ describe("a kept index", () => {
     });
   });
 
-  it("refuses a question that cannot be understood, and one that is withdrawn", async () => {
+  it("refuses an invalid query, and a cancelled one", async () => {
     const index = keep();
     index.serve([await filesMount()]);
     await index.caughtUp({ signal: never });

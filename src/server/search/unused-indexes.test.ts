@@ -23,7 +23,7 @@ function make(config: string): string {
   return folder;
 }
 
-describe("the shelf of indexes", () => {
+describe("unused indexes", () => {
   it("has one place for each project, in whatever order its folders are named", () => {
     expect(indexLocation(cache, { folders: ["/a", "/b"] })).toBe(indexLocation(cache, { folders: ["/b", "/a"] }));
     expect(indexLocation(cache, { folders: ["/a"] })).not.toBe(indexLocation(cache, { folders: ["/b"] }));
