@@ -79,7 +79,7 @@ describe("the launcher", () => {
     expect(await ended).toMatchObject({ code: 7, err: "" });
   });
 
-  it("says which Node it needs and where to get it when there is none", async () => {
+  it("names the Node version that it needs and where to get it", async () => {
     expect(await outcome(launch([], { as: "20.19.4" }))).toEqual({
       code: 1,
       out: "",
@@ -87,7 +87,7 @@ describe("the launcher", () => {
     });
   });
 
-  it("says how to build what is not built", async () => {
+  it("explains how to build the checkout", async () => {
     rmSync(join(root, "dist"), { recursive: true });
     expect(await outcome(launch([]))).toEqual({
       code: 1,

@@ -13,18 +13,18 @@ beforeAll(() => {
 afterAll(() => stand.remove());
 
 describe("the command", () => {
-  it("says its version", async () => {
+  it("prints its version", async () => {
     for (const word of ["--version", "-V"])
       expect(await pressmark([word])).toMatchObject({ code: 0, out: "pressmark 1.2.3\n", err: "" });
   });
 
-  it("says what it can do when asked, and when asked for nothing that this is no way to ask", async () => {
+  it("prints its help on request; without a command this is invalid usage", async () => {
     expect(await pressmark(["--help"])).toMatchObject({ code: 0, out: expect.stringContaining("Commands:"), err: "" });
     expect(await pressmark(["help"])).toMatchObject({ code: 0, out: expect.stringContaining("Commands:"), err: "" });
     expect(await pressmark([])).toMatchObject({ code: 2, out: "", err: expect.stringContaining("Commands:") });
   });
 
-  it("says what a command takes", async () => {
+  it("prints the help of a command", async () => {
     const asked = await pressmark(["help", "serve"]);
     expect(asked).toMatchObject({ code: 0, out: expect.stringContaining("--port PORT"), err: "" });
     expect((await pressmark(["serve", "--help"])).out).toBe(asked.out);
@@ -53,7 +53,7 @@ describe("the command", () => {
     expect(await pressmark(words)).toMatchObject({ code: 2, out: "", err: `pressmark: ${sentence}\n` });
   });
 
-  it("tells what is not there from what failed by its exit code", async () => {
+  it("distinguishes missing resources from failures by its exit code", async () => {
     expect(await pressmark(["read", "nothing"])).toMatchObject({ code: 3, out: "" });
     expect(await pressmark(["ls", "nothing"])).toMatchObject({ code: 3, out: "" });
     expect(await pressmark(["stat", `${stand.base}nothing`])).toMatchObject({ code: 3, out: "" });
@@ -66,7 +66,7 @@ describe("the command", () => {
     expect(err).toBe(String.raw`pressmark: no resource at "a\u001b[2Jb\x9b\u202ec"` + "\n");
   });
 
-  it("shows a stack only when asked to", async () => {
+  it("shows a stack only on request", async () => {
     expect((await pressmark(["read", "nothing"])).err).not.toContain("    at ");
     expect((await pressmark(["read", "nothing"], { env: { PRESSMARK_DEBUG: "1" } })).err).toContain("    at ");
   });

@@ -56,7 +56,7 @@ async function ended(child: ChildProcessWithoutNullStreams): Promise<unknown> {
 }
 
 describe("serve", () => {
-  it("says where it serves and what to tell which host, answers there, and stops when asked", async () => {
+  it("prints its address and the settings for hosts, responds, and stops on a signal", async () => {
     const child = start("serve", "--port", "0");
     const complaints = text(child.stderr);
     const said = await until(child, "Inspector");
@@ -121,7 +121,7 @@ describe("serve", () => {
 });
 
 describe("stdio", () => {
-  it("says nothing but protocol on standard output, and ends with its input", async () => {
+  it("writes only the protocol to standard output, and ends with its input", async () => {
     const child = start("stdio");
     const [out, err] = [text(child.stdout), text(child.stderr)];
     child.stdin.write(
@@ -142,7 +142,7 @@ describe("stdio", () => {
     expect(await err).toBe("");
   });
 
-  it("stops when asked", async () => {
+  it("stops on a signal", async () => {
     const child = start("stdio");
     const answered = until(child, '"id":1');
     child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })}\n`);

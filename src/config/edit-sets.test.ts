@@ -42,7 +42,7 @@ describe("a set in the text of a config", () => {
     );
   });
 
-  it("loses a resource without losing what is said of the others", async () => {
+  it("loses a resource and keeps the comments of the others", async () => {
     expect(await editSet(yaml, "yaml", "first", { ...first, resources: ["README.md"] })).toBe(
       yaml.replace('      - "docs/a.md"\n', ""),
     );

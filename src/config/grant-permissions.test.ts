@@ -205,7 +205,7 @@ describe("a grant still counts when", () => {
     expect(names(await load())).toEqual(["m"]);
   });
 
-  it("less is asked for, because the folder is ignored no longer", async () => {
+  it("fewer permissions are needed, because the folder is no longer ignored", async () => {
     write(".gitignore", "notes/\n");
     config(withDocs("m: { source: file, root: notes, hidden: true }"));
     await trust();
@@ -255,7 +255,7 @@ server: { token: "\${env:SECRET}", port: 1234, allowedHosts: ["\${file:own.txt}"
     expect(read).toEqual([]);
   });
 
-  it("is told what is wrong with it beside its references", async () => {
+  it("reports problems besides its references", async () => {
     config(`
 mounts:
   a: { source: memory, resource: { x: "\${env:SECRET}" }, other: "\${env:SECRET}" }

@@ -110,7 +110,7 @@ server:
 `;
 
 describe("a config", () => {
-  it("says what is served, with paths from its own folder and limits of a mount before those for all", async () => {
+  it("gives the mounts, with absolute paths and with limits of a mount before those for all", async () => {
     const config = await load(good, { from: "/" });
     expect(
       config.mounts.map(({ name, definition, scheme, limits }) => [name, definition.name, scheme, limits]),
@@ -123,7 +123,7 @@ describe("a config", () => {
     expect(config.permissions).toEqual([]);
   });
 
-  it("may be JSON, and says the same", async () => {
+  it("may be JSON, with the same result", async () => {
     const { parse } = await import("yaml");
     const config = await load(JSON.stringify({ $schema: "./schema.json", ...parse(good) }), {
       name: "pressmark.config.json",
@@ -166,7 +166,7 @@ server: { port: "\${env:PORT}" }
 });
 
 describe("what is wrong with a config", () => {
-  it("is said all at once, in the order of the text, with line, column, key and the nearest name", async () => {
+  it("is reported all together, in the order of the text, with line, column, key and the nearest name", async () => {
     expect(
       await problems(`
 mounts:
@@ -197,7 +197,7 @@ serve: {}
     ]);
   });
 
-  it("is said of JSON in the same way", async () => {
+  it("is reported for JSON in the same way", async () => {
     expect(
       await problems(
         '{\n  "mounts": {\n    "docs": { "source": "file", "rot": "docs" }\n  }\n}',
@@ -338,7 +338,7 @@ mounts:
 server: { host: 0.0.0.0, port: 1234, allowedHosts: [example.org] }
 `;
 
-  it("may serve its own folder and no more; the rest is left out and said", async () => {
+  it("may serve its own folder and no more; the rest is left out and reported", async () => {
     const config = await load(outside, found);
     expect(config.mounts.map(({ name }) => name)).toEqual(["docs"]);
     expect(config.server).toEqual({ port: 1234 });
@@ -538,7 +538,7 @@ describe("a config in TypeScript", () => {
     expect(config.mounts[0]!.options).toMatchObject({ root: folder });
   });
 
-  it("is wrong by key, without a line, and says so when it fails", async () => {
+  it("has problems by key, without a line, and reports that it failed", async () => {
     expect(await problems('export default { mounts: { docs: { source: "file", rot: "x" } } };', name)).toEqual([
       'pressmark.config.ts mounts.docs.rot: unknown option; did you mean "root"?',
     ]);
@@ -550,7 +550,7 @@ describe("a config in TypeScript", () => {
 });
 
 describe("trust", () => {
-  it("is kept for its owner alone, and can be taken back", async () => {
+  it("is readable by its owner only, and can be revoked", async () => {
     const file = write("server: { host: 0.0.0.0 }");
     const store = createTrustStore(world.stateFolder);
     await trust(file);
@@ -573,7 +573,7 @@ describe("trust", () => {
     expect(store.read(file).parts.size).toBe(0);
   });
 
-  it("is asked for with what to type", () => {
+  it("comes with the command to run", () => {
     expect(trustCommand("/a/b/pressmark.config.ts", "/a/b")).toBe("pressmark trust");
     expect(trustCommand("/a/b/pressmark.config.ts", "/a/b/c")).toBe("pressmark trust ..");
     expect(trustCommand("/a/my project/pressmark.config.ts", "/a")).toBe('pressmark trust "my project"');
@@ -587,7 +587,7 @@ it("a folder's name becomes one that a mount may have", () => {
   expect(plainName("/日本語")).toBe("日本語");
 });
 
-it("no option of a source has the name of one that every mount has, and each that names a path says so", async () => {
+it("no option of a source has the name of one that every mount has, and each path is declared as one", async () => {
   const { z } = await import("zod");
   const common = Object.keys(mountSchema(z).shape);
   for (const open of Object.values<Registry[string]>(sources)) {

@@ -12,7 +12,7 @@ describe("the quota on watches", () => {
     for (let i = 0; i < 10_000; i++) expect(quota.take(one, signal)).toBeUndefined();
   });
 
-  it("slows a flood of 76,000 in nine minutes, and says when to come back", () => {
+  it("slows a flood of 76,000 in nine minutes, and tells when to retry", () => {
     let time = 0;
     const quota = createWatchQuota({ now: () => time, maxWaitMs: 0 });
     let refused = 0;

@@ -81,7 +81,7 @@ it("what is stored over HTTP is found by a tool, read as a resource, and dropped
   expect(String(await gone.promise)).toMatch(/not found/i);
 });
 
-it("what is wrong is said with the field, as a tool and over HTTP", async () => {
+it("errors name the field, as a tool and over HTTP", async () => {
   const { post, use } = await serve();
   const wrong = { ...question, taskType: "premum" };
   const answer = await use("find_analysis", wrong);

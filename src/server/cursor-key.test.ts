@@ -59,7 +59,7 @@ describe("the key that cursors are signed with", () => {
     expect(readdirSync(folder)).toEqual(["cursor-key"]);
   });
 
-  it("lives in memory where the folder cannot be written, and says so once", () => {
+  it("stays in memory if the folder cannot be written, and logs that once", () => {
     writeFileSync(folder, "a file is in the way");
     const key = loadCursorKey(folder, tools);
     expect(key()).toHaveLength(32);

@@ -48,7 +48,7 @@ describe("an index that is examined", () => {
     expect(existsSync(join(folder, "lock.db"))).toBe(true);
   });
 
-  it("says that it is damaged, and leaves it as it is", () => {
+  it("is reported as damaged, and left unchanged", () => {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "index.db"), "garbled ".repeat(1000));
     expect(examineIndex(folder)).toMatchObject({
@@ -58,7 +58,7 @@ describe("an index that is examined", () => {
     expect(examineIndex(folder)).toMatchObject({ state: "hint" });
   });
 
-  it("tells what the process that keeps it says", () => {
+  it("has the status of the process that maintains it", () => {
     const files = indexFolder(folder);
     files.prepare();
     const lease = takeLease(files.lock);

@@ -57,7 +57,7 @@ describe("a mount that is examined", () => {
     });
   });
 
-  it("says what it leaves out, and why, without being broken", async () => {
+  it("reports what it leaves out, and why, without being broken", async () => {
     const problem = { path: "pdf/SKILL.md", says: "has no description", advice: "write one" };
     const problems = async () => [
       problem,
@@ -107,7 +107,7 @@ it("Node is compared with what is needed", () => {
   expect(examineNode("22.9.1", ">=22.18")).toMatchObject({ state: "broken", advice: "get Node 22.18 or newer" });
 });
 
-it("a system that watches few folders is told how to watch more", () => {
+it("a system that watches few folders gets advice to watch more", () => {
   writeFileSync(join(root, "limit"), "8192\n");
   expect(examineWatches(join(root, "limit"))).toMatchObject({
     state: "hint",
@@ -162,7 +162,7 @@ describe("the hosts of this machine", () => {
     expect(examineAll()).toEqual([]);
   });
 
-  it("are told apart: those who know, those who do not, and those who are wrong", () => {
+  it("are distinguished: with an entry, without one, and with a wrong one", () => {
     mkdirSync(join(root, ".codex"));
     mkdirSync(join(root, ".cursor"));
     mkdirSync(join(root, "project/.vscode"), { recursive: true });

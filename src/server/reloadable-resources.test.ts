@@ -80,7 +80,7 @@ describe("reloadable resources", () => {
     await pressmark.close();
   });
 
-  it("tells every watch of the list that it changed, and only those", async () => {
+  it("notify every watch of the list, and only those", async () => {
     const { call } = ask();
     const memory = createMemory({ x: "1", y: "1" });
     const pressmark = createReloadableResources(build([mount("a", memory)]), runtime);

@@ -122,7 +122,7 @@ describe("a set", () => {
     ]);
   });
 
-  it("whose backend cannot be reached is still there, and says what failed", async () => {
+  it("whose backend is unreachable still exists, and reports the failure", async () => {
     const away = new ResourceError("unavailable", "away");
     const sets = createSets({
       resources: { stat: () => Promise.reject(away) },
@@ -136,7 +136,7 @@ describe("a set", () => {
 });
 
 describe("a watch on a set", () => {
-  it("hears of what changes in it, comes and goes, and of nothing else", async () => {
+  it("reports changed, new and removed members, and nothing else", async () => {
     await using pressmark = open();
     const stop = new AbortController();
     const watch = await pressmark.resources.watch(
@@ -170,7 +170,7 @@ describe("a watch on a set", () => {
     await heard.ended;
   });
 
-  it("says nothing of members that the caller may not see", async () => {
+  it("does not reveal members that the caller may not see", async () => {
     await using pressmark = open();
     const stop = new AbortController();
     const filter = { uris: ["set://onboarding", "set://", `${base}guide.md`], list: true };
@@ -187,14 +187,14 @@ describe("a watch on a set", () => {
       { ...secret, title: "New" },
       { name: "more", resources: at("secrets/key.txt") },
     ]);
-    // What is heard behind all of that is the first thing that is heard.
+    // Nothing before was reported: this is the first event.
     pressmark.memory.set("guide.md", "changed");
     await heard.until((change) => change.kind === "updated" && change.uri === `${base}guide.md`, "the guide");
     expect(heard.heard).toEqual([{ kind: "updated", uri: `${base}guide.md` }]);
     stop.abort();
   });
 
-  it("hears of sets that come and go, through set:// and through the list", async () => {
+  it("is reported when added or removed, through set:// and through the list", async () => {
     await using pressmark = open();
     const stop = new AbortController();
     const heard = collectChanges(

@@ -63,7 +63,7 @@ function ask(path: string, headers: Readonly<Record<string, string>> = {}, metho
   });
 }
 
-/** As it stands, whatever a client library would think of it. */
+/** Sends a raw request, which a client library might change. */
 function askRaw(lines: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const { port, host } = new URL(server.url);
@@ -85,7 +85,7 @@ async function cookieOf(address: string): Promise<string> {
 }
 
 describe("a server with a token", () => {
-  it("lets nobody in without it, on any path, and says how", async () => {
+  it("admits nobody without it, on any path, and explains how", async () => {
     const list = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: {} });
     for (const [path, method] of [
       ["/mcp", "POST"],
@@ -145,7 +145,7 @@ describe("a server with a token", () => {
     expect((await ask("/", { Authorization: `bearer ${token}` })).body).toBe("<p>page</p>");
   });
 
-  it("believes no header that is said twice or folded", async () => {
+  it("refuses headers that are repeated or folded", async () => {
     const [begin, good, bad] = [
       ["GET / HTTP/1.1", "Host: HOST"],
       `Authorization: Bearer ${token}`,

@@ -81,7 +81,7 @@ describe("a file that is followed", () => {
     expect(followed.count).toBe(1);
   });
 
-  it("is looked at now and then where the system says nothing", async () => {
+  it("is polled if the system reports nothing", async () => {
     const elsewhere = mkdtempSync(join(tmpdir(), "pressmark-elsewhere-"));
     try {
       writeFileSync(join(elsewhere, "target"), "first");

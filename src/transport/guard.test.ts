@@ -36,7 +36,7 @@ describe("the host guard", () => {
     expect(guard.refusal({ host })).toContain("is not allowed");
   });
 
-  it("allows any name when told so", () => {
+  it('allows any name with "*"', () => {
     expect(createGuard({ hosts: ["*"] }).refusal({ host: "anything.example" })).toBeUndefined();
   });
 
@@ -70,7 +70,7 @@ describe("the origin guard", () => {
     "",
   ])("pages of %s may not", (origin) => expect(from(origin)).toContain("is not allowed"));
 
-  it("our own pages may ask, under a name we were told", () => {
+  it("our own pages may send requests, under an allowed name", () => {
     expect(from("https://mcp.example", "mcp.example")).toBeUndefined();
     expect(from("https://mcp.example", "localhost")).toContain("is not allowed");
   });
@@ -102,7 +102,7 @@ describe("the guard against pages of other sites", () => {
     expect(guard.refusal({ ...from, ...link, "sec-fetch-dest": "iframe" }, true)).toContain("other sites");
   });
 
-  it("judges a request that says its origin by that origin", () => {
+  it("checks the origin of a request that has one", () => {
     const from = { host, "sec-fetch-site": "cross-site" };
     expect(guard.refusal({ ...from, origin: "https://app.example" })).toBeUndefined();
     expect(guard.refusal({ ...from, origin: "https://evil.example" })).toContain("is not allowed");

@@ -9,7 +9,7 @@ import { code, modern, question, rawQuestion } from "./test-question.ts";
 import { modernHeaders } from "./test-client.ts";
 
 describe("a body", () => {
-  it("that is too large is refused, whether it says so or not", async () => {
+  it("that is too large is refused, whether it announces its length or not", async () => {
     const { ask } = await serveFake({}, { maxBodyBytes: 1000 });
     const large = JSON.stringify("x".repeat(1500));
     for (const headers of [{ "Content-Length": large.length }, { "Transfer-Encoding": "chunked" }]) {

@@ -55,7 +55,7 @@ describe("one modern question (MOD-55 to MOD-67)", () => {
     }
   });
 
-  it("becomes a stream without event ids once something is said on the way (MOD-58, MOD-59)", async () => {
+  it("becomes a stream without event ids with the first notification (MOD-58, MOD-59)", async () => {
     const { listen } = await serveFake({
       exchange(message, reply) {
         void reply.notify(wireOf({ n: 1 }));
@@ -123,7 +123,7 @@ describe("one modern question (MOD-55 to MOD-67)", () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
   });
 
-  it("from a reader of JSON alone is answered as JSON, and what is said on the way is left out", async () => {
+  it("from a client that accepts only JSON gets JSON, without notifications", async () => {
     const { ask } = await serveFake({
       exchange(message, reply) {
         void reply.notify(wireOf({ n: 1 }));
@@ -198,7 +198,7 @@ describe("a slow reader", () => {
     await pending;
   });
 
-  it("of a quiet stream is kept awake with comments, and never cut off", async () => {
+  it("of a quiet stream gets comments, and is never disconnected", async () => {
     const started = Promise.withResolvers<Reply>();
     const { listen } = await serveFake(
       {
@@ -274,7 +274,7 @@ describe("a stream", () => {
     expect(response.writableFinished).toBe(false);
   });
 
-  it("whose reader has caught up again is kept", async () => {
+  it("whose reader has caught up stays open", async () => {
     const started = Promise.withResolvers<Reply>();
     const { listen, listening } = await serveFake(
       {

@@ -70,7 +70,7 @@ describe("a session", () => {
     }
   });
 
-  it("refuses revisions that nobody serves with 400, and takes none as said before (LEG-61)", async () => {
+  it("refuses unknown revisions with 400, and accepts a missing header (LEG-61)", async () => {
     const served = await serveFake();
     const { headers } = await beginSession(served);
     const of = async (version: string) =>
@@ -97,7 +97,7 @@ describe("a session", () => {
     expect(await as("ann")).toBe(200);
   });
 
-  it("ends with DELETE: its streams end, who waits is told, later use is 404 (LEG-59, LEG-60)", async () => {
+  it("ends with DELETE: its streams end, pending requests get an error, later use is 404 (LEG-59, LEG-60)", async () => {
     const questions = held();
     const served = await serveFake({ receive: questions.receive });
     const { headers, session, listen } = await beginSession(served);
@@ -285,7 +285,7 @@ describe("a session", () => {
 });
 
 describe("a posted question of a session", () => {
-  it("becomes a stream with event ids once something is said on the way (LEG-48, LEG-55)", async () => {
+  it("becomes a stream with event ids with the first notification (LEG-48, LEG-55)", async () => {
     const questions = held();
     const served = await serveFake({ receive: questions.receive });
     const { headers } = await beginSession(served);

@@ -29,20 +29,20 @@ async function everything(socket: AsyncIterable<Buffer>): Promise<string> {
 }
 
 describe("a server", () => {
-  it("listens on this machine alone unless told otherwise (LEG-43)", async () => {
+  it("listens on this machine only by default (LEG-43)", async () => {
     const { listening } = await serveFake();
     expect(listening.server.address()).toMatchObject({ address: "127.0.0.1" });
     expect(listening.url).toBe(`http://127.0.0.1:${listening.port}/mcp`);
   });
 
-  it("goes by the name it was told to listen on", async () => {
+  it("accepts the name that it listens on", async () => {
     const { listening } = await serveFake({}, { host: "127.0.0.2" });
     const client = createWireClient(listening.port, "127.0.0.2");
     expect((await client.ask(modern)).status).toBe(200);
     client.close();
   });
 
-  it("says what is wrong when it cannot listen", async () => {
+  it("reports why it cannot listen", async () => {
     const { listening } = await serveFake();
     await expect(listen(createFakeProtocol(), { port: listening.port })).rejects.toThrow(
       /is in use by another program; choose another port/,
@@ -117,7 +117,7 @@ describe("a client that asks before it sends its body", () => {
   const type = "Content-Type: application/json";
   const length = `Content-Length: ${body.length}`;
 
-  it("is told to go on, then answered, and may ask again", async () => {
+  it("gets 100 Continue, then its response, and may send another request", async () => {
     const { raw } = await serveFake();
     const socket = await raw(expecting("Host: localhost", type, length));
     for (let count = 0; count < 2; count++) {
@@ -180,7 +180,7 @@ describe("closing", () => {
     client.close();
   });
 
-  it("first answers what it has received, in either era, and says that the connections close", async () => {
+  it("first responds to received requests, in any revision, with Connection: close", async () => {
     const answers: (() => void)[] = [];
     let isEdgeClosed = false;
     const hold = (message: { id?: string | number; method?: string }, reply: Reply) => {
@@ -239,7 +239,7 @@ describe("closing", () => {
     expect(listening.http.counts.sessions).toBe(0);
   });
 
-  it("waits for nobody who connected and never asked", async () => {
+  it("does not wait for clients that connected and sent nothing", async () => {
     const listening = await listen(createFakeProtocol(), { port: 0, graceMs: 2 ** 30 });
     const connected = once(listening.server, "connection");
     const socket = connect(listening.port, "127.0.0.1");

@@ -117,7 +117,7 @@ const legacy = (id: number, method: string, params: Record<string, unknown> = {}
 const dataOf = async (stream: EventReader) => JSON.parse((await stream.next())?.data ?? "null") as unknown;
 
 describe("the modern era over HTTP", () => {
-  it("reads, and says what is not there, without a session", async () => {
+  it("reads, and reports what does not exist, without a session", async () => {
     const { ask } = await serve();
     const answer = await ask(modern(1, "resources/read", { uri: "note://a" }));
     expect(answer.status).toBe(200);
@@ -127,7 +127,7 @@ describe("the modern era over HTTP", () => {
     expect(missing.json()).toMatchObject({ id: 2, error: { code: -32602, data: { uri: "note://b" } } });
   });
 
-  it("answers with the statuses that are asked for (MOD-61, MOD-62, MOD-67)", async () => {
+  it("returns the required statuses (MOD-61, MOD-62, MOD-67)", async () => {
     const { ask } = await serve();
     const unknown = await ask(modern(3, "resources/subscribe", { uri: "note://a" }));
     expect([unknown.status, unknown.json()]).toMatchObject([404, { id: 3, error: { code: -32601 } }]);
@@ -251,7 +251,7 @@ it("both eras are served over one stdio, and a listen ends with the input", asyn
   expect(note.watchers.size).toBe(0);
 });
 
-it("a listen over stdio gets its result when the server is told to end (MOD-36)", async () => {
+it("a listen over stdio gets its result when the server stops (MOD-36)", async () => {
   const note = createNote();
   const edge = createProtocol({ resources: note.resources, server: { name: "test", version: "1" } });
   const input = new PassThrough();

@@ -8,7 +8,7 @@ import { serveFake } from "./test-server.ts";
 const question = { jsonrpc: "2.0", id: 7, method: "resources/list" };
 
 describe("the standing stream", () => {
-  it("carries what no question asked for, and each message once (LEG-52, LEG-53, LEG-54)", async () => {
+  it("carries notifications outside requests, each once (LEG-52, LEG-53, LEG-54)", async () => {
     const served = await serveFake();
     const { session, listen } = await beginSession(served);
     const older = await listen();
@@ -134,7 +134,7 @@ describe("the standing stream", () => {
     }
   });
 
-  it("forgets the oldest events when it has kept too many", async () => {
+  it("drops the oldest events when it has stored too many", async () => {
     const served = await serveFake({}, { replay: { maxEvents: 3 } });
     const { session, listen } = await beginSession(served);
     const stream = await listen();

@@ -69,7 +69,7 @@ describe("stdio", () => {
     expect(await messages()).toEqual([errorOf(-32700), errorOf(-32700), errorOf(-32700), errorOf(-32700), echoOf(1)]);
   });
 
-  it("skips a line that is too long, says so once, and goes on", async () => {
+  it("skips a line that is too long, reports it once, and continues", async () => {
     const { input, messages } = start({}, { maxMessageBytes: 100 });
     for (let count = 0; count < 100; count++) input.write("x".repeat(1000));
     input.end(`\n${question(1)}\n${"y".repeat(101)}`);
@@ -86,7 +86,7 @@ describe("stdio", () => {
     expect(await messages()).toEqual([{ text, more: text }]);
   });
 
-  it("says what comes on the way and what nobody asked for", async () => {
+  it("sends notifications within and outside requests", async () => {
     const { input, output, session, messages } = start({
       receive(message, reply) {
         void reply.notify(wireOf({ on: "the way" }));
@@ -121,7 +121,7 @@ describe("stdio", () => {
     expect(await messages()).toEqual([{ jsonrpc: "2.0", id: 1, result: {} }]);
   });
 
-  it("finishes a question that has said something on the way when the input ends", async () => {
+  it("finishes a request that has sent a notification when the input ends", async () => {
     const asked = Promise.withResolvers<() => void>();
     const { input, output, messages, session } = start({
       receive(message, reply) {
@@ -197,7 +197,7 @@ function slowOutput() {
 }
 
 describe("a slow reader of stdio", () => {
-  it("is asked for no more questions until it reads", async () => {
+  it("gets no more requests accepted until it reads", async () => {
     const { output, read, bytes } = slowOutput();
     let received = 0;
     const { input, over } = start(
@@ -239,7 +239,7 @@ describe("a slow reader of stdio", () => {
     await over;
   });
 
-  it("is given all that it asked, though it ended its input first", async () => {
+  it("gets all its responses, though it ended its input first", async () => {
     const { output, read, bytes } = slowOutput();
     const count = 500;
     // As with a pipe, the end is known when the last bytes are read.

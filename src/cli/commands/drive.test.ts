@@ -97,7 +97,7 @@ const filesIn = (path: string): string[] =>
     .map((entry) => join(entry.parentPath, entry.name));
 
 describe("pressmark drive", () => {
-  it("signs in through the browser, keeps what proves it for its owner alone, and says nothing secret", async () => {
+  it("signs in through the browser, stores the token for its owner only, and prints no secret", async () => {
     const { code, out, err, page } = await login();
     expect([code, out]).toEqual([
       0,
@@ -158,7 +158,7 @@ describe("pressmark drive", () => {
     expect(out).toMatch(/^owner@example\.org {2}file {2}no credentials could be had/);
   });
 
-  it("is not kept waiting by who gives out tokens, and says that it is they who cannot be reached", async () => {
+  it("does not wait long for the token server, and reports that it is unreachable", async () => {
     await login();
     fake.fail("hang", { where: "/token" });
     await expect(apiOf({ timeoutMs: 100 }).account(signal)).rejects.toMatchObject({
@@ -174,7 +174,7 @@ describe("pressmark drive", () => {
     await expect(apiOf().account(signal)).rejects.toMatchObject({ kind: "unavailable", passing: true });
   });
 
-  it("says so when nothing was agreed to", async () => {
+  it("reports that access was refused", async () => {
     fake.agrees = false;
     const { code, out, err } = await login();
     expect([code, out]).toEqual([expect.any(Number), ""]);

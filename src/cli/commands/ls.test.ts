@@ -74,7 +74,7 @@ describe("ls", () => {
     });
   });
 
-  it("says size, time, type and URI with --long", async () => {
+  it("prints size, time, type and URI with --long", async () => {
     const { out } = await ls(["--long"]);
     const at = new Date(1e12);
     const day = `2001-09-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;

@@ -30,7 +30,7 @@ describe("read", () => {
     expect(await read(["a b%.txt", "--folder", "docs"])).toMatchObject({ out: "with a space" });
   });
 
-  it("gives bytes to a pipe, and to a terminal only when asked", async () => {
+  it("writes bytes to a pipe, and to a terminal only with --raw", async () => {
     expect((await read(["dot.png"])).bytes).toEqual(png);
     expect((await read(["dot.png", "--raw"], { terminal: true })).bytes).toEqual(png);
     expect(await read(["dot.png"], { terminal: true })).toMatchObject({

@@ -68,7 +68,7 @@ describe("search", () => {
     expect((await search(["zebra"])).out).toContain("new.md:1:");
   });
 
-  it("says when nothing is found, and when nothing is asked", async () => {
+  it("reports when nothing is found, and when the query is missing", async () => {
     expect(await search(["nothinglikethis"])).toMatchObject({
       code: 3,
       out: "",
@@ -81,7 +81,7 @@ describe("search", () => {
     expect(await search(["--within", "nowhere", "tea"])).toMatchObject({ code: 3 });
   });
 
-  it("is none where the config says that nothing is indexed", async () => {
+  it("does not exist if the config disables it", async () => {
     stand.write("off/pressmark.config.yaml", "search: { enabled: false }\n");
     const { code, err } = await search(["--folder", "off", "tea"]);
     expect({ code, err }).toEqual({ code: 1, err: "pressmark: nothing here can be searched\n" });

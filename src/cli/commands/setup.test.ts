@@ -1,4 +1,4 @@
-/** `init`, `config`, `trust`, `doctor` and `add`, in a project and a home of their own. */
+/** `init`, `config`, `trust`, `doctor` and `add`, with their own project and home folder. */
 import { execFileSync } from "node:child_process";
 import {
   existsSync,
@@ -39,7 +39,7 @@ interface Ran {
   readonly err: string;
 }
 
-/** `answer` is what someone at a terminal types, after `asked`; without it nobody is there. */
+/** `answer` is typed on a terminal after `asked` appears; without it there is no terminal. */
 async function pressmark(
   words: readonly string[],
   { answer = "", asked = () => {}, from = folder, env = {} } = {},
@@ -102,7 +102,7 @@ describe("init", () => {
     writeFileSync(join(folder, ".env"), "API_KEY=sk_live_4eC39HqLyjWDarjtT1zdp7dc\n");
     await pressmark(["init", "--yes"]);
     const file = join(folder, "pressmark.config.yaml");
-    // What is hidden is not served by files in any case.
+    // Hidden files are never served by the source file.
     expect(readFileSync(file, "utf8")).not.toContain("redact");
 
     writeFileSync(join(folder, "config/production.json"), '{ "db": { "password": "4eC39HqLyjWDarjtT1zdp7dc" } }');
@@ -161,7 +161,7 @@ describe("a file that changes during the confirmation", () => {
     expect(readdirSync(folder).filter((each) => each.includes(".pressmark-"))).toEqual([]);
   });
 
-  it("is kept as it was before it is replaced", async () => {
+  it("is backed up before it is replaced", async () => {
     const file = config("# mine\n");
     const { out } = await pressmark(["init", "--force"], { answer: "y\n" });
     const [, copy = ""] = /is saved as (\S+?)[.;]\s/.exec(out) ?? [];
@@ -195,7 +195,7 @@ describe("config", () => {
     expect(JSON.parse((await pressmark(["config", file, "--json"])).out)).toMatchObject({ asks: [{ trusted: true }] });
   });
 
-  it("says everything that is wrong, and where there is none", async () => {
+  it("reports all problems, and a missing config", async () => {
     expect(await pressmark(["config"])).toMatchObject({
       code: 3,
       err: expect.stringContaining('"pressmark init" writes one'),
@@ -212,7 +212,7 @@ describe("config", () => {
 });
 
 describe("trust", () => {
-  it("shows what is asked for, and lets it once it is granted", async () => {
+  it("shows the permissions, and allows them once granted", async () => {
     config(outside);
     expect((await pressmark(["ls", "--all"])).out).not.toContain("o.md");
     const trusted = await pressmark(["trust"], { answer: "yes\n" });
@@ -265,7 +265,7 @@ describe("trust", () => {
     expect((await pressmark(["ls", "--all"])).out).not.toContain("o.md");
   });
 
-  it("is not needed where nothing is asked for, nor where nothing is", async () => {
+  it("is not needed without permissions, or without a config", async () => {
     expect(await pressmark(["trust"])).toMatchObject({
       code: 3,
       err: expect.stringContaining("there is nothing to trust"),
@@ -302,7 +302,7 @@ describe("add", () => {
     });
   });
 
-  it("tells the address that the config says, and the folder where the host needs it", async () => {
+  it("writes the config's address, and the folder if the host needs it", async () => {
     config("server: { port: 7400 }\n");
     await pressmark(["add", "codex", "--scope", "user", "--http", "--yes"]);
     expect(readFileSync(join(home, ".codex/config.toml"), "utf8")).toBe(
@@ -368,7 +368,7 @@ function commit(): void {
 }
 
 describe("doctor", () => {
-  it("finds everything well, and says which hosts do not know of it yet", async () => {
+  it("reports that all is well, and which hosts have no entry yet", async () => {
     config("mounts: { docs: { source: file, root: docs } }\nserver: { port: 0 }\n");
     writeFileSync(join(home, ".claude.json"), "{}");
     const { code, out, err } = await pressmark(["doctor"], { env: { PRESSMARK_LOG: "warn" } });
@@ -417,7 +417,7 @@ describe("doctor", () => {
       expect(await hints(redacted(files), redacted(history), settings)).toBe("");
     });
 
-    it("says so of a password that redact does not know", async () => {
+    it("reports a password that redact does not recognise", async () => {
       settle("sunshine road");
       expect(await hints(redacted(files), settings)).toBe(
         [
@@ -438,7 +438,7 @@ describe("doctor", () => {
     });
   });
 
-  it("serves the folder where there is no config, and says so", async () => {
+  it("serves the folder without a config, and reports that", async () => {
     expect((await pressmark(["doctor"])).out).toMatch(
       /^ok {6}config: no config, so the folder itself is served\n {10}→ pressmark init writes one\nok {6}mount project: /m,
     );
@@ -469,7 +469,7 @@ describe("doctor", () => {
     expect(broken[2]!.says).toContain('starts "no-such-program", which does not exist');
   });
 
-  it("says what waits for trust", async () => {
+  it("reports what is not trusted yet", async () => {
     config(`${outside}server: { port: 0 }\n`);
     const { code, out } = await pressmark(["doctor"]);
     expect(code).toBe(0);

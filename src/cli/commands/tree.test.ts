@@ -37,7 +37,7 @@ describe("tree", () => {
     });
   });
 
-  it("goes as deep as it is told, and shows only directories when told", async () => {
+  it("respects --depth and --dirs", async () => {
     expect((await tree(["docs", "--depth", "1"])).out).toBe(`docs
 ├── guide/  2
 └── index.md  2.0 kB
@@ -111,7 +111,7 @@ describe("tree", () => {
     }
   });
 
-  it("says which directory it could not open, and that it is not complete", async () => {
+  it("reports a directory that it could not open, and that it is not complete", async () => {
     const closed = createStand();
     // Root can read everything, so the test runs as nobody.
     const isRoot = process.getuid?.() === 0;

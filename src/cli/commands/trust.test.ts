@@ -134,7 +134,7 @@ describe("the trust prompt", () => {
     );
   });
 
-  it("refuses what is too long to be shown, says to name the config, and grants the rest", async () => {
+  it("refuses what is too long to be shown, suggests --config, and grants the rest", async () => {
     const file = config(
       withDocs(
         `long: { source: mcp, command: sh, env: { NOTE: "${"x".repeat(4000)}" } }\n  h: { source: file, root: more, hidden: true }`,
@@ -165,7 +165,7 @@ describe("the trust prompt", () => {
     });
   });
 
-  it("says what is new, what is trusted and what has changed since", async () => {
+  it("shows what is new, what is trusted and what has changed", async () => {
     config(
       withDocs(
         "a: { source: file, root: more, hidden: true }\n  b: { source: file, root: more, ignore: false, scheme: b }",

@@ -75,7 +75,7 @@ describe("while picking", () => {
     expect(wantedFolders(after(more, "end"))).toEqual([]);
   });
 
-  it("a folder that cannot be opened says why in its place", () => {
+  it("a folder that cannot be opened shows the reason", () => {
     const state = after(started, "tab", { kind: "failed", folder: docs.uri, message: "away" });
     expect(names(state)).toEqual(["docs", "failure", "guide.md", "readme.md"]);
     expect(draw(state, paint).lines[2]).toContain("away");
@@ -162,7 +162,7 @@ describe("what is drawn", () => {
     }
   });
 
-  it("says how much is chosen", () => {
+  it("shows how much is chosen", () => {
     const state = after(started, "down", "space", "space", {
       kind: "tokens",
       uri: "memory://m/guide.md",
@@ -173,7 +173,7 @@ describe("what is drawn", () => {
 });
 
 describe("keys", () => {
-  it("are told apart, whatever the terminal sends for them", () => {
+  it("are recognised in the encodings of all terminals", () => {
     const keys = createKeys();
     const press = (text: string) => keys(Buffer.from(text));
     expect(press("a設 定?\r\t\u007f\u0015\u0003")).toEqual([

@@ -77,7 +77,7 @@ describe("a server that asks who one is", () => {
     expect(unknown).toMatchObject({ code: 3, out: "", err: expect.stringContaining("--header") });
   });
 
-  it("is told by watch", async () => {
+  it("is sent by watch", async () => {
     const words = ["watch", "readme.md", "--once", "--server", listening.url, "--header", fromEnvironment];
     const { out, code } = await stand.run(words, {
       env,
@@ -96,12 +96,12 @@ describe("a server that asks who one is", () => {
     },
   );
 
-  it("is told what a file says", async () => {
+  it("can be read from a file", async () => {
     for (const header of ["Authorization: @token.txt", "authorization:Bearer ${file:bare.txt}"])
       expect(await far(["ls"], header), header).toMatchObject({ code: 0 });
   });
 
-  it("refuses a wrong token, and nothing that is said of it repeats the token", async () => {
+  it("refuses a wrong token, without repeating it", async () => {
     const { code, err } = await far(["ls"], "Authorization: Bearer wrong-and-secret");
     expect([code, err]).toEqual([3, expect.stringContaining("check the token")]);
     expect(err).not.toContain("wrong-and-secret");

@@ -85,7 +85,7 @@ describe("the settings of a host", () => {
       }
   });
 
-  it("keep what a person said of the server beside how it is reached", () => {
+  it("keep other keys of the server's entry", () => {
     const file = fileOf("claude-code", "project");
     writeFileSync(
       file.file,
@@ -195,7 +195,7 @@ describe("how a host starts Pressmark", () => {
     expect(findProgram(join(root, "bin/tool"), {})).toBe(join(root, "bin/tool"));
   });
 
-  it("is wrong where it leads elsewhere, and says so", () => {
+  it("is wrong if it leads elsewhere, with a reason", () => {
     install("pressmark");
     expect(wrongWith({ command: "pressmark", args: ["stdio", project] }, here)).toBeUndefined();
     expect(wrongWith({ command: "pressmark", args: ["stdio", "/no/such"] }, here)).toBe(

@@ -193,7 +193,7 @@ describe("search_resources", () => {
     });
   });
 
-  it("marks what matched, where the index says what did", async () => {
+  it("marks matches, if the index reports them", async () => {
     const resource = { uri: "memory://shelf/a.txt", name: "a.txt", title: "A\nletter" };
     const marks = [
       [4, 7],
@@ -214,7 +214,7 @@ describe("search_resources", () => {
     );
   });
 
-  it("says how much of the index is ready, and what to do where nothing can be searched", async () => {
+  it("reports how much of the index is ready, and what to do if nothing can be searched", async () => {
     const half = { resources: searching(async () => ({ hits: [], ready: 0.375 })) };
     expect((await use("search_resources", { query: "ink" }, reader, half)).text).toBe(
       'Nothing found for "ink". Only 37% of the index is ready, so there may be more: search again in a moment.',
@@ -312,7 +312,7 @@ describe("list_resources", () => {
     },
   );
 
-  it("is never longer than a conversation can bear, and says how to go on", async () => {
+  it("has a limited length, and tells how to continue", async () => {
     const many = createMemory(
       Object.fromEntries(Array.from({ length: 3000 }, (_, at) => [`${"長い名前".repeat(30)}/${at}.txt`, "x"])),
     );
@@ -332,7 +332,7 @@ describe("list_resources", () => {
     expect(count(next)).toBe(count({ ...next, structuredContent: structuredContent! }));
   });
 
-  it("stops comparing after a while, and says so", async () => {
+  it("stops comparing after a while, and reports that", async () => {
     const many = createMemory(Object.fromEntries(Array.from({ length: 25_000 }, (_, at) => [`${at}.txt`, "x"])));
     const deep = createResources({
       mounts: [{ name: "deep", base: "deep://", source: many.source }],
@@ -417,7 +417,7 @@ describe("read_resource", () => {
     expect(blob.text).toContain("bytes 0-32767 of 50000.");
   });
 
-  it("gives the text of a document, an image as an image, and says of other bytes what they are", async () => {
+  it("gives the text of a document, an image as an image, and describes other bytes", async () => {
     const page = await use("read_resource", { uri: `${base}page.html`, lines: "1-1" });
     expect(textOf(page)).toContain("Title");
     const pixel = await use("read_resource", { uri: "memory://shelf/pixel.png" });
@@ -452,7 +452,7 @@ describe("read_resource", () => {
     expect(await refused("read_resource", { uri })).toContain(`did you mean ${base}${right}`);
   });
 
-  it("suggests nothing that the caller may not see, and says the same of it as of what is not there", async () => {
+  it("suggests nothing that the caller may not see, and gives the same error as for a missing resource", async () => {
     const said = async (uri: string) => (await refused("read_resource", { uri })).replaceAll(uri, "URI");
     for (const uri of [`${base}secrets/key.txt`, `${base}secrets/kex.txt`, "memory://shelf/secrets/ink.txt"])
       expect(await said(uri)).toBe(await said(uri.replace("secrets", "sexrets")));

@@ -41,7 +41,7 @@ describe("save_set", () => {
     expect(await pressmark.sets.resolveSet("onboarding", callOf("reader"))).toEqual([readme]);
   });
 
-  it("says nothing of a set that may not be seen, and does not take its place", async () => {
+  it("does not reveal a hidden set, and does not replace it", async () => {
     await using pressmark = createSetServer({ sampleContents, sets, policy: discreet });
     await save(pressmark, { name: "secret", uris: [readme] });
     expect(await pressmark.sets.resolveSet("secret", callOf("reader"))).toEqual([readme]);
